@@ -1,0 +1,59 @@
+"""What a metric is, and the list of all of them.
+
+A metric is one file in this package. It holds a function of arrays and a module-level `METRICS` tuple that says
+what the function needs (template), where its values lie (range), what "no bias" is (neutral value) and where it was
+published. Putting the file here is all it takes: the grid, the tables and the command line find it by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Values per word: one array for each set of that role, row i belonging to word i of the set.
+
+    `columns` names the second axis of two-dimensional arrays.
+    """
+
+    role: Literal["target", "attribute"]
+    values: list[np.ndarray]
+    columns: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a metric function returns. `value` is NaN where the metric is undefined for these vectors."""
+
+    value: float
+    scalars: dict[str, float] = field(default_factory=dict)
+    detail: dict[str, Detail] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric as the grid sees it.
+
+    function   (targets, attributes, **parameters) -> Score; each set is a float64 array (words, dimensions)
+    template   how many target and attribute sets it takes; "n" is any number from one on
+    range      the closed interval its values lie in
+    neutral    the value that means no bias; rankings go by the distance from it
+    paired     its target sets are lists of pairs: word i of one belongs to word i of the others
+    seeded     it draws at random and takes a `seed` parameter
+    reference  the paper and equation it is written from
+    """
+
+    name: str
+    label: str
+    function: Callable[..., Score]
+    template: tuple[int | Literal["n"], int | Literal["n"]]
+    range: tuple[float, float]
+    neutral: float
+    reference: str
+    paired: bool = False
+    seeded: bool = False
