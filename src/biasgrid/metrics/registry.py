@@ -7,11 +7,14 @@ published. Putting the file here is all it takes: the grid, the tables and the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+
+from ..errors import BiasgridError
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,32 @@ class Metric:
     reference: str
     paired: bool = False
     seeded: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameter -> default, without the seed."""
+        signature = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
+
+    def check_parameters(self, given: Mapping[str, Any]) -> None:
+        """Raises BiasgridError for a parameter that the metric does not have."""
+        for name in given:
+            if name not in self.parameters:
+                allowed = ", ".join(self.parameters) or "none"
+                raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
+
+    def __call__(self, query, model, *, seed: int = 0, **options):
+        """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
+
+        `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
+        """
+        # imported late: measure.py needs this module
+        from ..measure import measure, split_options
+
+        parameters, words = split_options(self, options)
+        if not query.exactly(self.template):
+            raise BiasgridError(
+                f"{self.name} has template {self.template} and query {query.name!r} {query.template}; "
+                f"take its sub-queries: query.subqueries({self.template})"
+            )
+        return measure(self, query, model, parameters, words, seed)[0]

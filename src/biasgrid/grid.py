@@ -1,0 +1,41 @@
+"""A cell of the grid as a file: what the workflow runs for each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from . import metrics
+from .embeddings.store import EmbeddingStore
+from .files import write_text
+from .measure import as_json, dumps, measure
+from .query import Query
+from .study import Cell
+from .words import WordOptions
+
+
+def compute_cell(cell: Cell, query: Path, store: Path, output: Path) -> None:
+    """Measure the cell and write its file: a pure function of query, store and `cell.spec`, to the last byte."""
+    spec = json.loads(cell.spec)
+    results = measure(
+        metrics.metric(spec["metric"]),
+        Query.read(query),
+        EmbeddingStore.open(store),
+        spec["params"],
+        WordOptions(**spec["words"]),
+        spec["seed"],
+    )
+    record = {
+        "criterion": cell.criterion,
+        "query": cell.query,
+        # the study's key; `function` is the registered metric behind it
+        "metric": cell.metric,
+        "model": cell.model,
+        "debias": cell.debias,
+        "function": spec["metric"],
+        "params": spec["params"],
+        "words": spec["words"],
+        "seed": spec["seed"],
+        "results": [as_json(result) for result in results],
+    }
+    write_text(output, dumps(record, separators=(",", ":")) + "\n")

@@ -1,0 +1,150 @@
+"""One cell: a metric with its parameters, on a query, on a model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .embeddings.store import EmbeddingStore
+from .metrics.registry import Detail, Metric, Score
+from .query import Query
+from .words import FoundSet, WordOptions, find, matched
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a metric says of one query on one model.
+
+    value        NaN where `status` is not "ok"
+    status       "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is
+                 undefined for these vectors
+    words_used   vectors that went into the value, over all sets
+    words_lost   distinct words of the sets that the model does not have
+    scalars      further numbers of the metric
+    detail       name -> set -> vocabulary entry -> value, or column -> value
+    found, lost  set -> word -> the entries it was found as; set -> words
+    """
+
+    query: str
+    value: float
+    status: str
+    words_used: int
+    words_lost: int
+    scalars: dict[str, float]
+    detail: dict[str, dict[str, dict[str, Any]]]
+    found: dict[str, dict[str, list[str]]]
+    lost: dict[str, list[str]]
+
+    @property
+    def words(self) -> dict[str, dict[str, list[str]]]:
+        """Which word was found as what: set -> word -> vocabulary entries; a lost word has none."""
+        return {s: self.found[s] | {word: [] for word in self.lost[s]} for s in self.found}
+
+
+def measure(
+    metric: Metric,
+    query: Query,
+    model: EmbeddingStore,
+    parameters: Mapping[str, Any] | None = None,
+    words: WordOptions | None = None,
+    seed: int = 0,
+) -> list[Result]:
+    """A result for each sub-query of the metric's template, in WEFE's order; one where the query has it itself.
+
+    Raises BiasgridError for a parameter that the metric does not have and a query that has too few sets.
+    """
+    parameters = dict(parameters or {})
+    metric.check_parameters(parameters)
+    if metric.seeded:
+        parameters["seed"] = seed
+    words = words or WordOptions()
+    found = {}
+    for role, sets in (("target", query.target_sets), ("attribute", query.attribute_sets)):
+        for s in sets:
+            found[s.name] = find(s.name, s.words, model, words, paired=metric.paired and role == "target")
+    return [_measure(metric, q, found, parameters, words) for q in query.subqueries(metric.template)]
+
+
+def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
+    """Options by name, parted into the metric's parameters and those of the word look-up."""
+    look_up = {f.name for f in fields(WordOptions)} & set(options)
+    parameters = {name: value for name, value in options.items() if name not in look_up}
+    metric.check_parameters(parameters)
+    return parameters, WordOptions(**{name: options[name] for name in look_up})
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The result as a cell file and the command line give it: NaN becomes null."""
+    record = {f.name: getattr(result, f.name) for f in fields(result)}
+    return _without_nan(record)
+
+
+def dumps(record: Any, **options) -> str:
+    """JSON text of a record, the same on every machine: UTF-8, floats by repr, no NaN."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, **options)
+
+
+def _measure(
+    metric: Metric, query: Query, found: Mapping[str, FoundSet], parameters: Mapping[str, Any], words: WordOptions
+) -> Result:
+    targets = [found[s.name] for s in query.target_sets]
+    attributes = [found[s.name] for s in query.attribute_sets]
+    sets = targets + attributes
+    failed = [s.name for s in sets if s.lost_share > words.lost_vocabulary_threshold or not len(s.vectors)]
+    extra = {}
+    if metric.paired:
+        # a pair is whole or not there at all: what lost a partner is not used
+        pairs = max(len(s.words) for s in query.target_sets)
+        targets = matched(targets)
+        if not failed:
+            extra["pairs_lost"] = pairs - len(np.unique(targets[0].slots // _variants(words)))
+    if failed:
+        score, status = Score(math.nan), "lost_words:" + ";".join(failed)
+    else:
+        # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
+        with np.errstate(all="ignore"):
+            score = metric.function([s.vectors for s in targets], [s.vectors for s in attributes], **parameters)
+        status = "ok" if math.isfinite(score.value) else "degenerate"
+    return Result(
+        query=query.name,
+        value=float(score.value) if status == "ok" else math.nan,
+        status=status,
+        words_used=sum(len(s.vectors) for s in targets + attributes),
+        words_lost=sum(len(s.lost) for s in sets),
+        scalars=score.scalars | extra,
+        detail={name: _by_word(detail, targets, attributes) for name, detail in score.detail.items()},
+        found={s.name: s.found for s in sets},
+        lost={s.name: list(s.lost) for s in sets},
+    )
+
+
+def _variants(words: WordOptions) -> int:
+    return len(words.preprocessors) if words.strategy == "all" else 1
+
+
+def _by_word(detail: Detail, targets: list[FoundSet], attributes: list[FoundSet]) -> dict[str, dict[str, Any]]:
+    rows, others = (targets, attributes) if detail.role == "target" else (attributes, targets)
+    columns = detail.columns or [s.name for s in others]
+    by_set = {}
+    for s, values in zip(rows, detail.values, strict=True):
+        values = np.asarray(values)
+        cells = values.tolist()
+        if values.ndim == 2:
+            cells = [dict(zip(columns, row, strict=True)) for row in cells]
+        by_set[s.name] = dict(zip(s.keys, cells, strict=True))
+    return by_set
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(v) for v in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,0 +1,42 @@
+"""RND, the Relative Norm Distance (Garg, Schiebinger, Jurafsky, Zou, PNAS 2018)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import BiasgridError
+from ..geometry import cosines
+from .registry import Detail, Metric, Score
+
+
+def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: str = "norm") -> Score:
+    """Mean over the attribute words of their distance to the first target mean minus that to the second.
+
+    distance "norm": Euclidean distance; positive means that the attributes are nearer to the second target set.
+    distance "cos": cosine similarity in its place, as the paper and WEFE have it, so that the sign is the
+    opposite one: positive means nearer to the first. Neutral value 0; "norm" depends on the vectors' length.
+    """
+    first, second = (words.mean(axis=0) for words in targets)
+    (words,) = attributes
+    if distance == "norm":
+        by_word = np.linalg.norm(words - first, axis=1) - np.linalg.norm(words - second, axis=1)
+    elif distance == "cos":
+        to_means = cosines(words, np.stack([first, second]))
+        by_word = to_means[:, 0] - to_means[:, 1]
+    else:
+        raise BiasgridError(f"distance: {distance!r} is not known; allowed are 'norm' and 'cos'")
+    return Score(float(by_word.mean()), detail={"distance_by_word": Detail("attribute", [by_word])})
+
+
+METRICS = (
+    Metric(
+        name="rnd",
+        label="RND",
+        function=rnd,
+        template=(2, 1),
+        range=(-np.inf, np.inf),
+        neutral=0.0,
+        reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
+        "stereotypes. PNAS 115, 2018",
+    ),
+)

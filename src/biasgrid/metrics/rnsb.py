@@ -1,0 +1,285 @@
+"""RNSB, Relative Negative Sentiment Bias (Sweeney & Najafian, ACL 2019, section 3), with its solver.
+
+The classifier is liblinear's: logistic regression with an L2 penalty, C = 1, whose intercept is one more
+penalised weight. The fits of all splits are one convex problem on overlapping data and are solved together:
+what is a product of matrix and vector for one split is a product of two matrices for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+
+from ..errors import BiasgridError
+from .registry import Detail, Metric, Score
+
+# no probability is further from the exact one than this ...
+PRECISION = 1e-9
+# ... while vectors are shorter than this: the penalty drowns in rounding next to longer ones
+LONGEST = 1e6
+# words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
+BLOCK = 1_000_000
+MAX_STEPS = 100
+TINY = np.finfo(float).tiny
+
+
+def rnsb(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    n_iterations: int | None = None,
+    holdout: bool = True,
+    test_size: float = 0.2,
+    random_state: int | None = None,
+    seed: int = 0,
+) -> Score:
+    """KL(P || uniform) in nats; P: how negative each target word is found, normalised to sum 1.
+
+    A classifier is trained to tell the first attribute set (positive) from the second (negative) and gives
+    each target word a probability of being negative. The words of all target sets are pooled; one that is in
+    two sets counts twice. Range [0, inf), neutral value 0. Not symmetric in the attribute sets.
+
+    n_iterations  splits to average over; None is 100, or 1 with a random_state
+    holdout       each split leaves the share `test_size` of the attribute words out of training; False: one
+                  training on all of them, with no chance in it, whatever n_iterations
+    random_state  use the split that scikit-learn's train_test_split makes of this number, as WEFE does;
+                  otherwise splits are drawn with `seed`
+
+    Scalars: rnsb; n_iterations; accuracy on the words left out; standard_deviation over the iterations and
+    standard_error of their mean, the part of the value that is luck of the draw. Detail per target word: mean
+    probability, and these means normalised to sum 1. Undefined (NaN) where the attribute sets are too small
+    to split, and for vectors of length 1e6 or more. Raises BiasgridError for a parameter out of range and for
+    several iterations of one random_state.
+    """
+    _check(n_iterations, holdout, test_size, random_state)
+    sizes = [len(words) for words in attributes]
+    if not holdout:
+        train = np.ones((sum(sizes), 1), dtype=bool) if min(sizes) else None
+    elif random_state is not None:
+        train = sklearn_split(sizes, test_size, random_state)
+    else:
+        train = draw_splits(sizes, test_size, n_iterations or 100, np.random.default_rng(seed))
+    if train is None:
+        return Score(math.nan)
+    negative, correct = probabilities(np.concatenate(targets), attributes, train)
+    if not np.isfinite(negative).all():
+        return Score(math.nan)
+    share = negative / negative.sum(axis=0)
+    # 0 log 0 is 0
+    divergence = (share * np.log(np.maximum(share * len(share), TINY))).sum(axis=0)
+    # a uniform P gives 0 up to rounding, which may have a sign
+    value = max(float(divergence.mean()), 0.0)
+    scalars = {"rnsb": value, "n_iterations": len(divergence)}
+    if holdout:
+        scalars["accuracy"] = float(correct[~train].mean())
+    if len(divergence) > 1:
+        scalars["standard_deviation"] = float(divergence.std(ddof=1))
+        scalars["standard_error"] = scalars["standard_deviation"] / math.sqrt(len(divergence))
+    mean = negative.mean(axis=1)
+    ends = np.cumsum([len(words) for words in targets])[:-1]
+    detail = {
+        "negative_sentiment_probabilities": Detail("target", np.split(mean, ends)),
+        "negative_sentiment_distribution": Detail("target", np.split(mean / mean.sum(), ends)),
+    }
+    return Score(value, scalars, detail)
+
+
+def _check(n_iterations: object, holdout: object, test_size: object, random_state: object) -> None:
+    def whole(number: object, least: int) -> bool:
+        return isinstance(number, Integral) and not isinstance(number, bool) and least <= number < 2**32
+
+    def require(ok: bool, name: str, given: object, allowed: str) -> None:
+        if not ok:
+            raise BiasgridError(f"{name}: {given!r} is not allowed; allowed are {allowed}")
+
+    ok = n_iterations is None or whole(n_iterations, 1)
+    require(ok, "n_iterations", n_iterations, "whole numbers from 1 on")
+    require(isinstance(holdout, bool), "holdout", holdout, "true and false")
+    ok = isinstance(test_size, Real) and 0 < test_size < 1
+    require(ok, "test_size", test_size, "numbers between 0 and 1, both excluded")
+    if random_state is not None:
+        require(whole(random_state, 0), "random_state", random_state, "whole numbers from 0 to 2**32 - 1")
+        ok = n_iterations in (None, 1)
+        require(
+            ok, "n_iterations", n_iterations, "1 and none with a random_state, which stands for one split"
+        )
+
+
+def draw_splits(
+    sizes: list[int], test_size: float, n_iterations: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Which words are trained on: bool (words of the two sets, iterations); None where that is impossible.
+
+    Each set gives its share, rounded as in scikit-learn's StratifiedShuffleSplit; where both have the same
+    claim to the word that remains, a draw decides.
+    """
+    n_train = _training_words(sizes, test_size)
+    if n_train is None:
+        return None
+    # scikit-learn's order of operations, so that fractions are equal exactly where they are equal there
+    share = np.array(sizes) / sum(sizes) * n_train
+    counts = np.floor(share).astype(int)
+    rest = share - counts
+    missing = n_train - counts.sum()
+    first = np.full(n_iterations, counts[0] + (missing == 2 or (missing == 1 and rest[0] > rest[1])))
+    if missing == 1 and rest[0] == rest[1]:
+        first += rng.integers(2, size=n_iterations)
+    chosen = [np.arange(n) < m[:, None] for n, m in zip(sizes, (first, n_train - first), strict=True)]
+    if not all(splits.any(axis=1).all() for splits in chosen):
+        return None
+    return np.concatenate([rng.permuted(splits, axis=1) for splits in chosen], axis=1).T
+
+
+def sklearn_split(sizes: list[int], test_size: float, random_state: int) -> np.ndarray | None:
+    """The split of scikit-learn's train_test_split, in the form of `draw_splits`."""
+    if _training_words(sizes, test_size) is None:
+        return None
+    # imported late: it takes longer than a whole grid without it
+    from sklearn.model_selection import train_test_split
+
+    labels = np.repeat([1, -1], sizes)
+    rows, _ = train_test_split(
+        np.arange(len(labels)), test_size=float(test_size), stratify=labels, random_state=int(random_state)
+    )
+    train = np.zeros((len(labels), 1), dtype=bool)
+    train[rows] = True
+    return train if len(set(labels[rows])) == 2 else None
+
+
+def _training_words(sizes: list[int], test_size: float) -> int | None:
+    """How many words train; None where scikit-learn refuses to split."""
+    n_test = math.ceil(test_size * sum(sizes))
+    n_train = sum(sizes) - n_test
+    return n_train if min(*sizes, n_train, n_test) >= 2 else None
+
+
+def probabilities(
+    targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A classifier for each column of `train` (attribute words, splits).
+
+    Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that
+    are too long, and whether an attribute word is put into its own class (attribute words, splits).
+    """
+    targets, first, second = (np.hstack([v, np.ones((len(v), 1))]) for v in (targets, *attributes))
+    # the second class mirrored: a word's margin, its product with the weights, is positive if it is put right
+    words = np.vstack([first, -second])
+    longest = math.sqrt(max((words**2).sum(axis=1).max(), (targets**2).sum(axis=1).max()))
+    if not longest < LONGEST:
+        return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
+    if len(words) < words.shape[1]:
+        # the weights lie in the span of the words: as many coordinates as words are enough
+        basis, triangle = np.linalg.qr(words.T)
+        words, targets = np.ascontiguousarray(triangle.T), targets @ basis
+    # the penalty curves by 1, so weights are no further from the minimum than the gradient is long, and a
+    # probability, whose slope in the margin is 1/4 at most, no further than that times longest / 4
+    precise = 4 * PRECISION / longest
+    everything = np.ones((len(words), 1), dtype=bool)
+    # the splits start from what all words give together; that need be exact only if it is the answer
+    enough = precise if train.all() else 1e7 * precise
+    start = _minimise(words, everything, np.zeros((words.shape[1], 1)), enough)
+    width = max(1, BLOCK // len(words))
+    results = []
+    for block in np.split(train, range(width, train.shape[1], width), axis=1):
+        weights = _minimise(words, block, start, precise)
+        results.append((_logistic(targets @ weights)[1], words @ weights > 0))
+    negative, correct = (np.hstack(parts) for parts in zip(*results, strict=True))
+    return negative, correct
+
+
+def _minimise(words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_length: float) -> np.ndarray:
+    """Weights (coordinates, splits): column j minimises |w|^2/2 + sum log(1 + exp(-x w)), x in train[:, j].
+
+    Newton's method from `start` (coordinates, 1), all columns in step; NaN if it does not get there.
+    """
+    # single precision halves the time a step takes and is not seen in the result, as the gradient is always
+    # computed in double; next to very long vectors it would lose the penalty
+    rough = words.astype(np.float32 if (words**2).sum() < 1e8 else np.float64)
+    # rounding alone leaves a gradient as long as this
+    close = max(gradient_length, 10 * np.finfo(float).eps * np.linalg.norm(words))
+    weights = np.repeat(start, train.shape[1], axis=1)
+    margins = words @ weights
+    loss, pull = _loss(weights, margins, train)
+    before = close
+    for _ in range(MAX_STEPS):
+        gradient = weights - words.T @ pull
+        length = np.sqrt((gradient**2).sum(axis=0))
+        if length.max() <= close:
+            return weights
+        # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
+        step = _newton_step(rough, pull * (1 - pull), gradient, np.clip((length / before) ** 2, 1e-3, 0.1))
+        before = length
+        margin_step = words @ step
+        slope = (gradient * step).sum(axis=0)
+        size = np.ones(train.shape[1])
+        for _ in range(MAX_STEPS):
+            new = weights + size * step, margins + size * margin_step
+            new_loss, pull = _loss(*new, train)
+            # Armijo's condition, with room for rounding near the minimum
+            overshot = new_loss > loss + 1e-4 * size * slope + 1e-12 * loss
+            if not overshot.any():
+                break
+            size[overshot] /= 2
+        (weights, margins), loss = new, new_loss
+    return np.full_like(weights, np.nan)
+
+
+def _newton_step(
+    words: np.ndarray, curvature: np.ndarray, gradient: np.ndarray, goal: np.ndarray
+) -> np.ndarray:
+    """Solves (1 + words' diag(curvature) words) step = -gradient for each split, to relative error `goal`.
+
+    Conjugate gradients, preconditioned with the matrix of the mean split: the splits share most of their
+    words, so few rounds do; a single split is solved at once.
+    """
+    curvature = curvature.astype(words.dtype)
+    mean = words * np.sqrt(curvature.mean(axis=1, keepdims=True))
+    inverse = np.linalg.inv(np.eye(words.shape[1]) + mean.T @ mean)
+    step = np.zeros_like(gradient)
+    residual = -gradient
+    direction = scaled = inverse @ residual
+    error = (residual * scaled).sum(axis=0)
+    enough = goal**2 * error
+    for _ in range(MAX_STEPS):
+        curved = direction + words.T @ (curvature * (words @ direction.astype(words.dtype)))
+        # TINY: a split that is at its minimum has nothing left to divide by
+        size = error / np.maximum((direction * curved).sum(axis=0), TINY)
+        step += size * direction
+        residual -= size * curved
+        scaled = inverse @ residual
+        before, error = error, (residual * scaled).sum(axis=0)
+        if (error <= enough).all():
+            break
+        direction = scaled + error / np.maximum(before, TINY) * direction
+    return step
+
+
+def _loss(weights: np.ndarray, margins: np.ndarray, train: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is minimised (splits), and minus its derivative by the margins (words, splits)."""
+    loss, pull = _logistic(margins)
+    loss *= train
+    pull *= train
+    return loss.sum(axis=0) + (weights**2).sum(axis=0) / 2, pull
+
+
+def _logistic(margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log(1 + exp(-margins)) and 1 / (1 + exp(margins)), without overflow."""
+    small = np.exp(-np.abs(margins))
+    return np.log1p(small) - np.minimum(margins, 0), np.exp(-np.maximum(margins, 0)) / (1 + small)
+
+
+METRICS = (
+    Metric(
+        name="rnsb",
+        label="RNSB",
+        function=rnsb,
+        template=("n", 2),
+        range=(0.0, np.inf),
+        neutral=0.0,
+        seeded=True,
+        reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
+        "in word embeddings. ACL 2019",
+    ),
+)

@@ -1,0 +1,317 @@
+"""A study: which models, queries and metrics, with which parameters - the config, checked and resolved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from . import metrics
+from .errors import BiasgridError
+from .query import Query
+from .words import WordOptions
+
+SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
+CRITERIA_SCHEMA = {"$ref": "#/$defs/criteria", "$defs": SCHEMA["$defs"]}
+TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A point of the grid. `spec` is everything its value depends on besides the store and the query."""
+
+    criterion: str
+    query: str
+    metric: str
+    model: str
+    debias: str
+    spec: str
+
+    @property
+    def name(self) -> str:
+        """Model/debias/metric/query, its path below the study's cells."""
+        return f"{self.model}/{self.debias}/{self.metric}/{self.query}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked config. Build it with `Study.of`; `config` has its defaults filled in and its includes resolved."""
+
+    config: dict[str, Any]
+    queries: dict[str, Query]
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Study:
+        """Check a config and resolve its queries; paths in it are relative to `root`.
+
+        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        """
+        config = _checked(config, SCHEMA, where)
+        config["criteria"] = _criteria(config["criteria"], where, root)
+        queries: dict[str, Query] = {}
+        word_sets: dict[str, dict] = {}
+        for criterion, entry in config["criteria"].items():
+            for key, sets in entry["queries"].items():
+                if key in queries:
+                    raise BiasgridError(f"{where}: query id {key!r} occurs twice; ids are unique in a study")
+                queries[key] = _query(sets, f"{where}: {criterion}: {key}", root / config["word_sets"], word_sets)
+        study = cls(config, queries)
+        study._check(where)
+        return study
+
+    @classmethod
+    def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
+        """A study from its config file (YAML or the resolved JSON)."""
+        return cls.of(_yaml(Path(path)), str(path), root)
+
+    @property
+    def name(self) -> str:
+        return self.config["study"]
+
+    @property
+    def models(self) -> dict[str, dict[str, Any]]:
+        return self.config["models"]
+
+    @property
+    def results(self) -> Path:
+        """The folder of the study's results."""
+        return Path(self.config["results"]) / self.name
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that the study has: a comparison only where the config names published numbers."""
+        return [name for name in TABLES if name != "comparison" or self.config["published"]]
+
+    @property
+    def figures(self) -> dict[str, tuple[str, str | None]]:
+        """Figure name -> (kind, criterion)."""
+        if not self.ranked:
+            return {}
+        overall = {name: (name, None) for name in ("rankings", "rankings-by-criterion", "correlations")}
+        scores = {f"scores-{_slug(criterion)}": ("scores", criterion) for criterion in self.ranked}
+        return overall | scores
+
+    @property
+    def ranked(self) -> list[str]:
+        """The criteria that rankings, correlations and the overall scores are made of."""
+        return [name for name, entry in self.config["criteria"].items() if entry["ranked"]]
+
+    def metrics(self, criterion: str) -> dict[str, dict[str, Any]]:
+        """The metrics of a criterion: its own where it has any, else the study's."""
+        return self.config["criteria"][criterion].get("metrics") or self.config["metrics"]
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """All cells of the grid by name."""
+        return {cell.name: cell for cell in self._cells()}
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What figures print for a model's or metric's key."""
+        labels = {key: model["label"] for key, model in self.models.items()}
+        for criterion in self.config["criteria"]:
+            for key, entry in self.metrics(criterion).items():
+                labels[key] = entry.get("label", self.metric(criterion, key).label)
+        return labels
+
+    @cached_property
+    def neutral(self) -> dict[str, float]:
+        """The value that means no bias, by the study's metric keys."""
+        return {
+            key: self.metric(criterion, key).neutral
+            for criterion in self.config["criteria"]
+            for key in self.metrics(criterion)
+        }
+
+    def metric(self, criterion: str, key: str) -> metrics.Metric:
+        """The registered metric behind a study's metric key."""
+        return metrics.metric(self.metrics(criterion)[key].get("metric", key))
+
+    def word_options(self, criterion: str, key: str, model: str) -> dict[str, Any]:
+        """Look-up options of a cell: the study's, then the criterion's, the metric's, the model's."""
+        return {
+            **self.config["words"],
+            **self.config["criteria"][criterion].get("words", {}),
+            **self.metrics(criterion)[key].get("words", {}),
+            **self.models[model].get("words", {}),
+        }
+
+    @property
+    def published_as(self) -> dict[str, str]:
+        """Model -> the model whose published numbers it is compared with: itself, or what the config says."""
+        return {key: model.get("published_as", key) for key, model in self.models.items()}
+
+    @property
+    def ranking(self) -> dict[str, Any]:
+        """What `tables.rankings` needs besides the scores."""
+        return {
+            "ranked": self.ranked,
+            "neutral": self.neutral,
+            "aggregation": self.config["aggregation"],
+            **self.config["ranking"],
+        }
+
+    def to_json(self) -> str:
+        """The config with defaults and includes resolved, in the form that `read` reads."""
+        return json.dumps(self.config, ensure_ascii=False, indent=1) + "\n"
+
+    @property
+    def digest(self) -> str:
+        """Changes when anything in the resolved config does."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def query_digest(self, key: str) -> str:
+        """Changes exactly when a word, a name or the order of the query's sets does."""
+        return hashlib.sha256(self.queries[key].to_json().encode()).hexdigest()
+
+    def _cells(self) -> Iterable[Cell]:
+        for criterion, entry in self.config["criteria"].items():
+            for key, metric in self.metrics(criterion).items():
+                template = self.metric(criterion, key).template
+                queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
+                for model in entry.get("models", self.models):
+                    spec = {
+                        "metric": metric.get("metric", key),
+                        "params": metric.get("params", {}),
+                        "words": self.word_options(criterion, key, model),
+                    }
+                    for query in queries:
+                        name = f"{model}/none/{key}/{query}"
+                        text = _canonical(spec | {"seed": cell_seed(self.config["seed"], name)})
+                        yield Cell(criterion, query, key, model, "none", text)
+
+    def _check(self, where: str) -> None:
+        for criterion, entry in self.config["criteria"].items():
+            for model in entry.get("models", []):
+                if model not in self.models:
+                    known = ", ".join(self.models)
+                    raise BiasgridError(f"{where}: {criterion}: model {model!r} is not in the study; it has {known}")
+            for key, metric in self.metrics(criterion).items():
+                try:
+                    registered = self.metric(criterion, key)
+                    registered.check_parameters(metric.get("params", {}))
+                    for model in self.models:
+                        WordOptions(**self.word_options(criterion, key, model))
+                except BiasgridError as error:
+                    raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+                same_name = {}
+                fitting = [q for q in entry["queries"] if self.queries[q].fits(registered.template)]
+                for sub in (s for q in fitting for s in self.queries[q].subqueries(registered.template)):
+                    if same_name.setdefault(sub.name, sub) != sub:
+                        raise BiasgridError(
+                            f"{where}: {criterion}: two (sub-)queries are named {sub.name!r} but their words "
+                            "differ; name the sets apart"
+                        )
+                if not fitting:
+                    raise BiasgridError(
+                        f"{where}: metrics: {key}: no query of {criterion!r} has the template "
+                        f"{registered.template} or sub-queries that have it"
+                    )
+
+
+def cell_seed(study_seed: int, name: str) -> int:
+    """A cell's seed, from the study's seed and its own name alone: the same on any machine, in any order."""
+    return int.from_bytes(hashlib.sha256(f"{study_seed}/{name}".encode()).digest()[:4], "big")
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
+
+
+def _canonical(record: Any) -> str:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _checked(record: Any, schema: dict[str, Any], where: str) -> Any:
+    """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
+    record = json.loads(json.dumps(record))
+    error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
+    if error is not None:
+        place = ".".join(str(part) for part in error.absolute_path)
+        raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
+    return record
+
+
+def _shortened(error: jsonschema.ValidationError) -> str:
+    """The validator's message, without a whole section of the config quoted in it."""
+    if len(error.message) <= 200:
+        return error.message
+    return f"{error.message[:80]} ... {error.message[-80:]}"
+
+
+def _fill_defaults(validator, properties, instance, schema):
+    if isinstance(instance, dict):
+        for name, entry in properties.items():
+            if "default" in entry:
+                instance.setdefault(name, json.loads(json.dumps(entry["default"])))
+    yield from jsonschema.Draft202012Validator.VALIDATORS["properties"](validator, properties, instance, schema)
+
+
+_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"properties": _fill_defaults})
+
+
+def _criteria(entries: Any, where: str, root: Path) -> dict[str, dict[str, Any]]:
+    """Criteria by name, from mappings in the config and from the files it names."""
+    merged: dict[str, dict[str, Any]] = {}
+    for entry in entries if isinstance(entries, list) else [entries]:
+        part, source = (_yaml(root / entry), entry) if isinstance(entry, str) else (entry, f"{where}: criteria")
+        part = _checked(part, CRITERIA_SCHEMA, source)
+        for name, criterion in part.items():
+            if name in merged:
+                raise BiasgridError(f"{source}: criterion {name!r} is defined twice")
+            merged[name] = criterion
+    if "Overall" in merged:
+        raise BiasgridError(f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise")
+    return merged
+
+
+def _query(sets: Mapping[str, Any], where: str, folder: Path, cache: dict[str, dict]) -> Query:
+    sides = []
+    for side in ("targets", "attributes"):
+        named = {name: _words(value, f"{where}: {name}", folder, cache) for name, value in sets[side].items()}
+        sides.append(named)
+    targets, attributes = sides
+    try:
+        return Query.of(
+            list(targets.values()), list(attributes.values()), list(targets), list(attributes), sets.get("name")
+        )
+    except BiasgridError as error:
+        raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
+
+
+def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, dict]) -> list[str]:
+    if isinstance(value, list):
+        return value
+    stem, _, name = value.partition(".")
+    if stem not in cache:
+        path = folder / f"{stem}.json"
+        if not path.is_file():
+            known = ", ".join(sorted(p.stem for p in folder.glob("*.json"))) or "none"
+            raise BiasgridError(f"{where}: {value!r}: there is no file {path}; word-set files are {known}")
+        try:
+            cache[stem] = json.loads(path.read_text(encoding="utf-8"))["sets"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BiasgridError(f"{path}: not a word-set file (JSON with sets): {error!r}") from None
+    words = cache[stem].get(name)
+    if words is None:
+        raise BiasgridError(f"{where}: {stem}.json has no set {name!r}; it has {', '.join(cache[stem])}")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
+    return words
+
+
+def _yaml(path: Path) -> Any:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BiasgridError(f"{path}: not a YAML file: {' '.join(str(error).split())}") from None

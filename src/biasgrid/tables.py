@@ -1,0 +1,134 @@
+"""From cells to tables: scores, aggregates, rankings, rank correlations."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .errors import BiasgridError
+
+SCORES = ["criterion", "query", "metric", "model", "debias"]
+SCORES += ["value", "p_value", "ci_low", "ci_high", "words_used", "words_lost", "status"]
+AGGREGATIONS = {
+    "avg": np.mean,
+    "abs_avg": lambda values: np.mean(np.abs(values)),
+    "sum": np.sum,
+    "abs_sum": lambda values: np.sum(np.abs(values)),
+}
+OVERALL = "Overall"
+CORRELATIONS = ("spearman", "kendall", "pearson")
+
+
+def scores(cells: Iterable[Path]) -> pd.DataFrame:
+    """One row a criterion, (sub-)query, metric, model and debias.
+
+    Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, and `Study` has seen
+    to it that one name means the same words. The columns p_value, ci_low and ci_high are empty where a cell has
+    no inference. Raises BiasgridError for a file that is no cell.
+    """
+    rows: dict[tuple, dict] = {}
+    for path in cells:
+        try:
+            cell = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise BiasgridError(f"{path}: not a cell file: {error}") from None
+        for result in cell["results"]:
+            row = {name: cell[name] for name in ("criterion", "metric", "model", "debias")}
+            row |= {name: result.get(name) for name in SCORES if name not in row}
+            rows.setdefault(tuple(row[name] for name in SCORES[:5]), row)
+    table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
+    numbers = ["value", "p_value", "ci_low", "ci_high"]
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
+    """Every aggregation of every criterion's scores, and of the `ranked` criteria together as "Overall".
+
+    The overall value is taken over all cells of the criteria, not over the criteria's values (as the case study
+    does). NaN cells are left out and counted; an aggregate of nothing but NaN is NaN.
+    """
+    rows = []
+    for (criterion, metric, model, debias), values in _groups(scores, ranked):
+        known = values[~np.isnan(values)]
+        for name, aggregate in AGGREGATIONS.items():
+            value = float(aggregate(known)) if len(known) else math.nan
+            rows.append((criterion, metric, model, debias, name, value, len(values), len(values) - len(known)))
+    columns = ["criterion", "metric", "model", "debias", "aggregation", "value", "cells", "cells_nan"]
+    return pd.DataFrame(rows, columns=columns).sort_values(columns[:5], ignore_index=True)
+
+
+def rankings(
+    scores: pd.DataFrame,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: str = "abs_avg",
+    by: str = "distance",
+    ties: str = "average",
+) -> pd.DataFrame:
+    """Models ranked by a metric, 1 the least biased, for each of the `ranked` criteria and "Overall".
+
+    by "distance": scores are measured from the metric's neutral value before they are aggregated, and a model
+    is ranked by the absolute aggregate: 0 is unbiased under every metric. by "value": WEFE's plain ascending
+    rank of the aggregated scores, which takes the least similar ECT (the most biased model) for the best.
+    Where the neutral value is 0 and the aggregation absolute, both are the same. `ties`: "average" (the case
+    study's) or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks
+    beside the models. A NaN aggregate has no rank.
+    """
+    rows = []
+    for (criterion, metric, model, debias), values in _groups(scores, ranked):
+        if criterion != OVERALL and criterion not in ranked:
+            continue
+        known = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
+        value = float(AGGREGATIONS[aggregation](known)) if len(known) else math.nan
+        rows.append((criterion, metric, model, debias, abs(value) if by == "distance" else value))
+    columns = ["criterion", "metric", "model", "debias", "value"]
+    table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
+    # values that agree to twelve digits are a tie, not an order made by rounding
+    rounded = table["value"].map(lambda v: float(f"{v:.12g}"))
+    table["rank"] = rounded.groupby([table["criterion"], table["metric"]]).rank(method=ties)
+    return table
+
+
+def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) -> pd.DataFrame:
+    """Correlation between metrics of the ranks that they give the models, per criterion.
+
+    Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
+    one metric ranks all alike.
+    """
+    rows = []
+    for criterion, part in rankings.groupby("criterion", sort=True):
+        ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank")
+        for method in sorted(methods):
+            matrix = ranks.corr(method=method)
+            rows += [(criterion, method, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
+    columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def write(table: pd.DataFrame, path: Path | str) -> None:
+    """A table as CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty."""
+    table.to_csv(path, index=False, lineterminator="\n")
+
+
+def read(path: Path | str) -> pd.DataFrame:
+    """A table that `write` wrote: text columns stay text, an empty number is NaN."""
+    table = pd.read_csv(path, keep_default_na=False, dtype="str")
+    numbers = ["value", "p_value", "ci_low", "ci_high", "rank", "correlation", "published", "ours", "difference"]
+    counts = ["words_used", "words_lost", "cells", "cells_nan"]
+    for name in table.columns.intersection(numbers):
+        table[name] = pd.to_numeric(table[name].replace("", None))
+    return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))
+
+
+def _groups(scores: pd.DataFrame, ranked: Sequence[str]):
+    keys = ["metric", "model", "debias"]
+    for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
+        yield (criterion, *rest), part["value"].to_numpy()
+    of_ranked = scores[scores["criterion"].isin(ranked)]
+    for rest, part in of_ranked.groupby(keys, sort=True):
+        yield (OVERALL, *rest), part["value"].to_numpy()

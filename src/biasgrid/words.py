@@ -1,0 +1,178 @@
+"""From the words of a set to vectors: preprocessing variants, look-up, and account of what was lost."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .embeddings.store import EmbeddingStore
+from .errors import BiasgridError
+
+Preprocessor = Mapping[str, Any] | Callable[[str], str]
+CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
+STRIP_ACCENTS = (True, False, "ascii", "unicode")
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """How words are looked up; the same for all sets of a query.
+
+    preprocessors              variants to try, in order. Each is a mapping with any of `lowercase`, `uppercase`,
+                               `titlecase` (true or false, at most one true) and `strip_accents` (true, false,
+                               "unicode" or "ascii"); `{}` is the word as written. In Python also a callable.
+    strategy                   "first": a word's first variant that is found; "all": every variant found
+    normalize                  divide each vector by its Euclidean norm
+    lost_vocabulary_threshold  a set fails if more than this share (0 to 1) of its distinct words is lost
+    """
+
+    preprocessors: tuple[Preprocessor, ...] = ({},)
+    strategy: str = "first"
+    normalize: bool = False
+    lost_vocabulary_threshold: float = 0.2
+
+    def __post_init__(self):
+        if isinstance(self.preprocessors, (Mapping, str)) or not isinstance(self.preprocessors, Sequence):
+            raise BiasgridError("preprocessors: expected a list such as [{}, {lowercase: true}]")
+        object.__setattr__(self, "preprocessors", tuple(self.preprocessors))
+        if not self.preprocessors:
+            raise BiasgridError("preprocessors: the list is empty; [{}] looks words up as they are written")
+        for preprocessor in self.preprocessors:
+            _check_preprocessor(preprocessor)
+        if self.strategy not in ("first", "all"):
+            raise BiasgridError(f"strategy: {self.strategy!r} is not known; allowed are 'first' and 'all'")
+        if not isinstance(self.normalize, bool):
+            raise BiasgridError(f"normalize: {self.normalize!r} is not true or false")
+        threshold = self.lost_vocabulary_threshold
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
+            raise BiasgridError(f"lost_vocabulary_threshold: {threshold!r} is not a number from 0 to 1")
+
+
+@dataclass(frozen=True)
+class FoundSet:
+    """One word set as a model knows it.
+
+    words     the set's word of each row, keys the vocabulary entry it was found as; a word that several variants
+              were found of (strategy "all") has several rows, one that was lost has none
+    slots     place of each row's word and variant in the set as given; equal slots of two sets form a pair
+    vectors   float64 (rows, dimensions)
+    found     word -> the vocabulary entries it was found as, also where another word had the same entry before
+    lost      distinct words of which no variant was found
+    """
+
+    name: str
+    words: tuple[str, ...]
+    keys: tuple[str, ...]
+    slots: np.ndarray
+    vectors: np.ndarray
+    found: dict[str, list[str]]
+    lost: tuple[str, ...]
+
+    @property
+    def lost_share(self) -> float:
+        """Share of the set's distinct words that was lost, 0 to 1."""
+        return len(self.lost) / (len(self.found) + len(self.lost))
+
+    def take(self, rows: np.ndarray) -> FoundSet:
+        """The same set with these rows only."""
+        return FoundSet(
+            self.name,
+            tuple(self.words[r] for r in rows),
+            tuple(self.keys[r] for r in rows),
+            self.slots[rows],
+            self.vectors[rows],
+            self.found,
+            self.lost,
+        )
+
+
+def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
+    """The form of a word that is looked up: case, then accents, then the vocabulary's prefix."""
+    if callable(preprocessor):
+        word = preprocessor(word)
+        if not isinstance(word, str):
+            raise BiasgridError(f"preprocessor {preprocessor!r} returned {word!r}, which is not a string")
+        return vocab_prefix + word
+    for option, change in CASES.items():
+        if preprocessor.get(option):
+            word = change(word)
+    accents = preprocessor.get("strip_accents")
+    if accents:
+        word = unicodedata.normalize("NFKD", word)
+        if accents == "ascii":
+            word = word.encode("ascii", "ignore").decode("ascii")
+        else:
+            word = "".join(c for c in word if not unicodedata.combining(c))
+    return vocab_prefix + word
+
+
+def find(name: str, words: Sequence[str], model: EmbeddingStore, options: WordOptions, paired=False) -> FoundSet:
+    """Look a set's words up in a model.
+
+    Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `paired`,
+    where a word keeps every place it has in the set because each place belongs to another pair.
+    """
+    width = len(options.preprocessors)
+    keys = [variant(word, p, model.vocab_prefix) for word in words for p in options.preprocessors]
+    rows = model.rows(keys)
+    hits = (rows >= 0).tolist()
+    slots = []
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for place, word in enumerate(words):
+        of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
+        if options.strategy == "first":
+            of_word = of_word[:1]
+        if of_word:
+            found[word] = list(dict.fromkeys(keys[slot] for slot in of_word))
+        if paired:
+            seen = set()
+        for slot in of_word:
+            if keys[slot] not in seen:
+                seen.add(keys[slot])
+                slots.append(slot)
+    slots = np.array(slots, dtype=np.int64)
+    vectors = model.vectors[rows[slots]].astype(np.float64)
+    if options.normalize:
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        # a zero vector has no direction: it becomes NaN, and the cell says so
+        vectors = np.divide(vectors, norms, out=np.full_like(vectors, np.nan), where=norms > 0)
+    places = slots // width
+    return FoundSet(
+        name=name,
+        words=tuple(words[p] for p in places),
+        keys=tuple(keys[s] for s in slots),
+        # under "first" a pair holds whichever variant each side was found as
+        slots=places if options.strategy == "first" else slots,
+        vectors=vectors,
+        found=found,
+        lost=tuple(word for word in dict.fromkeys(words) if word not in found),
+    )
+
+
+def matched(sets: Sequence[FoundSet]) -> list[FoundSet]:
+    """Paired sets cut to the pairs that are whole: row i of one belongs to row i of the others."""
+    common = sets[0].slots
+    for s in sets[1:]:
+        common = np.intersect1d(common, s.slots)
+    return [s.take(np.flatnonzero(np.isin(s.slots, common))) for s in sets]
+
+
+def _check_preprocessor(preprocessor: Preprocessor) -> None:
+    if callable(preprocessor):
+        return
+    if not isinstance(preprocessor, Mapping):
+        raise BiasgridError(f"preprocessors: {preprocessor!r} is not a mapping such as {{lowercase: true}}")
+    for option, value in preprocessor.items():
+        allowed = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
+        if allowed is None:
+            known = ", ".join([*CASES, "strip_accents"])
+            raise BiasgridError(f"preprocessors: unknown option {option!r}; allowed are {known}")
+        if not any(value is a or (isinstance(a, str) and value == a) for a in allowed):
+            raise BiasgridError(f"preprocessors: {option}: {value!r} is not one of {allowed}")
+    cases = [option for option in CASES if preprocessor.get(option)]
+    if len(cases) > 1:
+        raise BiasgridError(f"preprocessors: {cases[0]} and {cases[1]} contradict each other in one variant")

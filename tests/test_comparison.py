@@ -1,0 +1,334 @@
+"""The comparison with published numbers: verdicts, what is compared with what, and the curated files."""
+
+import json
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biasgrid import comparison
+from biasgrid.errors import BiasgridError
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "data" / "published"
+NAN = math.nan
+ROW = {
+    "source": "paper",
+    "table": "1",
+    "criterion": "Gender",
+    "query": "",
+    "metric": "weat",
+    "model": "a",
+    "quantity": "abs_avg",
+    "published": "0.830",
+    "digits": "3",
+}
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "digits", "tolerance", "known", "expected"),
+    [
+        (0.084, 0.08414, 3, 0, None, "reproduced"),
+        # both ends of what rounds to the printed number, whichever way halves are rounded
+        (0.084, 0.0845, 3, 0, None, "reproduced"),
+        (0.084, 0.0835, 3, 0, None, "reproduced"),
+        (0.084, 0.08451, 3, 0, None, "differs"),
+        (0.084, -0.084, 3, 0, None, "differs"),
+        (3, 3.0, 0, 0, None, "reproduced"),
+        (3, 4.0, 0, 0, None, "differs"),
+        (0.5, 0.514, 3, 0.03, None, "reproduced"),
+        (-0.5, -0.514, 3, 0.03, None, "reproduced"),
+        (0.5, 0.516, 3, 0.03, None, "differs"),
+        # a tolerance never makes the printed digits stricter, nor do the two add up
+        (0.004, 0.0044, 3, 0.03, None, "reproduced"),
+        (0.02, 0.0207, 3, 0.03, None, "differs"),
+        (0.18600442, 0.19969233, 6, 0, 0.19969234, "explained"),
+        (0.18600442, 0.18600444, 6, 0, 0.19969234, "reproduced"),
+        (0.18600442, 0.1995, 6, 0, 0.19969234, "differs"),
+        (0.859, NAN, 3, 0, NAN, "explained"),
+        (0.859, NAN, 3, 0, None, "differs"),
+        (0.859, NAN, 3, 0.9, 0.2, "differs"),
+        (0.859, 0.2, 3, 0, NAN, "differs"),
+        (NAN, NAN, 3, 0, None, "reproduced"),
+        (NAN, 0.2, 3, 0, None, "differs"),
+    ],
+)
+def test_verdict(published, ours, digits, tolerance, known, expected):
+    assert comparison.verdict(published, ours, digits, tolerance, known) == expected
+
+
+numbers = st.floats(-100, 100)
+
+
+@given(numbers, st.integers(0, 9))
+def test_a_number_reproduces_its_own_rounding(ours, digits):
+    assert comparison.verdict(round(ours, digits), ours, digits, 0, None) == "reproduced"
+
+
+@given(numbers, numbers, st.integers(0, 9), st.none() | numbers)
+def test_a_known_value_explains_nothing_but_itself(published, ours, digits, known):
+    got = comparison.verdict(published, ours, digits, 0, known)
+    if got == "explained":
+        assert abs(ours - known) <= 1.001e-4 * abs(known) + 1e-11
+    if got != "reproduced" and known is None:
+        assert got == "differs"
+
+
+def write(path, *rows):
+    records = [{name: (ROW | row).get(name, "") for name in comparison.PUBLISHED} for row in rows]
+    pd.DataFrame(records, columns=comparison.PUBLISHED).to_csv(path, index=False)
+    return path
+
+
+def aggregates(*rows):
+    columns = ["criterion", "metric", "model", "debias", "aggregation", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def rankings(ranks, debias="none"):
+    rows = [("Gender", "weat", model, debias, 0.1, float(rank)) for model, rank in ranks.items()]
+    return pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "value", "rank"])
+
+
+def correlations(*rows):
+    return pd.DataFrame(rows, columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
+
+
+def put_cell(folder, name, *results):
+    path = folder / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"results": results}))
+
+
+@pytest.fixture
+def compare(tmp_path):
+    def run(*rows, published_as=None, **tables):
+        published = comparison.read([write(tmp_path / "published.csv", *rows)])
+        empty = {"aggregates": aggregates(), "rankings": rankings({}), "correlations": correlations()}
+        return comparison.compare(
+            published, **(empty | tables), cells=run.cells, published_as=published_as or {"a": "a"}
+        )
+
+    run.cells = tmp_path / "cells"
+    return run
+
+
+def test_aggregates_are_compared_under_none(compare):
+    table = compare(
+        {},
+        {"criterion": "Overall", "published": "0.38"},
+        aggregates=aggregates(
+            ("Gender", "weat", "a", "none", "abs_avg", 0.8302),
+            ("Gender", "weat", "a", "none", "avg", 0.2),
+            ("Gender", "weat", "a", "hard", "abs_avg", 0.1),
+            ("Overall", "weat", "a", "none", "abs_avg", 0.4),
+        ),
+    )
+    assert list(table.columns) == comparison.COMPARISON
+    assert table["criterion"].tolist() == ["Gender", "Overall"]
+    assert table["verdict"].tolist() == ["reproduced", "differs"]
+    assert table["ours"].tolist() == [0.8302, 0.4]
+    assert table["difference"].tolist() == pytest.approx([0.0002, 0.02])
+
+
+def test_models_that_the_study_lacks_are_left_out_and_parts_stand_for_the_whole(compare):
+    values = aggregates(*[("Gender", "weat", m, "none", "abs_avg", 0.83) for m in ("part", "other")])
+    table = compare({"note": "seen"}, published_as={"part": "a", "other": "other"}, aggregates=values)
+    assert table[["model", "verdict", "note"]].to_numpy().tolist() == [
+        ["part", "reproduced", "printed for a; seen"]
+    ]
+    assert compare({}, published_as={"other": "other"}, aggregates=values).empty
+
+
+def test_a_number_that_the_study_lacks_differs(compare):
+    rows = [{}, {"query": "q", "quantity": "value", "known": "nan", "note": "why", "published": "nan"}]
+    table = compare(*rows)
+    assert table["verdict"].tolist() == ["differs", "differs"]
+    assert table["ours"].isna().all()
+    assert sorted(table["note"]) == ["the study has no such cell; why", "the study has no such number"]
+
+
+def test_values_of_cells(compare):
+    result = {
+        "value": 0.5,
+        "status": "ok",
+        "scalars": {"effect_size": 1.25, "lost": None},
+        "detail": {"by_word": {"Family": {"home": -0.25, "and/or": {"mean": 2}}}},
+    }
+    put_cell(compare.cells, "a/none/weat/q", result)
+    expected = {
+        "value": ("0.5", "reproduced"),
+        "/scalars/effect_size": ("1.25", "reproduced"),
+        "/detail/by_word/Family/home": ("-0.250", "reproduced"),
+        "/detail/by_word/Family/and~1or/mean": ("2.0", "reproduced"),
+        "/scalars/lost": ("1", "differs"),
+        "/detail/by_word/Family": ("1", "differs"),
+        "/detail/by_word/Family/home/mean": ("-0.25", "differs"),
+        "/scalars/p": ("nan", "differs"),
+    }
+    table = compare(*[{"query": "q", "quantity": k, "published": p} for k, (p, _) in expected.items()])
+    assert dict(zip(table["quantity"], table["verdict"], strict=True)) == {
+        f"q: {quantity}": verdict for quantity, (_, verdict) in expected.items()
+    }
+    assert "no number at /scalars/p" in table.set_index("quantity").loc["q: /scalars/p", "note"]
+
+
+def test_an_undefined_cell_is_nan_and_says_why(compare):
+    put_cell(
+        compare.cells, "a/none/mac/q", {"value": None, "status": "lost_words:X", "scalars": {}, "detail": {}}
+    )
+    row = {"query": "q", "metric": "mac", "quantity": "value"}
+    pointer = row | {"quantity": "/detail/x/y/z"}
+    table = compare(
+        row, row | {"table": "2", "published": "nan"}, pointer | {"known": "nan", "note": "no word"}
+    )
+    assert table.set_index("table")["verdict"].groupby(level=0).agg(sorted).to_dict() == {
+        "1": ["differs", "explained"],
+        "2": ["reproduced"],
+    }
+    assert all(note.startswith("ours is NaN: lost_words:X") for note in table["note"])
+
+
+def test_a_cell_of_sub_queries_is_refused(compare):
+    put_cell(compare.cells, "a/none/rnd/q", {"value": 1, "status": "ok"}, {"value": 2, "status": "ok"})
+    with pytest.raises(BiasgridError, match="2 sub-queries"):
+        compare({"query": "q", "metric": "rnd", "quantity": "value"})
+
+
+RANKS = [
+    {"model": m, "quantity": "rank", "published": str(r), "digits": "0"} for m, r in {"a": 1, "b": 2}.items()
+]
+RHO = {"metric": "rnd~weat", "model": "", "quantity": "correlation", "published": "0.5"}
+
+
+@pytest.mark.parametrize(
+    ("ranked", "expected"),
+    [
+        (rankings({"a": 1, "b": 2}), ["reproduced", "reproduced", "reproduced"]),
+        (rankings({"a": 2, "b": 1}), ["reproduced", "differs", "differs"]),
+        (rankings({"a": 1, "b": 2, "c": 3}), []),
+        (rankings({"a": 1}), []),
+        (pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]), []),
+        (pd.concat([rankings({"a": 1}), rankings({"b": 2}, debias="hard")]), []),
+    ],
+)
+def test_ranks_and_their_correlations_need_exactly_the_published_models(compare, ranked, expected):
+    rho = correlations(("Gender", "spearman", "rnd", "weat", 0.5), ("Gender", "kendall", "rnd", "weat", 0.1))
+    models = {m: m for m in "abc"}
+    table = compare(*RANKS, RHO, published_as=models, rankings=ranked, correlations=rho)
+    assert table["verdict"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"published": "many"}, "line 3: could not convert"),
+        ({"digits": ""}, "line 3: invalid literal"),
+        ({"known": "0.2"}, "line 3: .* needs a note"),
+        ({"relative_tolerance": "0.03"}, "line 3: .* needs a note"),
+        ({"quantity": "mean"}, "line 3: quantity 'mean'; allowed are avg"),
+        ({"quantity": "value"}, "line 3: 'value' needs a query"),
+        ({"query": "q"}, "line 3: 'abs_avg' is of no query"),
+    ],
+)
+def test_files_that_are_wrong_are_named_with_the_line(tmp_path, row, message):
+    with pytest.raises(BiasgridError, match=f"numbers.csv: {message}"):
+        comparison.read([write(tmp_path / "numbers.csv", {}, row)])
+
+
+def test_other_columns_are_refused(tmp_path):
+    path = tmp_path / "numbers.csv"
+    path.write_text("source,value\npaper,1\n")
+    with pytest.raises(BiasgridError, match="line 1: the columns must be source, table"):
+        comparison.read([path])
+    with pytest.raises(BiasgridError, match="cannot read"):
+        comparison.read([tmp_path / "none.csv"])
+
+
+def test_no_known_value_is_not_a_known_nan(tmp_path):
+    rows = [{"known": "nan", "note": "why"}, {"known": "0.25", "note": "why"}, {}]
+    known = comparison.read([write(tmp_path / "numbers.csv", *rows)])["known"].tolist()
+    assert math.isnan(known[0])
+    assert known[1:] == [0.25, None]
+
+
+# --- the curated files
+
+
+def curated(name):
+    return comparison.read([FOLDER / f"{name}.csv"])
+
+
+def test_case_study_tables_are_whole():
+    scores, ranks, rho = (
+        curated(name) for name in ("case_study", "case_study_ranks", "case_study_correlations")
+    )
+    metrics, criteria = {"weat", "weat_es", "rnd", "rnsb"}, {"Gender", "Ethnicity", "Religion", "Overall"}
+    for table in (scores, ranks):
+        assert len(table) == len(table.drop_duplicates(["criterion", "metric", "model"])) == 7 * 4 * 4
+        assert (set(table["metric"]), set(table["criterion"])) == (metrics, criteria)
+    assert len(rho) == len(rho.drop_duplicates(["criterion", "metric"])) == 6 * 4
+    # a rank is the place of the score in its column; scores that print alike may stand in either order
+    both = scores.merge(ranks, on=["criterion", "metric", "model"], suffixes=("", "_rank"))
+    for _, column in both.sort_values("published_rank").groupby(["criterion", "metric"]):
+        assert column["published_rank"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+        assert column["published"].is_monotonic_increasing
+    # and a correlation is Spearman's of two columns of ranks: 1 - 6 sum d^2 / (n^3 - n)
+    table = ranks.pivot(index=["criterion", "model"], columns="metric", values="published").astype(float)
+    for row in rho.itertuples():
+        a, b = row.metric.split("~")
+        d = table.loc[row.criterion, a] - table.loc[row.criterion, b]
+        assert row.published == pytest.approx(1 - 6 * (d**2).sum() / (7**3 - 7), abs=1e-12)
+
+
+def test_case_study_prints_word2vec_as_the_paper_has_it():
+    table = curated("case_study").set_index(["model", "criterion", "metric"])["published"]
+    assert table["word2vec-google-news-300"]["Gender"].to_dict() == {
+        "weat": 0.83,
+        "weat_es": 0.941,
+        "rnd": 0.084,
+        "rnsb": 0.023,
+    }
+    assert table["lexvec-commoncrawl-300"]["Overall"]["rnd"] == 0.686
+
+
+@pytest.mark.parametrize(("numbers", "queries"), [("wefe_documentation",) * 2, ("sweeney",) * 2])
+def test_published_cells_are_declared(numbers, queries):
+    criteria = yaml.safe_load((ROOT / f"config/queries/{queries}.yaml").read_text(encoding="utf-8"))
+    used = curated(numbers)[["criterion", "query", "metric"]].drop_duplicates()
+    declared = {(c, q, m) for c, part in criteria.items() for q in part["queries"] for m in part["metrics"]}
+    # each declared cell answers a printed number, each printed number has its cell
+    assert set(used.itertuples(index=False, name=None)) == declared
+    sets = {
+        q: e["targets"] | e["attributes"] for part in criteria.values() for q, e in part["queries"].items()
+    }
+    for row in curated(numbers).itertuples():
+        if row.quantity.startswith("/detail/"):
+            assert row.quantity.split("/")[3] in sets[row.query]
+
+
+def test_documentation_distributions_sum_to_one():
+    table = curated("wefe_documentation")
+    table = table[table["quantity"].str.startswith("/detail/negative_sentiment_distribution/")]
+    sums = table.groupby(["table", "metric"])["published"].sum()
+    assert len(sums) == 5
+    assert sums.tolist() == pytest.approx([1] * 5)
+
+
+def test_documentation_means_are_means_of_their_words():
+    table = curated("wefe_documentation")
+    for metric, query, column in (
+        ("rnd", "wefe_family", ""),
+        ("rnd_normalized", "wefe_family", ""),
+        ("rnd_cos_normalized", "wefe_family", ""),
+        ("mac", "wefe_mac_ethnicity", ""),
+        ("ripa", "wefe_family_seven_pairs", "/mean"),
+    ):
+        part = table[(table["metric"] == metric) & (table["query"] == query)]
+        words = part[part["quantity"].str.startswith("/detail/") & part["quantity"].str.endswith(column)]
+        (value,) = part.loc[part["quantity"] == "value", "published"]
+        assert value == pytest.approx(words["published"].mean(), abs=2e-7)

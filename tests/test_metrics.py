@@ -1,0 +1,302 @@
+"""Each metric against its definition written out with loops, against published values, and its invariants."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from conftest import DATA, ROOT, make_store
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.spatial.distance import cosine as cosine_distance
+from scipy.stats import spearmanr
+
+from biasgrid import BiasgridError, Query, WordOptions, metrics
+from biasgrid.measure import measure, split_options
+from biasgrid.study import Study
+
+VECTORS = st.integers(0, 2**32 - 1).map(
+    lambda seed: [np.random.default_rng(seed).normal(size=(n, 5)) for n in (4, 6, 3, 5)]
+)
+
+
+def cos(a, b):
+    return 1 - cosine_distance(a, b)
+
+
+def value(name, targets, attributes, **parameters):
+    return metrics.metric(name).function(targets, attributes, **parameters).value
+
+
+def word_set(key):
+    stem, name = key.split(".")
+    return json.loads((ROOT / "data" / "word_sets" / f"{stem}.json").read_text())["sets"][name]
+
+
+# by definition
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_weat_is_the_papers_sum(sets):
+    x, y, a, b = sets
+
+    def s(w):
+        return np.mean([cos(w, v) for v in a]) - np.mean([cos(w, v) for v in b])
+
+    sx, sy = [s(w) for w in x], [s(w) for w in y]
+    assert value("weat", [x, y], [a, b]) == pytest.approx(sum(sx) - sum(sy), abs=1e-12)
+    for ddof in (0, 1):
+        d = (np.mean(sx) - np.mean(sy)) / np.std(sx + sy, ddof=ddof)
+        assert value("weat_es", [x, y], [a, b], ddof=ddof) == pytest.approx(d, abs=1e-12)
+    score = metrics.metric("weat").function([x, y], [a, b])
+    np.testing.assert_allclose(score.detail["association"].values[0], sx, atol=1e-12)
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_rnd_is_the_papers_difference_of_distances(sets):
+    x, y, a, _ = sets
+    by_word = [np.linalg.norm(w - x.mean(0)) - np.linalg.norm(w - y.mean(0)) for w in a]
+    assert value("rnd", [x, y], [a]) == pytest.approx(np.mean(by_word), abs=1e-12)
+    by_word = [cos(w, x.mean(0)) - cos(w, y.mean(0)) for w in a]
+    assert value("rnd", [x, y], [a], distance="cos") == pytest.approx(np.mean(by_word), abs=1e-12)
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_mac_is_the_mean_over_words_and_sets(sets):
+    x, y, a, b = sets
+    each = [np.mean([cosine_distance(w, v) for v in s]) for w in np.vstack([x, y]) for s in (a, b)]
+    assert value("mac", [x, y], [a, b]) == pytest.approx(np.mean(each), abs=1e-12)
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_ect_is_spearmans_correlation(sets):
+    x, y, _, a = sets
+    expected = spearmanr([cos(w, x.mean(0)) for w in a], [cos(w, y.mean(0)) for w in a]).statistic
+    assert value("ect", [x, y], [a]) == pytest.approx(expected, abs=1e-12)
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_ripa_is_the_mean_inner_product(sets):
+    x, y, a, _ = sets
+    y = y[: len(x)]
+    products = [[w @ (p - q) / np.linalg.norm(p - q) for p, q in zip(x, y, strict=True)] for w in a]
+    score = metrics.metric("ripa").function([x, y], [a])
+    assert score.value == pytest.approx(np.mean(products), abs=1e-12)
+    np.testing.assert_allclose(score.detail["word_values"].values[0][:, 1], np.std(products, axis=1), atol=1e-12)
+
+
+# invariants
+
+SYMMETRIC = {"weat": -1, "weat_es": -1, "rnd": -1, "ripa": -1, "mac": 1, "ect": 1}
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_exchanging_the_target_sets(sets):
+    x, y, a, b = sets
+    y = y[: len(x)]
+    for name, sign in SYMMETRIC.items():
+        attributes = [a, b] if metrics.metric(name).template[1] != 1 else [a]
+        there, back = value(name, [x, y], attributes), value(name, [y, x], attributes)
+        assert there == pytest.approx(sign * back, abs=1e-12), name
+
+
+@given(VECTORS, st.integers(0, 1000))
+@settings(max_examples=25)
+def test_rotating_the_space_changes_nothing(sets, seed):
+    rotation, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(5, 5)))
+    x, y, a, b = sets
+    y = y[: len(x)]
+    for name in SYMMETRIC:
+        sides = ([x, y], [a, b] if metrics.metric(name).template[1] != 1 else [a])
+        turned = [[s @ rotation for s in side] for side in sides]
+        assert value(name, *turned) == pytest.approx(value(name, *sides), abs=1e-9), name
+
+
+@given(VECTORS)
+@settings(max_examples=25)
+def test_values_lie_in_the_range(sets):
+    x, y, a, b = sets
+    y = y[: len(x)]
+    for name in SYMMETRIC:
+        metric = metrics.metric(name)
+        v = value(name, [x, y], [a, b] if metric.template[1] != 1 else [a])
+        low, high = metric.range
+        assert low - 1e-12 <= v <= high + 1e-12, name
+
+
+@given(hnp.arrays(float, (4, 5), elements=st.floats(-1, 1)).filter(lambda a: (np.abs(a).sum(1) > 0.1).all()))
+@settings(max_examples=25)
+def test_equal_target_sets_are_neutral(x):
+    a, b = np.random.default_rng(0).normal(size=(2, 6, 5))
+    assert value("weat", [x, x], [a, b]) == pytest.approx(0, abs=1e-12)
+    assert value("rnd", [x, x], [a]) == pytest.approx(0, abs=1e-12)
+    if np.linalg.norm(x.mean(0)) > 1e-6:
+        assert value("ect", [x, x], [a]) == pytest.approx(1, abs=1e-12)
+
+
+# published and reference values
+
+
+def test_caliskans_printed_effect_sizes(word2vec):
+    """Science 2017, table 1, word2vec column: the rows that the reachable word sets match, with ddof 1."""
+    printed = {
+        ("flowers", "insects", "pleasant_5", "unpleasant_5a"): 1.54,
+        ("instruments", "weapons", "pleasant_5", "unpleasant_5a"): 1.63,
+        ("european_american_names_5", "african_american_names_5", "pleasant_5", "unpleasant_5b"): 0.58,
+        ("european_american_names_7", "african_american_names_7", "pleasant_9", "unpleasant_9"): 0.72,
+        ("male_names", "female_names", "career", "family"): 1.89,
+        ("math", "arts", "male_terms", "female_terms"): 0.97,
+        ("science", "arts_2", "male_terms_2", "female_terms_2"): 1.24,
+        ("mental_disease", "physical_disease", "temporary", "permanent"): 1.30,
+    }
+    for names, d in printed.items():
+        sets = [word_set(f"weat.{name}") for name in names]
+        result = metrics.weat_es(Query.of(sets[:2], sets[2:], names[:2], names[2:]), word2vec, ddof=1)
+        assert round(result.value, 2) == d, names
+
+
+def reference():
+    record = json.loads((DATA / "wefe_1.0.1_metrics.json").read_text())
+    config = {
+        "study": "reference",
+        "models": {"m": {"label": "m", "source": {"type": "file", "path": "x"}}},
+        "metrics": {"mac": {}},
+        "criteria": {"Reference": {"queries": record["queries"]}},
+    }
+    return Study.of(config, root=ROOT).queries, record["values"]
+
+
+def test_every_value_of_wefe(word2vec):
+    """All that WEFE 1.0.1 gives without a defect: 1e-6, RNSB on all words 2e-4 (liblinear stops at tol 1e-4)."""
+    queries, values = reference()
+    checked = 0
+    wrong = []
+    computed = {}
+    for query, name, metric, options, expected, *effect_size in values:
+        key = (query, metric, json.dumps(options))
+        if key not in computed:
+            parameters, words = split_options(metrics.metric(metric), options)
+            results = measure(metrics.metric(metric), queries[query], word2vec, parameters, words)
+            computed[key] = {result.query: result for result in results}
+        result = computed[key][name]
+        tolerance = 2e-4 if metric == "rnsb" else 1e-6
+        pairs = [(expected, result.value)]
+        if effect_size:
+            pairs.append((effect_size[0], result.scalars.get("effect_size", math.nan)))
+        for theirs, ours in pairs:
+            checked += 1
+            if theirs is None:
+                same = math.isnan(ours) and result.status.startswith("lost_words:")
+            elif metric == "rnsb":
+                same = ours == pytest.approx(theirs, rel=tolerance)
+            else:
+                same = ours == pytest.approx(theirs, rel=tolerance, abs=tolerance)
+            if not same:
+                wrong.append((query, name, metric, options, theirs, ours))
+    assert not wrong, f"{len(wrong)} of {checked}: {wrong[:5]}"
+    assert checked > 700
+
+
+# degenerate and lost
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    words = ["a1", "a2", "b1", "b2", "c1", "c2", "d1", "d2", "zero"]
+    vectors = np.random.default_rng(3).normal(size=(9, 4))
+    vectors[8] = 0
+    return make_store(tmp_path_factory.mktemp("small"), words, vectors)
+
+
+def query(**sets):
+    names = list(sets)
+    half = 2
+    return Query.of([sets[n] for n in names[:half]], [sets[n] for n in names[half:]], names[:half], names[half:])
+
+
+def test_a_set_fails_only_above_the_threshold(small):
+    lost_one_of_two = query(A=["a1", "x"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
+    result = metrics.weat(lost_one_of_two, small)
+    assert math.isnan(result.value)
+    assert result.status == "lost_words:A"
+    assert result.lost["A"] == ["x"]
+    result = metrics.weat(lost_one_of_two, small, lost_vocabulary_threshold=0.5)
+    assert result.status == "ok"
+    assert result.words_lost == 1
+    assert result.words_used == 7
+
+
+def test_a_set_without_any_word_fails_whatever_the_threshold(small):
+    nothing = query(A=["x", "y"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
+    assert metrics.weat(nothing, small, lost_vocabulary_threshold=1.0).status == "lost_words:A"
+
+
+def test_a_zero_vector_is_degenerate_and_silent(small):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = metrics.weat(query(A=["a1", "zero"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"]), small)
+    assert math.isnan(result.value)
+    assert result.status == "degenerate"
+
+
+def test_identical_associations_have_no_effect_size(small):
+    same = query(A=["a1"], B=["a1"], C=["c1", "c2"], D=["d1", "d2"])
+    assert metrics.weat_es(same, small).status == "degenerate"
+    assert metrics.weat(same, small).value == pytest.approx(0, abs=1e-15)
+
+
+def test_ripa_pairs_by_place_and_counts_broken_pairs(small):
+    pairs = Query.of([["a1", "x", "a2"], ["b1", "b2", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"])
+    result = metrics.ripa(pairs, small, lost_vocabulary_threshold=0.5)
+    whole = metrics.ripa(Query.of([["a1", "a2"], ["b1", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"]), small)
+    assert result.value == pytest.approx(whole.value, abs=1e-15)
+    assert result.scalars["pairs"] == 2
+    assert result.scalars["pairs_lost"] == 1
+    assert whole.scalars["pairs_lost"] == 0
+
+
+def test_detail_names_sets_and_words(small):
+    q = query(A=["a1", "a2"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
+    by_word = metrics.mac(q, small).detail["targets_eval"]
+    assert set(by_word) == {"A", "B"}
+    assert set(by_word["A"]["a1"]) == {"C", "D"}
+    rnd = metrics.rnd(q.subqueries((2, 1))[1], small)
+    assert list(rnd.detail["distance_by_word"]) == ["D"]
+    assert np.mean(list(rnd.detail["distance_by_word"]["D"].values())) == pytest.approx(rnd.value)
+
+
+def test_wrong_use_is_one_clear_line(small):
+    q = query(A=["a1", "a2"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
+    for call, says in (
+        (lambda: metrics.weat(q, small, normalise=True), "no parameter 'normalise'; allowed are"),
+        (lambda: metrics.rnd(q, small), "template .* take its sub-queries"),
+        (lambda: metrics.weat_es(q, small, ddof=2), "ddof: 2"),
+        (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: 'l1'"),
+        (lambda: metrics.metric("weta"), "metric 'weta' is not known; allowed are"),
+        (lambda: measure(metrics.metric("weat"), q.subqueries((2, 1))[0], small), "needs more sets"),
+    ):
+        with pytest.raises(BiasgridError, match=says):
+            call()
+
+
+def test_weat_under_wefes_option_is_the_effect_size(small):
+    q = query(A=["a1", "a2"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
+    assert metrics.weat(q, small, return_effect_size=True).value == metrics.weat_es(q, small).value
+
+
+def test_the_registry_is_complete():
+    assert set(metrics.REGISTRY) >= {"weat", "weat_es", "rnd", "rnsb", "mac", "ect", "ripa"}
+    for metric in metrics.REGISTRY.values():
+        assert metric.range[0] <= metric.neutral <= metric.range[1]
+        assert metric.reference
+        assert metrics.source_file(metric).is_file()
+    assert metrics.metric("WEAT-ES") is metrics.metric("weat_es")
+    assert WordOptions().preprocessors == ({},)

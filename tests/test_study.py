@@ -1,0 +1,181 @@
+import copy
+import json
+
+import pytest
+import yaml
+from conftest import ROOT, grid_config
+
+from biasgrid import BiasgridError
+from biasgrid.study import Study, cell_seed
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "data" / "word_sets"
+    folder.mkdir(parents=True)
+    (folder / "toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1"], "pairs": [["a", "b"]]}}')
+    return tmp_path
+
+
+def changed(path, value):
+    config = grid_config()
+    at = config
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("study",), "a b", "study: 'a b' does not match"),
+        (("seeds",), 3, "'seeds' was unexpected"),
+        (("seed",), -1, "seed: -1 is less than the minimum"),
+        (("models",), {}, "models: {} should be non-empty"),
+        (("models", "one", "lable"), "x", "models.one: .*'lable' was unexpected"),
+        (("models", "one", "source"), {"path": "x"}, "models.one.source: 'type' is a required property"),
+        (("models", "one", "source"), {"type": "ftp"}, "models.one.source.type: 'ftp' is not one of"),
+        (("models", "one", "source"), {"type": "pypi", "package": "x"}, "models.one.source: '.*' is a required"),
+        (("models", "one", "format"), "word2vec", "models.one.format: 'word2vec' is not one of"),
+        (("metrics", "weta"), {}, "metrics: weta: metric 'weta' is not known; allowed are ect, mac"),
+        (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter|weat"),
+        (("metrics", "rnd"), {"params": {"dist": "cos"}}, "metrics: rnd: rnd has no parameter 'dist'; allowed"),
+        (("metrics", "rnd"), {"words": {"normalise": True}}, "'normalise' was unexpected"),
+        (("words",), {"preprocessors": [{"lower": True}]}, "unknown option 'lower'"),
+        (("words",), {"strategy": "some"}, "words.strategy: 'some' is not one of"),
+        (("aggregation",), "mean", "aggregation: 'mean' is not one of"),
+        (("ranking",), {"by": "score"}, "ranking.by: 'score' is not one of"),
+        (("criteria", "Overall"), {"queries": {}}, "criteria"),
+        (("criteria", "First", "models"), ["three"], "model 'three' is not in the study; it has one, two"),
+        (("criteria", "First", "queries", "q1", "targets"), {"A": []}, "target set 'A' is empty"),
+        (("criteria", "First", "queries", "q1", "targets"), {"A": "nofile.x"}, "word-set files are toy"),
+        (("criteria", "First", "queries", "q1", "targets"), {"A": "toy.x"}, "toy.json has no set 'x'; it has e, f"),
+        (("criteria", "First", "queries", "q1", "targets"), {"A": "toy.pairs"}, "not a list of words"),
+        (("criteria", "First", "queries", "q1", "targets"), {"C": ["x"], "D": ["y"]}, "two sets are named 'C'"),
+        (("criteria", "First", "queries", "q 1"), {"targets": {}, "attributes": {}}, "q 1"),
+        (("criteria",), ["nowhere.yaml"], "nowhere.yaml: cannot read it"),
+    ],
+)
+def test_a_wrong_config_is_one_line(root, path, value, says):
+    config = changed(path, value)
+    if path == ("metrics", "weat"):
+        config["metrics"]["weat"] = {"params": {"dddof": 1}}
+    with pytest.raises(BiasgridError, match=says) as caught:
+        Study.of(config, where="config/x.yaml", root=root)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 400
+
+
+def test_an_id_is_unique_in_the_study(root):
+    config = grid_config()
+    config["criteria"]["Second"]["queries"]["q1"] = config["criteria"]["First"]["queries"]["q1"]
+    with pytest.raises(BiasgridError, match="query id 'q1' occurs twice"):
+        Study.of(config, root=root)
+
+
+def test_one_name_for_different_words_is_an_error(root):
+    config = grid_config()
+    config["criteria"]["First"]["queries"]["q2"]["targets"]["A"] = ["a1"]
+    config["criteria"]["First"]["queries"]["q2"]["attributes"] = {"C": ["c1", "c2", "c3"]}
+    with pytest.raises(BiasgridError, match="two .sub-.queries are named 'A and B wrt C'"):
+        Study.of(config, root=root)
+
+
+def test_metrics_that_fit_no_query_are_an_error(root):
+    config = grid_config()
+    for criterion in config["criteria"].values():
+        for query in criterion["queries"].values():
+            del query["targets"][next(iter(query["targets"]))]
+    with pytest.raises(BiasgridError, match="no query of 'First' has the template"):
+        Study.of(config, root=root)
+
+
+def test_the_resolved_config_reads_back(root):
+    study = Study.of(grid_config(), root=root)
+    again = Study.of(json.loads(study.to_json()), root=root)
+    assert again.to_json() == study.to_json()
+    assert again.cells == study.cells
+
+
+def test_cells_are_the_whole_grid(root):
+    study = Study.of(grid_config(), root=root)
+    assert len(study.cells) == 2 * 3 * 4
+    assert "one/none/rnd/q3" in study.cells
+
+
+def test_word_options_are_laid_over_each_other(root):
+    config = grid_config()
+    config["words"] = {"strategy": "first", "normalize": False, "lost_vocabulary_threshold": 0.1}
+    config["criteria"]["First"]["words"] = {"strategy": "all"}
+    config["metrics"]["weat"]["words"] = {"normalize": True}
+    config["models"]["two"]["words"] = {"preprocessors": [{"lowercase": True}]}
+    study = Study.of(config, root=root)
+    assert json.loads(study.cells["two/none/weat/q1"].spec)["words"] == {
+        "strategy": "all",
+        "normalize": True,
+        "lost_vocabulary_threshold": 0.1,
+        "preprocessors": [{"lowercase": True}],
+    }
+    assert json.loads(study.cells["one/none/weat/q3"].spec)["words"]["strategy"] == "first"
+
+
+def test_a_cells_spec_depends_on_nothing_but_itself(root):
+    study = Study.of(grid_config(), root=root)
+    config = copy.deepcopy(grid_config())
+    config["metrics"] = dict(reversed(config["metrics"].items()))
+    config["metrics"]["rnd"] = {"params": {"distance": "cos"}}
+    config["models"]["two"]["label"] = "Another label"
+    other = Study.of(config, root=root)
+    differ = {name for name in study.cells if study.cells[name] != other.cells[name]}
+    assert differ == {name for name in study.cells if "/rnd/" in name}
+
+
+def test_seeds_differ_between_cells_and_follow_the_studys_seed(root):
+    study = Study.of(grid_config(), root=root)
+    seeds = {json.loads(cell.spec)["seed"] for cell in study.cells.values()}
+    assert len(seeds) == len(study.cells)
+    assert cell_seed(0, "a") != cell_seed(1, "a")
+
+
+# the studies that ship
+
+
+def test_the_case_study_is_the_published_one():
+    study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
+    assert [len(c["queries"]) for c in study.config["criteria"].values()] == [7, 9, 9]
+    assert len(study.models) == 7
+    assert len(study.cells) == 700
+    # WEFE_rankings notebook: RND over sub-queries, 12, 18 and 18 of them
+    for criterion, number in (("Gender", 12), ("Ethnicity", 18), ("Religion", 18)):
+        queries = study.config["criteria"][criterion]["queries"]
+        assert len({s.name for q in queries for s in study.queries[q].subqueries((2, 1))}) == number
+    names = {key: query.name for key, query in study.queries.items()}
+    assert names["gender_4"] == "Male terms and Female terms wrt Intelligence and Appearence"
+    assert names["eth_6"] == (
+        "White last names and Hispanic last names wrt Occupations white and Occupations hispanic"
+    )
+    assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "embedded.yaml"])
+def test_shipped_studies_are_valid(name):
+    study = Study.read(ROOT / "config" / name, root=ROOT)
+    assert study.cells
+
+
+def test_the_embedded_study_with_npm_is_valid():
+    from snakemake.utils import update_config
+
+    config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text())
+    update_config(config, yaml.safe_load((ROOT / "config" / "with_npm.yaml").read_text()))
+    study = Study.of(config, root=ROOT)
+    assert "glove-6b-100d" in study.models
+    assert any(cell.model == "glove-6b-100d" and cell.criterion.startswith("Sweeney") for cell in study.cells.values())
+
+
+def test_the_embedded_study_has_all_seven_metrics_on_25_queries():
+    study = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
+    grid = [c for c in study.cells.values() if c.criterion in ("Gender", "Ethnicity", "Religion")]
+    assert len(grid) == len(study.models) * 25 * 7

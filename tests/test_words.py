@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from conftest import make_store
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biasgrid import BiasgridError, WordOptions
+from biasgrid.words import find, matched, variant
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    words = ["he", "He", "HE", "she", "María", "maria", "zero", "new_york"]
+    vectors = np.arange(1.0, 1.0 + 3 * len(words)).reshape(-1, 3)
+    vectors[words.index("zero")] = 0.0
+    return make_store(tmp_path_factory.mktemp("words"), words, vectors)
+
+
+def found_as(model, words, **options):
+    return find("S", words, model, WordOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("preprocessor", "expected"),
+    [
+        ({}, "María of ÅNGSTRÖM"),
+        ({"lowercase": True}, "maría of ångström"),
+        ({"uppercase": True}, "MARÍA OF ÅNGSTRÖM"),
+        ({"titlecase": True}, "María Of Ångström"),
+        ({"strip_accents": True}, "Maria of ANGSTROM"),
+        ({"strip_accents": "unicode", "lowercase": True}, "maria of angstrom"),
+        ({"strip_accents": "ascii"}, "Maria of ANGSTROM"),
+        ({"lowercase": False, "strip_accents": False}, "María of ÅNGSTRÖM"),
+        (lambda word: word.replace(" ", "_"), "María_of_ÅNGSTRÖM"),
+    ],
+)
+def test_variants(preprocessor, expected):
+    assert variant("María of ÅNGSTRÖM", preprocessor) == expected
+    assert variant("María of ÅNGSTRÖM", preprocessor, "/c/en/") == "/c/en/" + expected
+
+
+def test_ascii_drops_what_unicode_keeps():
+    assert variant("straße", {"strip_accents": "unicode"}) == "straße"
+    assert variant("straße", {"strip_accents": "ascii"}) == "strae"
+
+
+def test_first_takes_the_first_variant_that_is_there(model):
+    s = found_as(model, ["He", "SHE", "nobody"], preprocessors=[{}, {"lowercase": True}])
+    assert s.found == {"He": ["He"], "SHE": ["she"]}
+    assert s.lost == ("nobody",)
+    assert s.lost_share == pytest.approx(1 / 3)
+    np.testing.assert_array_equal(s.vectors, [[4, 5, 6], [10, 11, 12]])
+
+
+def test_all_takes_every_variant_once(model):
+    s = found_as(model, ["He"], preprocessors=[{}, {"lowercase": True}, {"titlecase": True}], strategy="all")
+    assert s.keys == ("He", "he")
+    assert s.found == {"He": ["He", "he"]}
+
+
+def test_order_of_preprocessors_is_the_order_of_tries(model):
+    s = found_as(model, ["he"], preprocessors=[{"uppercase": True}, {}])
+    assert s.keys == ("HE",)
+
+
+def test_words_that_meet_in_one_entry_count_once_and_both_are_accounted_for(model):
+    s = found_as(model, ["SHE", "she", "he", "he"], preprocessors=[{}, {"lowercase": True}])
+    assert s.keys == ("she", "he")
+    assert s.found == {"SHE": ["she"], "she": ["she"], "he": ["he"]}
+    assert s.lost_share == 0
+
+
+def test_normalize_gives_unit_vectors_and_nan_for_a_zero_vector(model):
+    s = found_as(model, ["he", "zero"], normalize=True)
+    assert np.linalg.norm(s.vectors[0]) == pytest.approx(1.0, abs=1e-15)
+    assert np.isnan(s.vectors[1]).all()
+
+
+def test_callable_preprocessors(model):
+    s = found_as(model, ["New York"], preprocessors=[lambda w: w.lower().replace(" ", "_")])
+    assert s.keys == ("new_york",)
+    with pytest.raises(BiasgridError, match="not a string"):
+        found_as(model, ["he"], preprocessors=[lambda w: 3])
+
+
+def test_pairs_keep_their_places(model):
+    options = WordOptions()
+    left = find("L", ["he", "nobody", "HE", "he"], model, options, paired=True)
+    right = find("R", ["she", "maria", "nobody", "He"], model, options, paired=True)
+    left, right = matched([left, right])
+    assert list(zip(left.keys, right.keys, strict=True)) == [("he", "she"), ("he", "He")]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"preprocessors": []}, "list is empty"),
+        ({"preprocessors": {}}, "expected a list"),
+        ({"preprocessors": [{"lower": True}]}, "unknown option 'lower'; allowed are lowercase"),
+        ({"preprocessors": [{"lowercase": "yes"}]}, "lowercase: 'yes'"),
+        ({"preprocessors": [{"strip_accents": "latin"}]}, "strip_accents: 'latin'"),
+        ({"preprocessors": [{"lowercase": True, "uppercase": True}]}, "contradict"),
+        ({"preprocessors": ["lowercase"]}, "not a mapping"),
+        ({"strategy": "any"}, "allowed are 'first' and 'all'"),
+        ({"normalize": "true"}, "not true or false"),
+        ({"lost_vocabulary_threshold": 1.5}, "number from 0 to 1"),
+        ({"lost_vocabulary_threshold": True}, "number from 0 to 1"),
+    ],
+)
+def test_bad_options(options, says):
+    with pytest.raises(BiasgridError, match=says):
+        WordOptions(**options)
+
+
+@given(st.lists(st.sampled_from(["he", "He", "HE", "she", "xx", "yy"]), min_size=1))
+def test_every_distinct_word_is_found_or_lost(words):
+    class Model:
+        vocab_prefix = ""
+        vectors = np.eye(4)
+
+        def rows(self, keys):
+            return np.array([["he", "He", "HE", "she"].index(k) if k in ("he", "He", "HE", "she") else -1 for k in keys])
+
+    s = find("S", words, Model(), WordOptions())
+    assert set(s.found) | set(s.lost) == set(words)
+    assert not set(s.found) & set(s.lost)
+    assert len(s.vectors) == len(s.keys) == len(set(s.keys)) == len(s.words)

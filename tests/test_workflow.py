@@ -1,0 +1,288 @@
+"""The workflow through the engine: what re-runs after which edit, failures, interruption, determinism."""
+
+import copy
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT, Project
+
+TABLES_AND_FIGURES = {"scores", "aggregates", "rankings", "correlations", "figure"}
+
+
+def planned(project, *arguments) -> dict[str, set[str]]:
+    """Rule -> what a dry run says it would make, by output path below results/small (or data)."""
+    done = project.snakemake("--cores", "2", "--dry-run", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    jobs: dict[str, set[str]] = {}
+    for block in re.split(r"\n(?=\[)", done.stdout + done.stderr):
+        rule = re.search(r"^(?:local)?rule (\w+):", block, re.M)
+        output = re.search(r"^ {4}output: (\S+?)(?:,|$)", block, re.M)
+        if rule and output:
+            jobs.setdefault(rule[1], set()).add(output[1].removeprefix("results/small/"))
+    return jobs
+
+
+def cells(jobs) -> set[str]:
+    return {path.removeprefix("cells/").removesuffix(".json") for path in jobs.get("cell", ())}
+
+
+def every(pattern) -> set[str]:
+    names = [
+        f"{m}/none/{metric}/{q}"
+        for m in ("one", "two")
+        for metric in ("weat", "weat_es", "rnd", "rnsb")
+        for q in ("q1", "q2", "q3")
+    ]
+    return {name for name in names if re.search(pattern, name)}
+
+
+def append(path, text="\n# edited\n"):
+    path.write_text(path.read_text() + text)
+
+
+def test_a_finished_study_has_nothing_to_do(finished):
+    assert planned(finished) == {}
+    before = finished.results()
+    finished.run()
+    assert finished.results() == before
+
+
+def test_touching_files_does_nothing(finished):
+    for path in [*(finished.folder / "src").rglob("*.py"), finished.word_sets, *finished.folder.rglob("*.yaml")]:
+        os.utime(path)
+    assert planned(finished) == {}
+
+
+def test_editing_a_word_reruns_its_queries_cells(finished):
+    text = finished.word_sets.read_text()
+    finished.word_sets.write_text(text.replace('"f5"', '"f6"'))
+    jobs = planned(finished)
+    assert jobs["query"] == {"queries/q2.json"}
+    assert cells(jobs) == every("/q2$")
+    assert TABLES_AND_FIGURES < set(jobs)
+    assert set(jobs) <= TABLES_AND_FIGURES | {"query", "cell", "all"}
+
+
+def test_a_word_that_no_query_has_changes_nothing(finished):
+    finished.word_sets.write_text(finished.word_sets.read_text().replace('"x"', '"y"'))
+    assert planned(finished) == {}
+
+
+def test_editing_a_metrics_parameter_reruns_its_cells(finished):
+    finished.config["metrics"]["rnd"]["params"]["distance"] = "cos"
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert cells(jobs) == every("/rnd/")
+    assert "query" not in jobs
+    assert "store" not in jobs
+
+
+def test_exchanging_two_metrics_parameters_is_noticed(finished):
+    """Snakemake compares parameters as a set of values; one canonical text is one value."""
+    finished.config["metrics"]["rnsb"]["params"] = {"n_iterations": 5, "holdout": True}
+    finished.configure(finished.config)
+    assert cells(planned(finished)) == every("/rnsb/")
+
+
+@pytest.mark.parametrize(
+    ("module", "pattern"),
+    [("rnd", "/rnd/"), ("rnsb", "/rnsb/"), ("weat", "/weat"), ("ect", "nothing")],
+)
+def test_editing_a_metrics_module_reruns_its_cells(finished, module, pattern):
+    append(finished.folder / "src" / "biasgrid" / "metrics" / f"{module}.py")
+    assert cells(planned(finished)) == every(pattern)
+
+
+def test_editing_what_all_cells_share_reruns_all(finished):
+    append(finished.folder / "src" / "biasgrid" / "words.py")
+    assert cells(planned(finished)) == every("")
+
+
+def test_editing_the_look_up_of_one_model_reruns_its_cells(finished):
+    finished.config["models"]["two"]["words"] = {"normalize": True}
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert cells(jobs) == every("^two/")
+    assert "store" not in jobs
+
+
+def test_a_label_changes_figures_only(finished):
+    finished.config["models"]["two"]["label"] = "Renamed"
+    finished.configure(finished.config)
+    assert set(planned(finished)) - {"all"} == {"study", "figure"}
+
+
+def test_a_figures_style_changes_figures_only(finished):
+    append(finished.folder / "src" / "biasgrid" / "figures.py")
+    assert set(planned(finished)) - {"all"} == {"figure"}
+
+
+def test_a_new_query_adds_its_cells(finished):
+    first = finished.config["criteria"]["First"]["queries"]
+    first["q4"] = copy.deepcopy(first["q1"])
+    first["q4"]["attributes"] = {"E": "toy.e", "D": ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"]}
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert cells(jobs) == {f"{m}/none/{k}/q4" for m in ("one", "two") for k in finished.config["metrics"]}
+
+
+def test_a_deleted_cell_is_made_again(finished):
+    (finished.folder / "results/small/cells/one/none/weat/q1.json").unlink()
+    assert cells(planned(finished)) == {"one/none/weat/q1"}
+
+
+def test_a_new_metric_is_one_file(finished):
+    (finished.folder / "src/biasgrid/metrics/toy.py").write_text(
+        "from .registry import Metric, Score\n\n\n"
+        "def toy(targets, attributes, *, factor=1):\n"
+        "    return Score(float(factor * len(targets[0])))\n\n\n"
+        "METRICS = (Metric('toy', 'Toy', toy, (2, 1), (0, 99), 0.0, 'none'),)\n"
+    )
+    finished.config["metrics"]["toy"] = {"params": {"factor": 2}}
+    finished.configure(finished.config)
+    assert cells(planned(finished)) == {f"{m}/none/toy/{q}" for m in ("one", "two") for q in ("q1", "q2", "q3")}
+    finished.run()
+    scores = (finished.folder / "results/small/scores.csv").read_text()
+    assert "First,A and B wrt C,toy,one,none,16.0," in scores
+    assert ",toy," in (finished.folder / "results/small/rankings.csv").read_text()
+
+
+def test_cores_do_not_change_a_byte(project, finished_project):
+    project.run()  # two cores
+    two = project.results()
+    shutil.rmtree(project.folder / "results")
+    done = project.snakemake("--cores", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert project.results() == two
+    assert two == finished_project.results()
+
+
+def test_one_failing_cell_stops_no_other_and_is_named(project):
+    """A metric that fails on one query: the other cells are made, the failed one is named at the end."""
+    path = project.folder / "src/biasgrid/metrics/rnd.py"
+    text = path.read_text()
+    marker = "    first, second = (words.mean(axis=0) for words in targets)\n"
+    assert marker in text
+    path.write_text(text.replace(marker, "    if len(attributes[0]) == 6:\n        1 / 0\n" + marker))
+    done = project.snakemake("--cores", "2")
+    assert done.returncode != 0
+    made = {str(p.relative_to(project.folder / "results/small/cells"))[:-5] for p in project.folder.rglob("q?.json")
+            if "cells" in p.parts}  # fmt: skip
+    assert made == every("") - {f"{m}/none/rnd/{q}" for m in ("one", "two") for q in ("q2", "q3")}
+    last = (done.stdout + done.stderr).splitlines()[-12:]
+    named = [line for line in last if line.startswith("biasgrid: cell ")]
+    assert {line.split()[2] for line in named} == {f"{m}/none/rnd/{q}" for m in ("one", "two") for q in ("q2", "q3")}
+    assert all("ZeroDivisionError" in line for line in named)
+    path.write_text(text)
+    assert cells(planned(project)) == every("/rnd/")
+
+
+def test_a_wrong_config_is_one_line_and_code_2(project):
+    project.config["metrics"]["weta"] = {}
+    project.configure(project.config)
+    done = project.snakemake("--cores", "1")
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if "biasgrid:" in line]
+    assert len(lines) == 1
+    assert "metrics: weta: metric 'weta' is not known; allowed are" in lines[0]
+    assert "Traceback" not in done.stderr
+    assert not (project.folder / "results").exists()
+
+
+def test_a_broken_model_is_named_and_the_other_model_is_measured(project):
+    path = project.folder / "two.txt"
+    path.write_text(path.read_text().replace("e3 ", "e3 nonsense ", 1))
+    done = project.snakemake("--cores", "2")
+    assert done.returncode != 0
+    assert re.search(r"^biasgrid: store two failed: .*two.txt.*line 37", done.stderr + done.stdout, re.M)
+    assert len(list((project.folder / "results/small/cells/one").rglob("*.json"))) == 12
+    assert not (project.folder / "data/embeddings/two/model.json").exists()
+
+
+def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study(project):
+    # nothing listens on port 9 of this machine
+    for model in project.config["models"]:
+        project.config["models"][model]["source"] = {"type": "url", "url": f"http://127.0.0.1:9/{model}.txt"}
+    project.configure(project.config)
+    start = time.monotonic()
+    done = project.snakemake("--cores", "8")
+    assert done.returncode != 0
+    assert time.monotonic() - start < 60
+    (line,) = [x for x in (done.stderr + done.stdout).splitlines() if x.startswith("biasgrid: could not download")]
+    assert "one (" in line
+    assert "two (" in line
+    assert "127.0.0.1" in line
+    assert "config/embedded.yaml" in line
+
+
+def test_the_full_study_plans_all_its_cells():
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "8", "--dry-run", "--quiet", "rules"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.M))
+    cells_there = len(list((ROOT / "results" / "case_study" / "cells").rglob("*.json")))
+    assert int(jobs["cell"]) + cells_there == 700
+
+
+def test_two_runs_at_once_are_refused(project):
+    """The lock belongs to the process: it is gone when the process is, however it ended."""
+    slow = project.folder / "src/biasgrid/metrics/rnd.py"
+    text = slow.read_text()
+    slow.write_text(text.replace("    first, second =", "    __import__('time').sleep(30)\n    first, second ="))
+    running = subprocess.Popen(
+        project.command("--cores", "1"), cwd=project.folder, env=project.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(600):
+            if list(project.folder.rglob("cells/**/*.json")):
+                break
+            time.sleep(0.05)
+        second = project.snakemake("--cores", "1")
+        assert second.returncode == 2
+        assert "another run is at work" in second.stderr
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    slow.write_text(text)
+    project.run()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_the_next_run_completes_with_the_same_bytes(tmp_path, finished_project, seed):
+    """SIGKILL of the whole process group, two times in a row, at random moments of the run."""
+    project = Project(tmp_path)
+    moments = random.Random(seed)
+    for _ in range(2):
+        running = subprocess.Popen(
+            project.command("--cores", "2"), cwd=project.folder, env=project.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        wait = moments.uniform(1.0, 7.0)
+        try:
+            running.wait(timeout=wait)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+    project.run()
+    assert project.results() == finished_project.results()
+
+
+def test_cell_files_hold_what_they_depend_on(finished):
+    cell = json.loads((finished.folder / "results/small/cells/one/none/rnd/q1.json").read_text())
+    assert (cell["criterion"], cell["query"], cell["metric"], cell["model"]) == ("First", "q1", "rnd", "one")
+    assert cell["params"] == {"distance": "norm"}
+    assert [r["query"] for r in cell["results"]] == ["A and B wrt C", "A and B wrt D"]
+    assert cell["results"][0]["found"]["A"]["a0"] == ["a0"]

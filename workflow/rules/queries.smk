@@ -1,0 +1,22 @@
+# Word sets and config -> one file a query, and one file that says what the study is.
+from biasgrid.files import write_text
+
+
+rule study:
+    output:
+        f"{RESULTS}/study.json",
+    params:
+        digest=STUDY.digest,
+    run:
+        write_text(output[0], STUDY.to_json())
+
+
+# The words were read from the word sets when the workflow was; their digest is the query's only parameter, so that
+# editing a word touches the queries that hold it and no other query of the same file.
+rule query:
+    output:
+        f"{RESULTS}/queries/{{query}}.json",
+    params:
+        digest=lambda w: STUDY.query_digest(w.query),
+    run:
+        write_text(output[0], STUDY.queries[wildcards.query].to_json())
