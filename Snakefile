@@ -32,7 +32,7 @@ rule all:
     default_target: True
     input:
         # named one by one: a deleted cell is made again although the tables are there
-        [cell_file(cell) for cell in STUDY.cells.values()],
+        [str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],
         FIGURES,
         f"{RESULTS}/study.json",

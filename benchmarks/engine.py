@@ -2,7 +2,7 @@
 
 Both sides run under this project's profile, which holds the engine's best settings. The cell side is the real
 workflow - store, query, parameters, the metric's file and the shared modules as inputs - with a metric that returns
-0. Then: the time of a run with nothing to do, over the same cells.
+0. And the time of a run of the whole study with nothing to do.
 
     python benchmarks/engine.py [--cells 700] [--rounds 3]
 """
@@ -55,24 +55,23 @@ def main() -> None:
         touch, grid = Path(folder) / "touch", Path(folder) / "grid"
         make_touch(touch, args.cells)
         make_grid(grid, args.cells)
-        # models and queries are made first: the price measured is that of cells
-        snakemake(grid, "--until", "query", "store")
-        figures = {"touch": [], "cell": [], "idle": []}
+        # once to the end: models and queries are there, and the price measured is that of cells
+        snakemake(grid)
+        figures = {"touch": [], "cell": [], "idle": [snakemake(grid) for _ in range(args.rounds)]}
         for _ in range(args.rounds):
             shutil.rmtree(touch / "out", ignore_errors=True)
-            shutil.rmtree(grid / "results" / "engine" / "cells", ignore_errors=True)
+            shutil.rmtree(grid / "results" / "engine" / "cells")
             figures["touch"].append(snakemake(touch))
             figures["cell"].append(snakemake(grid, "--until", "cell"))
-            figures["idle"].append(snakemake(grid, "--until", "cell"))
     print(f"{args.cells} jobs, 2 cores, median of {args.rounds} rounds; CPU of Snakemake and its children")
     middle = {name: [statistics.median(x) for x in zip(*rows, strict=True)] for name, rows in figures.items()}
     for name, label in (
         ("touch", "shell: touch, best settings"),
         ("cell", "a cell that computes nothing"),
-        ("idle", "nothing to do"),
+        ("idle", "nothing to do, tables and figures included"),
     ):
         wall, cpu = middle[name]
-        print(f"{label:32} {wall:7.2f} s wall {cpu:7.2f} s CPU {1000 * cpu / args.cells:7.2f} CPU ms/job")
+        print(f"{label:44} {wall:7.2f} s wall {cpu:7.2f} s CPU {1000 * cpu / args.cells:7.2f} CPU ms/job")
     wall, cpu = (c / t for c, t in zip(middle["cell"], middle["touch"], strict=True))
     print(f"cell / touch: {wall:.2f} (wall) {cpu:.2f} (CPU)")
 
@@ -84,7 +83,9 @@ def make_touch(folder: Path, cells: int) -> None:
 
 def make_grid(folder: Path, cells: int) -> None:
     for name in ("src", "workflow", "profiles"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     shutil.copy(ROOT / "Snakefile", folder)
     (folder / "src/biasgrid/metrics/nothing.py").write_text(NOTHING)
     (folder / "config").mkdir()
@@ -120,7 +121,10 @@ def snakemake(folder: Path, *arguments: str) -> tuple[float, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -2,8 +2,8 @@
 
     python benchmarks/rnsb.py [--model test_model.kv] [--iterations 100]
 
-Only the metric is timed, not loading; the best of several runs counts, biasgrid's with BLAS on one thread, as in
-a cell of the grid. The last column is the largest difference of any probability from scikit-learn's
+Only the metric is timed, not loading; the best of several runs counts, biasgrid's with BLAS on one thread, as
+in a cell of the grid. The last column is the largest difference of any probability from scikit-learn's
 LogisticRegression(solver="liblinear", tol=1e-10) trained on the same splits.
 """
 

@@ -101,7 +101,9 @@ class Project:
     def __init__(self, folder: Path):
         self.folder = folder
         for name in ("src", "workflow", "profiles"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+            )
         shutil.copy(ROOT / "Snakefile", folder)
         (folder / "data" / "word_sets").mkdir(parents=True)
         (folder / "config").mkdir()

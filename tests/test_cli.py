@@ -18,7 +18,10 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("cli")
     make_store(made, WORDS, np.random.default_rng(5).normal(size=(16, 6)))
     query = Query.of(
-        [WORDS[:4], WORDS[4:8]], [WORDS[8:12], WORDS[12:]], ["First", "Second"], ["Attribute one", "Attribute two"]
+        [WORDS[:4], WORDS[4:8]],
+        [WORDS[8:12], WORDS[12:]],
+        ["First", "Second"],
+        ["Attribute one", "Attribute two"],
     )
     (made / "query.json").write_text(query.to_json())
     (made / "small.json").write_text(query.subqueries((2, 1))[0].to_json())
@@ -53,7 +56,9 @@ def test_measure_is_the_library(folder):
 
 
 def test_measure_gives_subqueries_of_a_larger_query(folder):
-    record = printed("measure", "--metric", "RND", "--model", folder / "store", "--query", folder / "query.json")
+    record = printed(
+        "measure", "--metric", "RND", "--model", folder / "store", "--query", folder / "query.json"
+    )
     assert [s["query"] for s in record["subqueries"]] == [
         "First and Second wrt Attribute one",
         "First and Second wrt Attribute two",
@@ -72,7 +77,9 @@ def test_a_lost_set_is_null_and_said(folder, tmp_path):
     (tmp_path / "q.json").write_text(
         json.dumps({"target_sets": [{"words": ["x", "y"]}], "attribute_sets": [{"words": WORDS[:4]}]})
     )
-    record = printed("measure", "--metric", "mac", "--model", folder / "store", "--query", tmp_path / "q.json")
+    record = printed(
+        "measure", "--metric", "mac", "--model", folder / "store", "--query", tmp_path / "q.json"
+    )
     assert record["value"] is None
     assert record["status"] == "lost_words:Target set 0"
     assert record["lost"]["Target set 0"] == ["x", "y"]
@@ -80,8 +87,18 @@ def test_a_lost_set_is_null_and_said(folder, tmp_path):
 
 def test_the_seed_decides_what_random_metrics_draw(folder):
     def value(seed):
-        arguments = ("measure", "--metric", "rnsb", "--model", folder / "store", "--query", folder / "query.json")
-        return printed(*arguments, "--seed", seed, "--param", "n_iterations=3", "--param", "test_size=0.25")["value"]
+        arguments = (
+            "measure",
+            "--metric",
+            "rnsb",
+            "--model",
+            folder / "store",
+            "--query",
+            folder / "query.json",
+        )
+        return printed(*arguments, "--seed", seed, "--param", "n_iterations=3", "--param", "test_size=0.25")[
+            "value"
+        ]
 
     assert value(1) == value(1) != value(2)
 
@@ -115,7 +132,9 @@ def test_bad_input_is_one_line_and_code_2(folder, change, says):
 
 def test_repeated_words_are_a_warning_on_standard_error(folder, tmp_path):
     (tmp_path / "q.json").write_text(
-        json.dumps({"target_sets": [{"words": ["a0", "a1", "a0"]}], "attribute_sets": [{"words": WORDS[4:8]}]})
+        json.dumps(
+            {"target_sets": [{"words": ["a0", "a1", "a0"]}], "attribute_sets": [{"words": WORDS[4:8]}]}
+        )
     )
     done = biasgrid("measure", "--metric", "mac", "--model", folder / "store", "--query", tmp_path / "q.json")
     assert done.returncode == 0

@@ -89,7 +89,9 @@ def test_ripa_is_the_mean_inner_product(sets):
     products = [[w @ (p - q) / np.linalg.norm(p - q) for p, q in zip(x, y, strict=True)] for w in a]
     score = metrics.metric("ripa").function([x, y], [a])
     assert score.value == pytest.approx(np.mean(products), abs=1e-12)
-    np.testing.assert_allclose(score.detail["word_values"].values[0][:, 1], np.std(products, axis=1), atol=1e-12)
+    np.testing.assert_allclose(
+        score.detail["word_values"].values[0][:, 1], np.std(products, axis=1), atol=1e-12
+    )
 
 
 # invariants
@@ -219,7 +221,9 @@ def small(tmp_path_factory):
 def query(**sets):
     names = list(sets)
     half = 2
-    return Query.of([sets[n] for n in names[:half]], [sets[n] for n in names[half:]], names[:half], names[half:])
+    return Query.of(
+        [sets[n] for n in names[:half]], [sets[n] for n in names[half:]], names[:half], names[half:]
+    )
 
 
 def test_a_set_fails_only_above_the_threshold(small):

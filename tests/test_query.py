@@ -95,9 +95,18 @@ def test_repeated_words_are_warned_of():
         ("[]", "expected an object"),
         ('{"target_sets": [], "attribute_sets": []}', "target_sets must be a list with at least one set"),
         ('{"target_sets": [{"words": ["a"]}], "attributes": []}', "unknown key 'attributes'"),
-        ('{"target_sets": [{"name": "a"}], "attribute_sets": [{"words": ["b"]}]}', "object with name and words"),
-        ('{"target_sets": [{"words": "abc"}], "attribute_sets": [{"words": ["b"]}]}', "must be a list of words"),
-        ('{"target_sets": [{"name": 1, "words": ["a"]}], "attribute_sets": [{"words": ["b"]}]}', "name must be"),
+        (
+            '{"target_sets": [{"name": "a"}], "attribute_sets": [{"words": ["b"]}]}',
+            "object with name and words",
+        ),
+        (
+            '{"target_sets": [{"words": "abc"}], "attribute_sets": [{"words": ["b"]}]}',
+            "must be a list of words",
+        ),
+        (
+            '{"target_sets": [{"name": 1, "words": ["a"]}], "attribute_sets": [{"words": ["b"]}]}',
+            "name must be",
+        ),
     ],
 )
 def test_bad_query_files_are_named(tmp_path, text, says):

@@ -36,11 +36,19 @@ def changed(path, value):
         (("models", "one", "lable"), "x", "models.one: .*'lable' was unexpected"),
         (("models", "one", "source"), {"path": "x"}, "models.one.source: 'type' is a required property"),
         (("models", "one", "source"), {"type": "ftp"}, "models.one.source.type: 'ftp' is not one of"),
-        (("models", "one", "source"), {"type": "pypi", "package": "x"}, "models.one.source: '.*' is a required"),
+        (
+            ("models", "one", "source"),
+            {"type": "pypi", "package": "x"},
+            "models.one.source: '.*' is a required",
+        ),
         (("models", "one", "format"), "word2vec", "models.one.format: 'word2vec' is not one of"),
         (("metrics", "weta"), {}, "metrics: weta: metric 'weta' is not known; allowed are ect, mac"),
         (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter|weat"),
-        (("metrics", "rnd"), {"params": {"dist": "cos"}}, "metrics: rnd: rnd has no parameter 'dist'; allowed"),
+        (
+            ("metrics", "rnd"),
+            {"params": {"dist": "cos"}},
+            "metrics: rnd: rnd has no parameter 'dist'; allowed",
+        ),
         (("metrics", "rnd"), {"words": {"normalise": True}}, "'normalise' was unexpected"),
         (("words",), {"preprocessors": [{"lower": True}]}, "unknown option 'lower'"),
         (("words",), {"strategy": "some"}, "words.strategy: 'some' is not one of"),
@@ -50,9 +58,17 @@ def changed(path, value):
         (("criteria", "First", "models"), ["three"], "model 'three' is not in the study; it has one, two"),
         (("criteria", "First", "queries", "q1", "targets"), {"A": []}, "target set 'A' is empty"),
         (("criteria", "First", "queries", "q1", "targets"), {"A": "nofile.x"}, "word-set files are toy"),
-        (("criteria", "First", "queries", "q1", "targets"), {"A": "toy.x"}, "toy.json has no set 'x'; it has e, f"),
+        (
+            ("criteria", "First", "queries", "q1", "targets"),
+            {"A": "toy.x"},
+            "toy.json has no set 'x'; it has e, f",
+        ),
         (("criteria", "First", "queries", "q1", "targets"), {"A": "toy.pairs"}, "not a list of words"),
-        (("criteria", "First", "queries", "q1", "targets"), {"C": ["x"], "D": ["y"]}, "two sets are named 'C'"),
+        (
+            ("criteria", "First", "queries", "q1", "targets"),
+            {"C": ["x"], "D": ["y"]},
+            "two sets are named 'C'",
+        ),
         (("criteria", "First", "queries", "q 1"), {"targets": {}, "attributes": {}}, "q 1"),
         (("criteria",), ["nowhere.yaml"], "nowhere.yaml: cannot read it"),
     ],
@@ -79,7 +95,7 @@ def test_one_name_for_different_words_is_an_error(root):
     config = grid_config()
     config["criteria"]["First"]["queries"]["q2"]["targets"]["A"] = ["a1"]
     config["criteria"]["First"]["queries"]["q2"]["attributes"] = {"C": ["c1", "c2", "c3"]}
-    with pytest.raises(BiasgridError, match="two .sub-.queries are named 'A and B wrt C'"):
+    with pytest.raises(BiasgridError, match=r"two .sub-.queries are named 'A and B wrt C'"):
         Study.of(config, root=root)
 
 
@@ -172,7 +188,10 @@ def test_the_embedded_study_with_npm_is_valid():
     update_config(config, yaml.safe_load((ROOT / "config" / "with_npm.yaml").read_text()))
     study = Study.of(config, root=ROOT)
     assert "glove-6b-100d" in study.models
-    assert any(cell.model == "glove-6b-100d" and cell.criterion.startswith("Sweeney") for cell in study.cells.values())
+    assert any(
+        cell.model == "glove-6b-100d" and cell.criterion.startswith("Sweeney")
+        for cell in study.cells.values()
+    )
 
 
 def test_the_embedded_study_has_all_seven_metrics_on_25_queries():

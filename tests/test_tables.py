@@ -138,7 +138,9 @@ def test_published_ranks_and_correlations_follow_from_the_published_scores():
 def test_kendall_is_scipys():
     rng = np.random.default_rng(1)
     a, b = rng.permutation(6) + 1.0, rng.permutation(6) + 1.0
-    rows = [("C", m, f"m{i}", "none", r) for m, ranks in (("weat", a), ("ect", b)) for i, r in enumerate(ranks)]
+    rows = [
+        ("C", m, f"m{i}", "none", r) for m, ranks in (("weat", a), ("ect", b)) for i, r in enumerate(ranks)
+    ]
     table = pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank"])
     matrix = tables.correlations(table)
     kendall = at(matrix, "correlation", method="kendall", metric_a="weat", metric_b="ect")
@@ -178,5 +180,5 @@ def test_a_table_reads_back_to_the_last_bit(tmp_path):
 def test_a_broken_cell_is_named(tmp_path):
     path = tmp_path / "broken.json"
     path.write_text("{")
-    with pytest.raises(BiasgridError, match="broken.json: not a cell file"):
+    with pytest.raises(BiasgridError, match=r"broken\.json: not a cell file"):
         tables.scores([path])

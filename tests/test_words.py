@@ -119,7 +119,9 @@ def test_every_distinct_word_is_found_or_lost(words):
         vectors = np.eye(4)
 
         def rows(self, keys):
-            return np.array([["he", "He", "HE", "she"].index(k) if k in ("he", "He", "HE", "she") else -1 for k in keys])
+            return np.array(
+                [["he", "He", "HE", "she"].index(k) if k in ("he", "He", "HE", "she") else -1 for k in keys]
+            )
 
     s = find("S", words, Model(), WordOptions())
     assert set(s.found) | set(s.lost) == set(words)

@@ -1,10 +1,10 @@
 """biasgrid: social bias in word embeddings, measured reproducibly.
 
-    from biasgrid import EmbeddingStore, Query, metrics
+from biasgrid import EmbeddingStore, Query, metrics
 
-    model = EmbeddingStore.open("data/embeddings/glove-6b-50d")
-    query = Query.read("query.json")
-    metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
+model = EmbeddingStore.open("data/embeddings/glove-6b-50d")
+query = Query.read("query.json")
+metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
 """
 
 from . import metrics

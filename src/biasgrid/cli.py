@@ -44,9 +44,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     """A metric on a query on a model."""
     from . import metrics
     from .embeddings.readers import open_model
-    from .measure import as_json
+    from .measure import as_json, split_options
     from .measure import measure as measure_query
-    from .measure import split_options
     from .query import Query
 
     metric = metrics.metric(args.metric)
@@ -115,34 +114,20 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     if args.cell not in study.cells:
         example = next(iter(study.cells))
         raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")
-    chosen, results = study.cells[args.cell], study.results
-    query_file = results / "queries" / f"{chosen.query}.json"
-    write_text(query_file, study.queries[chosen.query].to_json())
-    output = results / "cells" / f"{chosen.name}.json"
-    compute_cell(chosen, query_file, Path(study.config["embeddings"]) / chosen.model, output)
+    chosen = study.cells[args.cell]
+    write_text(study.query_file(chosen.query), study.queries[chosen.query].to_json())
+    compute_cell(study, chosen)
+    output = study.cell_file(chosen)
     return {"cell": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """One table of a study, from the cells or tables that it is made of."""
-    from . import comparison, tables
+    from .grid import make_table
     from .study import Study
 
     study = Study.read(args.study)
-    results = study.results
-    make = {
-        "scores": lambda: tables.scores(results / "cells" / f"{name}.json" for name in study.cells),
-        "aggregates": lambda: tables.aggregates(tables.read(results / "scores.csv"), study.ranked),
-        "rankings": lambda: tables.rankings(tables.read(results / "scores.csv"), **study.ranking),
-        "correlations": lambda: tables.correlations(
-            tables.read(results / "rankings.csv"), study.config["correlations"]
-        ),
-        "comparison": lambda: comparison.of_study(results, study.config["published"], study.published_as),
-    }
-    made = make[args.table]()
-    output = results / f"{args.table}.csv"
-    tables.write(made, output)
-    return {"table": str(output), "rows": len(made)}
+    return {"table": str(study.results / f"{args.table}.csv"), "rows": make_table(study, args.table)}
 
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
@@ -200,7 +185,11 @@ def _parser() -> argparse.ArgumentParser:
     command(
         measure,
         metric={"required": True, "help": "its name, such as weat"},
-        model={"required": True, "type": Path, "help": "a store, or word2vec text or binary, gzipped or not, or .kv"},
+        model={
+            "required": True,
+            "type": Path,
+            "help": "a store, or word2vec text or binary, gzipped or not, or .kv",
+        },
         query={"required": True, "type": Path, "help": "a query file (JSON)"},
         param={
             "action": "append",
@@ -214,7 +203,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(
         convert,
-        input={"required": True, "type": Path, "help": "the file, or the folder of a format of several files"},
+        input={
+            "required": True,
+            "type": Path,
+            "help": "the file, or the folder of a format of several files",
+        },
         output={"required": True, "type": Path, "help": "the store's folder"},
         name={"help": "the model's name (default: the folder's)"},
         format={"choices": FORMATS, "help": "default: found by looking into the file"},

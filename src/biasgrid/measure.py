@@ -90,7 +90,11 @@ def dumps(record: Any, **options) -> str:
 
 
 def _measure(
-    metric: Metric, query: Query, found: Mapping[str, FoundSet], parameters: Mapping[str, Any], words: WordOptions
+    metric: Metric,
+    query: Query,
+    found: Mapping[str, FoundSet],
+    parameters: Mapping[str, Any],
+    words: WordOptions,
 ) -> Result:
     targets = [found[s.name] for s in query.target_sets]
     attributes = [found[s.name] for s in query.attribute_sets]
@@ -108,7 +112,9 @@ def _measure(
     else:
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
         with np.errstate(all="ignore"):
-            score = metric.function([s.vectors for s in targets], [s.vectors for s in attributes], **parameters)
+            score = metric.function(
+                [s.vectors for s in targets], [s.vectors for s in attributes], **parameters
+            )
         status = "ok" if math.isfinite(score.value) else "degenerate"
     return Result(
         query=query.name,
@@ -127,7 +133,9 @@ def _variants(words: WordOptions) -> int:
     return len(words.preprocessors) if words.strategy == "all" else 1
 
 
-def _by_word(detail: Detail, targets: list[FoundSet], attributes: list[FoundSet]) -> dict[str, dict[str, Any]]:
+def _by_word(
+    detail: Detail, targets: list[FoundSet], attributes: list[FoundSet]
+) -> dict[str, dict[str, Any]]:
     rows, others = (targets, attributes) if detail.role == "target" else (attributes, targets)
     columns = detail.columns or [s.name for s in others]
     by_set = {}

@@ -121,7 +121,9 @@ class Query:
                 if not isinstance(s, dict) or "words" not in s or set(s) - {"name", "words"}:
                     raise BiasgridError(f"{where}: each of {side} must be an object with name and words")
             default = "Target set" if side == "target_sets" else "Attribute set"
-            sides.append(([s["words"] for s in sets], [s.get("name", f"{default} {i}") for i, s in enumerate(sets)]))
+            sides.append(
+                ([s["words"] for s in sets], [s.get("name", f"{default} {i}") for i, s in enumerate(sets)])
+            )
         (targets, target_names), (attributes, attribute_names) = sides
         try:
             return cls.of(targets, attributes, target_names, attribute_names, record.get("name"))
@@ -174,6 +176,7 @@ def _word_set(role: str, name: str, words: Sequence[str]) -> WordSet:
     repeated = [w for w, c in Counter(words).items() if c > 1]
     if repeated:
         warnings.warn(
-            f"{role} set {name!r} repeats {', '.join(map(repr, repeated))}; each word counts once", stacklevel=4
+            f"{role} set {name!r} repeats {', '.join(map(repr, repeated))}; each word counts once",
+            stacklevel=4,
         )
     return WordSet(name, tuple(str(word) for word in words))

@@ -62,7 +62,9 @@ class Study:
             for key, sets in entry["queries"].items():
                 if key in queries:
                     raise BiasgridError(f"{where}: query id {key!r} occurs twice; ids are unique in a study")
-                queries[key] = _query(sets, f"{where}: {criterion}: {key}", root / config["word_sets"], word_sets)
+                queries[key] = _query(
+                    sets, f"{where}: {criterion}: {key}", root / config["word_sets"], word_sets
+                )
         study = cls(config, queries)
         study._check(where)
         return study
@@ -84,6 +86,14 @@ class Study:
     def results(self) -> Path:
         """The folder of the study's results."""
         return Path(self.config["results"]) / self.name
+
+    def cell_file(self, cell: Cell) -> Path:
+        """Where a cell's results are."""
+        return self.results / "cells" / f"{cell.name}.json"
+
+    def query_file(self, key: str) -> Path:
+        """Where a query's file is."""
+        return self.results / "queries" / f"{key}.json"
 
     @property
     def tables(self) -> list[str]:
@@ -193,7 +203,9 @@ class Study:
             for model in entry.get("models", []):
                 if model not in self.models:
                     known = ", ".join(self.models)
-                    raise BiasgridError(f"{where}: {criterion}: model {model!r} is not in the study; it has {known}")
+                    raise BiasgridError(
+                        f"{where}: {criterion}: model {model!r} is not in the study; it has {known}"
+                    )
             for key, metric in self.metrics(criterion).items():
                 try:
                     registered = self.metric(criterion, key)
@@ -252,7 +264,9 @@ def _fill_defaults(validator, properties, instance, schema):
         for name, entry in properties.items():
             if "default" in entry:
                 instance.setdefault(name, json.loads(json.dumps(entry["default"])))
-    yield from jsonschema.Draft202012Validator.VALIDATORS["properties"](validator, properties, instance, schema)
+    yield from jsonschema.Draft202012Validator.VALIDATORS["properties"](
+        validator, properties, instance, schema
+    )
 
 
 _Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"properties": _fill_defaults})
@@ -262,14 +276,18 @@ def _criteria(entries: Any, where: str, root: Path) -> dict[str, dict[str, Any]]
     """Criteria by name, from mappings in the config and from the files it names."""
     merged: dict[str, dict[str, Any]] = {}
     for entry in entries if isinstance(entries, list) else [entries]:
-        part, source = (_yaml(root / entry), entry) if isinstance(entry, str) else (entry, f"{where}: criteria")
+        part, source = (
+            (_yaml(root / entry), entry) if isinstance(entry, str) else (entry, f"{where}: criteria")
+        )
         part = _checked(part, CRITERIA_SCHEMA, source)
         for name, criterion in part.items():
             if name in merged:
                 raise BiasgridError(f"{source}: criterion {name!r} is defined twice")
             merged[name] = criterion
     if "Overall" in merged:
-        raise BiasgridError(f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise")
+        raise BiasgridError(
+            f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
+        )
     return merged
 
 
@@ -281,7 +299,11 @@ def _query(sets: Mapping[str, Any], where: str, folder: Path, cache: dict[str, d
     targets, attributes = sides
     try:
         return Query.of(
-            list(targets.values()), list(attributes.values()), list(targets), list(attributes), sets.get("name")
+            list(targets.values()),
+            list(attributes.values()),
+            list(targets),
+            list(attributes),
+            sets.get("name"),
         )
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None

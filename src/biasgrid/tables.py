@@ -57,7 +57,9 @@ def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
         known = values[~np.isnan(values)]
         for name, aggregate in AGGREGATIONS.items():
             value = float(aggregate(known)) if len(known) else math.nan
-            rows.append((criterion, metric, model, debias, name, value, len(values), len(values) - len(known)))
+            rows.append(
+                (criterion, metric, model, debias, name, value, len(values), len(values) - len(known))
+            )
     columns = ["criterion", "metric", "model", "debias", "aggregation", "value", "cells", "cells_nan"]
     return pd.DataFrame(rows, columns=columns).sort_values(columns[:5], ignore_index=True)
 
@@ -118,7 +120,17 @@ def write(table: pd.DataFrame, path: Path | str) -> None:
 def read(path: Path | str) -> pd.DataFrame:
     """A table that `write` wrote: text columns stay text, an empty number is NaN."""
     table = pd.read_csv(path, keep_default_na=False, dtype="str")
-    numbers = ["value", "p_value", "ci_low", "ci_high", "rank", "correlation", "published", "ours", "difference"]
+    numbers = [
+        "value",
+        "p_value",
+        "ci_low",
+        "ci_high",
+        "rank",
+        "correlation",
+        "published",
+        "ours",
+        "difference",
+    ]
     counts = ["words_used", "words_lost", "cells", "cells_nan"]
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))

@@ -109,7 +109,9 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
     return vocab_prefix + word
 
 
-def find(name: str, words: Sequence[str], model: EmbeddingStore, options: WordOptions, paired=False) -> FoundSet:
+def find(
+    name: str, words: Sequence[str], model: EmbeddingStore, options: WordOptions, paired=False
+) -> FoundSet:
     """Look a set's words up in a model.
 
     Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `paired`,

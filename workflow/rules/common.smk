@@ -1,8 +1,12 @@
 # The study that the config declares, and what happens when a step of it fails.
 import fcntl
+import json
+import subprocess
+import traceback
 
 from snakemake.exceptions import WorkflowError
 
+from biasgrid import metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.study import Study
 
@@ -14,26 +18,61 @@ except BiasgridError as error:
 
 RESULTS = str(STUDY.results)
 EMBEDDINGS = STUDY.config["embeddings"]
+LOGS = f"logs/{STUDY.name}"
 SOURCES = Path(workflow.basedir) / "src" / "biasgrid"
 LOCK = []  # this run's lock file, open as long as the run
 FAILED = {}  # what failed -> one line that says why
 
 
-def step(name, function, *args, **options):
-    """Run one step of the workflow; its failure is kept for the summary at the end."""
+def step(name, log, function, *args, **options):
+    """Run one step of the workflow; why it failed goes to its log and to the summary at the end."""
     try:
         return function(*args, **options)
-    except BiasgridError as error:
-        FAILED[name] = str(error)
-        raise WorkflowError(str(error)) from None
     except Exception as error:
-        FAILED[name] = f"{type(error).__name__}: {error}"
-        raise
+        wrong_input = isinstance(error, BiasgridError)
+        FAILED[name] = str(error) if wrong_input else f"{type(error).__name__}: {error}"
+        Path(log).write_text(FAILED[name] if wrong_input else traceback.format_exc())
+        raise WorkflowError(f"{name}: {FAILED[name]}") from None
+
+
+def command(*arguments):
+    """A sub-command of biasgrid in a process of its own, for what would change this one's state."""
+    environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
+    called = [sys.executable, "-m", "biasgrid", *arguments]
+    done = subprocess.run(called, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise BiasgridError(
+            (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("biasgrid: ")
+        )
 
 
 def source(name):
     """A module of the package as an input: editing it re-runs what depends on it; moving the project does not."""
     return os.path.relpath(SOURCES / name)
+
+
+def model_spec(model, *names):
+    return json.dumps({name: STUDY.models[model].get(name) for name in names}, sort_keys=True)
+
+
+def local_file(wildcards):
+    """A file that the user put in place: when it changes, so does the model. Missing, it is fetch's to say so."""
+    source = STUDY.models[wildcards.model]["source"]
+    return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
+
+
+def cell_of(wildcards):
+    return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
+
+
+def metric_source(wildcards):
+    cell = cell_of(wildcards)
+    return source(metrics.source_file(STUDY.metric(cell.criterion, cell.metric)))
+
+
+# what every cell's code is, besides its metric
+CELL_SOURCES = [source(f"{name}.py") for name in ("geometry", "measure", "query", "words")]
+CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
 
 
 onstart:
@@ -48,7 +87,9 @@ onstart:
 
 
 onerror:
-    downloads = {name.partition(" ")[2]: why for name, why in FAILED.items() if name.startswith("download ")}
+    downloads = {
+        name.partition(" ")[2]: why for name, why in FAILED.items() if name.startswith("download ")
+    }
     for name, why in FAILED.items():
         if not name.startswith("download "):
             print(f"biasgrid: {name} failed: {why}", file=sys.stderr)

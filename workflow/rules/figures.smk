@@ -1,5 +1,7 @@
-# Each figure as PDF, SVG and PNG. A process each: matplotlib's settings are global to a process.
-FIGURES = expand(f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=STUDY.figures, extension=["pdf", "svg", "png"])
+# Each figure as PDF, SVG and PNG, in a process of its own: matplotlib's settings belong to a process.
+FIGURES = expand(
+    f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=STUDY.figures, extension=["pdf", "svg", "png"]
+)
 
 
 rule figure:
@@ -7,10 +9,10 @@ rule figure:
         study=f"{RESULTS}/study.json",
         tables=[f"{RESULTS}/{name}.csv" for name in ("scores", "rankings", "correlations")],
         code=source("figures.py"),
-    log:
-        f"logs/{STUDY.name}/figure-{{figure}}.txt",
     output:
         multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
-    shell:
-        "PYTHONPATH={SOURCES.parent:q} {sys.executable:q} -m biasgrid figure"
-        " --study {input.study:q} --figure {wildcards.figure:q} > {log:q} 2>&1"
+    log:
+        f"{LOGS}/figure/{{figure}}.txt",
+    run:
+        arguments = ("figure", "--study", input.study, "--figure", wildcards.figure)
+        step(f"figure {wildcards.figure}", log[0], command, *arguments)

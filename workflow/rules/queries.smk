@@ -5,6 +5,8 @@ from biasgrid.files import write_text
 rule study:
     output:
         f"{RESULTS}/study.json",
+    log:
+        f"{LOGS}/study.txt",
     params:
         digest=STUDY.digest,
     run:
@@ -16,6 +18,8 @@ rule study:
 rule query:
     output:
         f"{RESULTS}/queries/{{query}}.json",
+    log:
+        f"{LOGS}/query/{{query}}.txt",
     params:
         digest=lambda w: STUDY.query_digest(w.query),
     run:

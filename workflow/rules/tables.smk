@@ -1,16 +1,17 @@
 # Cells -> scores -> aggregates, rankings, correlations, comparison with published numbers.
+from biasgrid.grid import make_table
 
 
 rule scores:
     input:
-        cells=[cell_file(cell) for cell in STUDY.cells.values()],
+        cells=[str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
         code=source("tables.py"),
     output:
         f"{RESULTS}/scores.csv",
+    log:
+        f"{LOGS}/scores.txt",
     run:
-        from biasgrid import tables
-
-        step("scores", lambda: tables.write(tables.scores(input.cells), output[0]))
+        step("scores", log[0], make_table, STUDY, "scores")
 
 
 rule aggregates:
@@ -19,12 +20,12 @@ rule aggregates:
         code=source("tables.py"),
     output:
         f"{RESULTS}/aggregates.csv",
+    log:
+        f"{LOGS}/aggregates.txt",
     params:
         ranked=json.dumps(STUDY.ranked),
     run:
-        from biasgrid import tables
-
-        step("aggregates", lambda: tables.write(tables.aggregates(tables.read(input.scores), STUDY.ranked), output[0]))
+        step("aggregates", log[0], make_table, STUDY, "aggregates")
 
 
 rule rankings:
@@ -33,12 +34,12 @@ rule rankings:
         code=source("tables.py"),
     output:
         f"{RESULTS}/rankings.csv",
+    log:
+        f"{LOGS}/rankings.txt",
     params:
         ranking=json.dumps(STUDY.ranking, sort_keys=True),
     run:
-        from biasgrid import tables
-
-        step("rankings", lambda: tables.write(tables.rankings(tables.read(input.scores), **STUDY.ranking), output[0]))
+        step("rankings", log[0], make_table, STUDY, "rankings")
 
 
 rule correlations:
@@ -47,17 +48,12 @@ rule correlations:
         code=source("tables.py"),
     output:
         f"{RESULTS}/correlations.csv",
+    log:
+        f"{LOGS}/correlations.txt",
     params:
         methods=json.dumps(STUDY.config["correlations"]),
     run:
-        from biasgrid import tables
-
-        step(
-            "correlations",
-            lambda: tables.write(
-                tables.correlations(tables.read(input.rankings), STUDY.config["correlations"]), output[0]
-            ),
-        )
+        step("correlations", log[0], make_table, STUDY, "correlations")
 
 
 rule comparison:
@@ -67,9 +63,9 @@ rule comparison:
         code=source("comparison.py"),
     output:
         f"{RESULTS}/comparison.csv",
+    log:
+        f"{LOGS}/comparison.txt",
     params:
         published_as=json.dumps(STUDY.published_as, sort_keys=True),
     run:
-        from biasgrid import comparison, tables
-
-        step("comparison", lambda: tables.write(comparison.of_study(RESULTS, input.published, STUDY.published_as), output[0]))
+        step("comparison", log[0], make_table, STUDY, "comparison")

@@ -38,7 +38,9 @@ def metric(name: str) -> Metric:
     try:
         return REGISTRY[name.lower().replace("-", "_").replace(" ", "_")]
     except KeyError:
-        raise BiasgridError(f"metric {name!r} is not known; allowed are {', '.join(sorted(REGISTRY))}") from None
+        raise BiasgridError(
+            f"metric {name!r} is not known; allowed are {', '.join(sorted(REGISTRY))}"
+        ) from None
 
 
 def source_file(entry: Metric) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..geometry import cosines
 from .registry import Detail, Metric, Score
@@ -23,7 +22,10 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
-    # scipy.stats.spearmanr without its warnings: they are process-wide, and cells share a process
+    # imported late: it takes half a second, which every start of the workflow would pay
+    from scipy.stats import rankdata
+
+    # and not spearmanr: its warnings are process-wide, and cells share a process
     x, y = rankdata(x), rankdata(y)
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (y @ y))

@@ -14,7 +14,9 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     Any number of target and attribute sets; the words of all target sets count alike, so do the attribute
     sets whatever their size. Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased.
     """
-    by_word = [np.stack([1.0 - cosines(words, a).mean(axis=1) for a in attributes], axis=1) for words in targets]
+    by_word = [
+        np.stack([1.0 - cosines(words, a).mean(axis=1) for a in attributes], axis=1) for words in targets
+    ]
     return Score(float(np.concatenate(by_word).mean()), detail={"targets_eval": Detail("target", by_word)})
 
 

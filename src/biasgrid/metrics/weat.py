@@ -60,7 +60,9 @@ def _effect_size(association: list[np.ndarray], ddof: int) -> float:
     return float((association[0].mean() - association[1].mean()) / spread)
 
 
-REFERENCE = "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017"
+REFERENCE = (
+    "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017"
+)
 METRICS = (
     Metric(
         name="weat",
