@@ -116,6 +116,15 @@ def test_extreme_norms_are_solved(length):
         assert (ours < 0.5).all()
 
 
+def test_long_vectors_in_both_sets_are_solved():
+    # nothing can tell them apart, so the penalty matters, next to squares of 1e10
+    targets, (a, b) = sets(25, 20, 10, d=30, scale=1e5 / math.sqrt(30), apart=0.0)
+    b[:8] = a[:8]
+    there = detail(rnsb(targets, [a, b], holdout=False))
+    np.testing.assert_allclose(there + detail(rnsb(targets, [b, a], holdout=False)), 1, atol=1e-6)
+    assert math.isfinite(rnsb(targets, [a, b]).value)
+
+
 def test_beyond_double_precision_is_undefined():
     targets, attributes = sets(5, 5, 5)
     assert math.isnan(rnsb([targets[0] * 1e7], attributes).value)

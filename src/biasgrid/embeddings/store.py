@@ -1,32 +1,275 @@
-# STAND-IN by the lead so that other helpers can import biasgrid; the embeddings helper replaces this whole file
+"""The embedding store: a folder that a cell opens in no time and reads only the rows it needs from.
+
+- vectors.npy        float32, C order, one row a vector; memory-mapped
+- vocabulary.sqlite  table vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID; words may share
+                     a row
+- model.json         what the vectors are and where they come from; written last: without it a folder is no store
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
 import json
+import os
+import shutil
 import sqlite3
-from dataclasses import dataclass
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..errors import BiasgridError
 
-@dataclass(frozen=True)
+VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
+
+
+@dataclass(frozen=True, eq=False)
 class EmbeddingStore:
+    """An opened store; `open` makes it.
+
+    vectors       (rows, dimensions) float32, memory-mapped, read-only
+    vocab_prefix  what stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch)
+    metadata      model.json
+    """
+
     path: Path
     name: str
-    vectors: object
+    vectors: np.ndarray
     vocab_prefix: str
-    metadata: dict
+    metadata: dict[str, Any]
+    _vocabulary: sqlite3.Connection = field(repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
-    def open(c, p):
-        p = Path(p)
-        m = json.loads((p / "model.json").read_text())
-        return c(p, m["name"], np.load(p / "vectors.npy", mmap_mode="r"), m["vocab_prefix"], m)
+    def open(cls, path: Path | str) -> EmbeddingStore:
+        """Open a store without reading its vectors or words (under 1 ms).
 
-    def rows(self, words):
-        con = sqlite3.connect(f"file:{self.path}/vocabulary.sqlite?mode=ro&immutable=1", uri=True)
-        out = np.full(len(words), -1, dtype=np.int64)
-        for i, w in enumerate(words):
-            r = con.execute("select row from vocabulary where word=?", (w,)).fetchone()
-            if r:
-                out[i] = r[0]
-        con.close()
-        return out
+        Raises BiasgridError if the folder is not a whole store. Checksums are not computed.
+        """
+        path = Path(path)
+        try:
+            metadata = json.loads((path / MODEL).read_text(encoding="utf-8"))
+            name, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
+            vectors = np.load(path / VECTORS, mmap_mode="r", allow_pickle=False)
+            # immutable: no locks and no look for changes, as nobody writes into a store
+            address = f"{(path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
+            vocabulary = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+            vocabulary.execute("SELECT word, row FROM vocabulary LIMIT 0")
+        except (FileNotFoundError, NotADirectoryError) as error:
+            missing = Path(error.filename).name
+            raise BiasgridError(
+                f"{path}: not a store, or one that was not finished: it has no {missing}"
+            ) from None
+        except sqlite3.Error as error:
+            raise BiasgridError(f"{path}: not a whole store: {VOCABULARY}: {error}") from None
+        except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
+            raise BiasgridError(f"{path}: not a whole store: {error!r}") from None
+        if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or list(vectors.shape) != shape:
+            raise BiasgridError(
+                f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says {shape}"
+            )
+        store = cls(path, name, vectors, vocab_prefix, metadata, vocabulary)
+        weakref.finalize(store, vocabulary.close)
+        return store
+
+    @property
+    def dimensions(self) -> int:
+        return self.vectors.shape[1]
+
+    def rows(self, words: Sequence[str]) -> np.ndarray:
+        """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask.
+
+        Words are looked up exactly as given: no case folding, no prefix.
+        """
+        if isinstance(words, str):
+            raise BiasgridError(f"{words!r}: expected a list of words, not one text")
+        found = np.full(len(words), -1, dtype=np.int64)
+        with self._lock:
+            ask = self._vocabulary.execute
+            for place, word in enumerate(words):
+                try:
+                    row = ask("SELECT row FROM vocabulary WHERE word = ?", (word,)).fetchone()
+                except UnicodeEncodeError:  # half a surrogate pair is in no vocabulary
+                    continue
+                except sqlite3.DatabaseError as error:
+                    raise BiasgridError(f"{self.path / VOCABULARY} is damaged: {error}") from None
+                if row:
+                    found[place] = row[0]
+        return found
+
+    def words(self) -> list[str]:
+        """Every word, by row; words that share a row by code point."""
+        with self._lock:
+            pairs = self._vocabulary.execute("SELECT word, row FROM vocabulary ORDER BY word").fetchall()
+        order = np.argsort(np.fromiter((row for _, row in pairs), np.int64, len(pairs)), kind="stable")
+        return [pairs[place][0] for place in order]
+
+    def __len__(self) -> int:
+        """Number of words, which may be more than rows."""
+        return self.metadata["words"]
+
+    def __contains__(self, word: str) -> bool:
+        return bool(self.rows([word])[0] >= 0)
+
+
+class StoreWriter:
+    """Builds a store aside, in a folder inside `output`, and moves it in when it is whole.
+
+        with StoreWriter(output) as writer:
+            writer.add(words, vectors)
+            writer.finish(metadata)
+
+    Whatever ends it before `finish` leaves a former store in `output` as it was, and else no store. The same
+    words and vectors give the same bytes. `where` names the input in errors; `warnings` counts what was put up with.
+    """
+
+    def __init__(self, output: Path, where: Path | str):
+        self.output, self.where = output, where
+        self.rows = 0
+        self.dimensions: int | None = None
+        self.vocabulary: dict[str, int] = {}
+        self.warnings: Counter[str] = Counter()
+
+    def __enter__(self) -> StoreWriter:
+        self._aside = self.output / ".partial"
+        try:
+            self._aside.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
+        self._lock = (self._aside / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise BiasgridError(f"{self.output}: another process is writing this store") from None
+        # of a process that was killed
+        (self._aside / VOCABULARY).unlink(missing_ok=True)
+        self._vectors = (self._aside / VECTORS).open("wb")
+        self._vectors.write(_npy_header(0, 0))
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._vectors.close()
+        shutil.rmtree(self._aside)
+        self._lock.close()
+        if not any(self.output.iterdir()):
+            self.output.rmdir()
+
+    def add(self, words: list[str], vectors: np.ndarray, rows: np.ndarray | None = None) -> None:
+        """Append vectors (n, dimensions), which are rounded to float32, and their words.
+
+        Word i has vector i, or vector `rows`[i] of these. Without `rows` a word that was there before is dropped
+        with its vector, so that the first one counts, as in gensim. Raises BiasgridError where a value is not finite.
+        """
+        if self.dimensions is None:
+            self.dimensions = vectors.shape[1]
+            if not self.dimensions:
+                raise BiasgridError(f"{self.where}: its vectors have no dimensions")
+        words = self._encodable(words)
+        # what is too large for float32 becomes inf; the sum of finite float32 is finite in float64
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = np.ascontiguousarray(vectors, dtype="<f4")
+            finite = np.isfinite(vectors.sum(dtype=np.float64))
+        if not finite:
+            self._refuse(vectors, words if rows is None else None)
+        if rows is None:
+            fresh = []
+            for place, word in enumerate(words):
+                if word not in self.vocabulary:
+                    self.vocabulary[word] = self.rows + len(fresh)
+                    fresh.append(place)
+            if len(fresh) < len(words):
+                self.warnings["duplicate_words"] += len(words) - len(fresh)
+                vectors = vectors[fresh]
+        else:
+            self.vocabulary.update(zip(words, (rows + self.rows).tolist(), strict=True))
+        self._vectors.write(vectors.data)
+        self.rows += len(vectors)
+
+    def finish(self, metadata: Mapping[str, Any]) -> None:
+        """Write vocabulary and model.json, and move the store in. `metadata` has at least name and vocab_prefix."""
+        prefix = metadata["vocab_prefix"]
+        if not self.vocabulary:
+            raise BiasgridError(f"{self.where}: holds no vectors")
+        if prefix and not any(word.startswith(prefix) for word in self.vocabulary):
+            raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r}")
+        self._vectors.seek(0)
+        self._vectors.write(_npy_header(self.rows, self.dimensions))
+        _sync(self._vectors)
+        with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
+            vectors_hash = pool.submit(_sha256, self._aside / VECTORS)
+            self._write_vocabulary()
+            hashes = {VECTORS: vectors_hash.result(), VOCABULARY: _sha256(self._aside / VOCABULARY)}
+        record = {
+            **metadata,
+            "shape": [self.rows, self.dimensions],
+            "dtype": "float32",
+            "words": len(self.vocabulary),
+            "warnings": dict(self.warnings),
+            "sha256": hashes,
+        }
+        with (self._aside / MODEL).open("w", encoding="utf-8", newline="\n") as file:
+            json.dump(record, file, ensure_ascii=False, indent=1, sort_keys=True)
+            file.write("\n")
+            _sync(file)
+        # a former store stops being one before the first of its files changes
+        (self.output / MODEL).unlink(missing_ok=True)
+        for name in (VECTORS, VOCABULARY, MODEL):
+            os.replace(self._aside / name, self.output / name)
+
+    def _write_vocabulary(self) -> None:
+        path = self._aside / VOCABULARY
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
+                database.execute(f"PRAGMA {setting}")
+            database.execute(
+                "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
+            )
+            database.execute("BEGIN")
+            # in the table's own order: full pages, and the same bytes whatever order the words came in
+            database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
+            database.execute("COMMIT")
+        with path.open("rb+") as file:
+            _sync(file)
+
+    def _encodable(self, words: list[str]) -> list[str]:
+        try:
+            "".join(words).encode()
+        except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file
+            repaired = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
+            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired, strict=True))
+            return repaired
+        return words
+
+    def _refuse(self, vectors: np.ndarray, words: list[str] | None) -> None:
+        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+        value = vectors[row][~np.isfinite(vectors[row])][0]
+        word = f", word {words[row]!r}," if words else ""
+        raise BiasgridError(
+            f"{self.where}: vector {self.rows + row + 1}{word} has a value {value}: only finite float32 are allowed"
+        )
+
+
+def _npy_header(rows: int, dimensions: int) -> bytes:
+    """NumPy's format 1.0. Always 128 bytes, so that it can be written when the number of rows is known."""
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dimensions}), }}"
+    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(file) -> None:
+    """Onto the disk, before the file's new name gets there."""
+    file.flush()
+    os.fsync(file.fileno())

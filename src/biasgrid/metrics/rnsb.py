@@ -15,9 +15,9 @@ import numpy as np
 from ..errors import BiasgridError
 from .registry import Detail, Metric, Score
 
-# no probability is further from the exact one than this ...
+# no probability is further from the exact one than this, or than rounding puts it where vectors are very long ...
 PRECISION = 1e-9
-# ... while vectors are shorter than this: the penalty drowns in rounding next to longer ones
+# ... and next to vectors longer than this the penalty drowns in rounding
 LONGEST = 1e6
 # words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
 BLOCK = 1_000_000

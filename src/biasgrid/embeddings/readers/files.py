@@ -1,0 +1,57 @@
+"""What several readers need: opening a file that may be gzipped, and an array that may be anything."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ...errors import BiasgridError
+
+BLOCK = 8 << 20  # bytes that are worked on at a time
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The file's content, unzipped if it is gzip; a damaged or cut off gzip is a BiasgridError."""
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not zipped:
+            yield file
+            return
+        try:
+            with gzip.open(file) as unzipped:
+                yield unzipped
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise BiasgridError(f"{path}: the gzip is damaged or cut off: {error}") from None
+
+
+def load_array(path: Path) -> np.ndarray:
+    """A two-dimensional float array of an .npy file, memory-mapped."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise BiasgridError(f"{path}: no such file, and the model needs it") from None
+    except (ValueError, EOFError, OSError) as error:
+        raise BiasgridError(f"{path}: is not a whole NumPy array: {error}") from None
+    return check_array(array, path)
+
+
+def check_array(array: object, where: Path) -> np.ndarray:
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind != "f":
+        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise BiasgridError(f"{where}: expected a two-dimensional array of floats, found {found}")
+    return array
+
+
+def blocks(array: np.ndarray) -> Iterator[slice]:
+    """Slices of rows that are about a BLOCK each."""
+    step = max(1, BLOCK // max(1, array[:1].nbytes))
+    for start in range(0, len(array), step):
+        yield slice(start, start + step)

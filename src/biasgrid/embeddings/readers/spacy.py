@@ -1,0 +1,75 @@
+"""The vectors of a spaCy pipeline's vocab folder, read without spaCy.
+
+`key2row` maps the hash of a word to a row of `vectors`, so that the words of pruned vectors share rows;
+`strings.json` has the words.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgpack
+import numpy as np
+
+from ...errors import BiasgridError
+from ..store import StoreWriter
+from .files import load_array
+
+
+def read(folder: Path, writer: StoreWriter) -> None:
+    vectors = load_array(folder / "vectors")
+    try:
+        key2row = msgpack.unpackb((folder / "key2row").read_bytes(), strict_map_key=False)
+        keys = np.fromiter(key2row.keys(), dtype=np.uint64, count=len(key2row))
+        rows = np.fromiter(key2row.values(), dtype=np.int64, count=len(key2row))
+    except (ValueError, TypeError, AttributeError, OverflowError, msgpack.UnpackException) as error:
+        raise BiasgridError(f"{folder / 'key2row'}: is not a map from hash to row: {error!r}") from None
+    try:
+        words = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BiasgridError(f"{folder / 'strings.json'}: is not JSON: {error}") from None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BiasgridError(f"{folder / 'strings.json'}: expected a list of texts")
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(vectors):
+        raise BiasgridError(f"{folder}: key2row has rows that vectors, with {len(vectors)} rows, lacks")
+
+    order = np.argsort(keys)
+    keys, rows = keys[order], rows[order]
+    words = [word for word in dict.fromkeys(words) if word]
+    hashes = murmurhash64a([word.encode("utf-8", "surrogatepass") for word in words], seed=1)
+    places = np.searchsorted(keys, hashes)
+    known = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == hashes) if len(keys) else places[:0]
+    # spaCy numbers the names of its own symbols (DATE, NOUN, ...) instead of hashing them
+    if nameless := len(keys) - len(np.unique(places[known])):
+        writer.warnings["keys_without_word"] += nameless
+    writer.add([words[i] for i in known], vectors, rows[places[known]])
+
+
+def murmurhash64a(texts: list[bytes], seed: int) -> np.ndarray:
+    """MurmurHash64A (Austin Appleby, MurmurHash2, 64-bit version) of each text, as uint64."""
+    hashes = np.empty(len(texts), dtype=np.uint64)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    for length in np.unique(lengths):  # texts of one length take the same steps
+        places = np.flatnonzero(lengths == length)
+        padded = np.zeros((len(places), -(-length // 8) * 8), dtype=np.uint8)
+        joined = b"".join([texts[i] for i in places])
+        padded[:, :length] = np.frombuffer(joined, dtype=np.uint8).reshape(len(places), length)
+        hashes[places] = _hash(padded.view("<u8"), int(length), seed)
+    return hashes
+
+
+def _hash(words: np.ndarray, length: int, seed: int) -> np.ndarray:
+    """`words`: (n, ceil(length / 8)) uint64, the last one filled up with zero bytes."""
+    m, r = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
+    start = (seed ^ (length * int(m))) & 0xFFFFFFFFFFFFFFFF
+    h = np.full(len(words), start, dtype=np.uint64)
+    whole = length // 8
+    for k in words[:, :whole].T:
+        k = k * m
+        k ^= k >> r
+        h = (h ^ (k * m)) * m
+    if length % 8:
+        h = (h ^ words[:, whole]) * m
+    h = (h ^ (h >> r)) * m
+    return h ^ (h >> r)

@@ -1,0 +1,265 @@
+"""A word and its numbers a line: word2vec text, GloVe, fastText .vec, ConceptNet Numberbatch, LexVec.
+
+Lines are parsed in blocks by Arrow's CSV reader on all cores; a block that it refuses, or that has values which are
+not finite, is parsed line by line, which takes what is odd but clear and knows the line of what is wrong. Both round
+each number to the nearest float64 and that to float32, as NumPy and gensim do.
+
+A row is a word, then d numbers. Whatever stands before the last d numbers is the word, so that words may be numbers
+or have spaces in them (GloVe 840B has ". . ."). But no number may follow a space in a word: such a line has numbers
+too many.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ...errors import BiasgridError
+from ..store import StoreWriter
+from .files import BLOCK, opened
+
+HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t\r]*(?:\n|$)")
+NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+BOM = b"\xef\xbb\xbf"
+SAMPLE_LINES = 100
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers a row, whether
+    tabs stand between the numbers (else a tab is part of a word), and where the rows begin."""
+
+    header: tuple[int, int] | None
+    dimensions: int
+    tabs: bool
+    offset: int
+    first_line: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    words: list[str]
+    vectors: np.ndarray
+    warnings: Counter
+
+
+def read(path: Path, writer: StoreWriter) -> None:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = min(cores, 8)
+    lines = rows = 0
+    with opened(path) as file, ThreadPoolExecutor(workers) as pool:
+        first = file.read(BLOCK)
+        layout = _layout(path, first)
+        waiting: deque[Future[Rows]] = deque()
+
+        def take() -> int:
+            parsed = waiting.popleft().result()
+            writer.warnings.update(parsed.warnings)
+            writer.add(parsed.words, parsed.vectors)
+            return len(parsed.words)
+
+        lines = layout.first_line - 1
+        try:
+            for block in _whole_lines(path, file, first[layout.offset :]):
+                waiting.append(pool.submit(_parse, path, block, lines + 1, layout))
+                lines += block.count(b"\n")
+                if len(waiting) > workers:  # what is in memory at a time
+                    rows += take()
+            while waiting:
+                rows += take()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    if layout.header and rows != layout.header[0]:
+        raise BiasgridError(
+            f"{path}: line 1 says {layout.header[0]} rows, but there are {rows}, up to line {lines}"
+        )
+
+
+def looks_like_text(sample: bytes) -> bool:
+    """Whether most of the first rows, after a header if there is one, are a word and numbers."""
+    sample = sample.removeprefix(BOM)
+    header = HEADER.match(sample)
+    lines = [line for line in _lines(sample[header.end() if header else 0 :]) if line.strip()]
+    return 2 * sum(_numbers_at_end(line) > 0 for line in lines) > len(lines)
+
+
+def _layout(path: Path, sample: bytes) -> Layout:
+    start = len(BOM) if sample.startswith(BOM) else 0
+    match = HEADER.match(sample, start)
+    header = (int(match[1]), int(match[2])) if match else None
+    if header and not header[1]:
+        raise BiasgridError(f"{path}: line 1 says {header[0]} rows of no dimensions")
+    offset = match.end() if match else start
+    lines = _lines(sample[offset:])
+    counts = Counter(n for line in lines if (n := _numbers_at_end(line)))
+    if not counts:
+        raise BiasgridError(f"{path}: line {1 + bool(match)}: expected a word and numbers")
+    # the most common number, as single lines may be damaged or have a number for a word
+    dimensions = header[1] if header else counts.most_common(1)[0][0]
+    usual = next(line for line in lines if _numbers_at_end(line))
+    tail = re.search(rb"(?:[ \t]+[^ \t]+){1,%d}[ \t\r]*$" % min(dimensions, 1000), usual)
+    return Layout(header, dimensions, b"\t" in tail[0].rstrip(), offset, 1 + bool(match))
+
+
+def _lines(sample: bytes) -> list[bytes]:
+    lines = sample.split(b"\n", SAMPLE_LINES)
+    # the last one may be cut off, or is the rest of the sample
+    return lines[:-1] if len(lines) > 1 else lines
+
+
+def _numbers_at_end(line: bytes) -> int:
+    """How many numbers end the line; its first field is a word, whatever it looks like."""
+    fields = re.split(rb"[ \t]+", line.rstrip(b" \t\r"))[1:]
+    count = 0
+    for field in reversed(fields):
+        if not (NUMBER.fullmatch(field) or NOT_FINITE.fullmatch(field)):
+            break
+        count += 1
+    return count
+
+
+def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
+    """Blocks of whole lines; only the last may lack its line break."""
+    while True:
+        if cut := rest.rfind(b"\n") + 1:
+            yield rest[:cut]
+            rest = rest[cut:]
+        elif len(rest) > 8 * BLOCK:
+            raise BiasgridError(
+                f"{path}: has a line of more than {8 * BLOCK} bytes: this is not word2vec text"
+            )
+        more = file.read(BLOCK)
+        if not more:
+            break
+        rest += more
+    if rest:
+        yield rest
+
+
+def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
+    import pyarrow as pa
+
+    clean = block.replace(b"\r\n", b"\n") if b"\r" in block else block
+    if layout.tabs:
+        clean = clean.replace(b"\t", b" ")
+    if b" \n" in clean:  # word2vec, fastText and LexVec end their lines so
+        clean = clean.replace(b" \n", b"\n")
+    # Arrow takes a lone \r for a line break, and drops a byte order mark
+    if b"\r" not in clean and not clean.startswith(BOM):
+        try:
+            words, vectors = parse_csv(clean, layout.dimensions, b" ", words=True)
+        except pa.ArrowInvalid:
+            pass
+        else:
+            if np.isfinite(vectors).all():
+                blank = clean.count(b"\n") + (not clean.endswith(b"\n")) - len(words)
+                return Rows(words, vectors, Counter(blank_lines=blank) if blank else Counter())
+    return _parse_lines(path, block, first_line, layout)
+
+
+def parse_csv(block: bytes, columns: int, delimiter: bytes, words: bool) -> tuple[list[str], np.ndarray]:
+    """Lines of a word, if `words`, and numbers: (words, float32 (lines, columns)). Empty lines are left out.
+
+    Raises pyarrow.ArrowInvalid where a line has more or fewer fields, a field is no number, a word is not UTF-8.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names, parse, convert = _csv_options(columns, delimiter, words)
+    # one chunk: the block is what is parallel
+    read = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
+    table = csv.read_csv(pa.py_buffer(block), read, parse, convert)
+    numbers = table.select(names[int(words) :]).combine_chunks().to_batches()
+    if not numbers:
+        return [], np.empty((0, columns), dtype=np.float32)
+    with np.errstate(over="ignore"):  # checked by the caller
+        vectors = numbers[0].to_tensor(row_major=True).to_numpy().astype(np.float32)
+    return table.column(0).to_pylist() if words else [], vectors
+
+
+@cache
+def _csv_options(columns: int, delimiter: bytes, words: bool):
+    import pyarrow as pa
+    from pyarrow import csv
+
+    types = {str(i): pa.float64() for i in range(columns)}
+    if words:
+        types = {"word": pa.string()} | types
+    parse = csv.ParseOptions(
+        delimiter=delimiter.decode(), quote_char=False, double_quote=False, escape_char=False
+    )
+    # without null_values the words NA and null are words, and an empty number is an error
+    return (
+        list(types),
+        parse,
+        csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
+    )
+
+
+def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
+    words, vectors, warnings = [], [], Counter()
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()  # not a line: what follows the last line break
+    for number, line in enumerate(lines, first_line):
+        line = line.removesuffix(b"\r")
+        if layout.tabs:
+            line = line.replace(b"\t", b" ")
+        line = line.rstrip(b" ")
+        if not line:
+            warnings["blank_lines"] += 1
+            continue
+        word, values = _parse_line(f"{path}: line {number}", line, layout)
+        warnings["words_with_spaces"] += " " in word
+        words.append(word)
+        vectors.append(values)
+    return Rows(words, np.array(vectors, np.float32).reshape(len(words), layout.dimensions), +warnings)
+
+
+def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[str, np.ndarray]:
+    d = layout.dimensions
+    fields = re.sub(rb" +", b" ", line).rsplit(b" ", d)
+    head = fields[0].strip(b" ") if len(fields) > d else line
+    numbers = fields[1:] if len(fields) > d else []
+    for field in numbers:
+        if NOT_FINITE.fullmatch(field):
+            raise BiasgridError(
+                f"{where}: {_show(head)} has a value {_show(field)}: only finite numbers are allowed"
+            )
+    damaged = any(NUMBER.fullmatch(part) for part in head.split(b" ")[1:])
+    if not numbers or damaged or not all(NUMBER.fullmatch(field) for field in numbers):
+        raise BiasgridError(f"{where}: expected a word and {d} numbers, {_found(line, layout)}")
+    try:
+        word = head.decode()
+    except UnicodeDecodeError as error:
+        raise BiasgridError(f"{where}: the word {_show(head)} is not UTF-8: {error.reason}") from None
+    with np.errstate(over="ignore"):
+        values = np.array([float(field) for field in numbers]).astype(np.float32)
+    if not np.isfinite(values).all():
+        value = numbers[int(np.flatnonzero(~np.isfinite(values))[0])]
+        raise BiasgridError(f"{where}: {_show(head)} has a value {_show(value)}: too large for float32")
+    return word, values
+
+
+def _found(line: bytes, layout: Layout) -> str:
+    """What is wrong with a line, for its error."""
+    fields = [field for field in line.split(b" ") if field][1:]
+    count = sum(bool(NUMBER.fullmatch(field)) for field in fields)
+    odd = next((field for field in fields if not NUMBER.fullmatch(field)), None)
+    source = "as line 1 says" if layout.header else "as most lines before it have"
+    return f"{source}, found {count}" + (f" and {_show(odd)}" if odd else "")
+
+
+def _show(field: bytes) -> str:
+    return repr(field[:60].decode("utf-8", "replace"))

@@ -1,0 +1,81 @@
+"""word2vec's binary format: a line "rows dimensions", then for each row a word, a space, float32 numbers.
+
+word2vec.c ends each row with a line break, gensim does not. A word that word2vec.c cut off within a character is not
+UTF-8; its broken bytes are replaced by U+FFFD and it is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ...errors import BiasgridError
+from ..store import StoreWriter
+from .files import BLOCK, opened
+
+HEADER = re.compile(rb"(\d+) (\d+)\r?\n")
+LONGEST_WORD = 1 << 16  # bytes
+
+
+def read(path: Path, writer: StoreWriter) -> None:
+    with opened(path) as file:
+        header = HEADER.match(file.read(100))
+        if not header:
+            raise BiasgridError(
+                f"{path}: line 1: expected the numbers of rows and dimensions, as in '400000 300'"
+            )
+        rows, dimensions = int(header[1]), int(header[2])
+        if not rows or not 0 < dimensions <= BLOCK:
+            raise BiasgridError(f"{path}: line 1 says {rows} rows and {dimensions} dimensions")
+        file.seek(header.end())
+        broken = _read_rows(path, file, writer, rows, dimensions)
+    # with wrong dimensions or another encoding most words break, with word2vec.c few
+    if broken > max(10, rows // 100):
+        raise BiasgridError(
+            f"{path}: {broken} of {rows} words are not UTF-8: another encoding, or not the {dimensions} dimensions "
+            "that line 1 says"
+        )
+    if broken:
+        writer.warnings["broken_words"] += broken
+
+
+def _read_rows(path: Path, file: IO[bytes], writer: StoreWriter, rows: int, dimensions: int) -> int:
+    """Returns how many words are not UTF-8."""
+    says = f"line 1 says {rows} rows of {dimensions} dimensions"
+    width = 4 * dimensions
+    buffer, done, broken = b"", 0, 0
+    while done < rows:
+        more = file.read(max(BLOCK, width + LONGEST_WORD))
+        buffer += more
+        words, vectors, start = [], [], 0
+        view = memoryview(buffer)
+        while done + len(words) < rows:
+            space = buffer.find(b" ", start, start + LONGEST_WORD)
+            end = space + 1 + width
+            if space < 0 or end > len(buffer):
+                break
+            word = buffer[start:space].lstrip(b"\n")
+            try:
+                words.append(word.decode())
+            except UnicodeDecodeError:
+                words.append(word.decode("utf-8", "replace"))
+                broken += 1
+            vectors.append(view[space + 1 : end])
+            start = end
+        if words:
+            writer.add(words, np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(words), dimensions))
+        elif not more:
+            raise BiasgridError(f"{path}: cut off: {says}, but the file ends after {done} rows")
+        elif len(buffer) > width + LONGEST_WORD:
+            raise BiasgridError(f"{path}: {says}, but no word follows row {done}")
+        done += len(words)
+        vectors.clear()
+        view.release()
+        buffer = buffer[start:]
+    left = len((buffer + file.read(BLOCK)).strip(b"\r\n"))
+    if left:
+        raise BiasgridError(f"{path}: {says}, but {left} or more bytes follow them")
+    return broken

@@ -1,0 +1,561 @@
+"""Figures of a study, drawn from its tables: ranking bars, correlation heatmaps, scores query by query.
+
+Every function takes a table (see tables.py) and `labels`, what to print for a model's or metric's key (the key
+itself where it has none), and returns a matplotlib Figure that pyplot does not know of. Sizes are inches at which
+text is 7 to 9 points high; they grow with the content and are laid out from the measured width of the text, so that
+nothing is clipped or overlaps. Colours and markers go by sorted key of a table's models or metrics, so that they
+mean the same in all figures of a study.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from math import ceil
+from pathlib import Path
+
+import matplotlib.style
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import FixedLocator, MaxNLocator
+
+from .errors import BiasgridError
+from .tables import OVERALL
+
+SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
+PAGE = (7.0, 9.5)  # the text block of a journal's page in inches: what layouts try to fit
+MARGIN = 0.1
+STYLE = {
+    # named, not "sans-serif": generic families are looked up again when a figure is saved
+    "font.family": "DejaVu Sans",
+    "font.size": NORMAL,
+    "axes.titlesize": NORMAL,
+    "axes.labelsize": NORMAL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "xtick.major.pad": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "hatch.linewidth": 0.6,
+    # a label is text, whatever dollar signs it has
+    "text.parse_math": False,
+    # text of a PDF stays text; an SVG looks the same where the font is missing
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "biasgrid",
+}
+
+# Models are marks on white: Okabe and Ito's and Paul Tol's colour-blind safe colours, dark enough for that. One
+# marker more than colours, so that the pair stays distinct when there are more models than either.
+MODEL_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#332288"]
+MODEL_COLOURS += ["#56B4E9", "#882255", "#999933", "#000000", "#44AA99", "#AA4499"]
+MARKERS = "osD^vPX<>ph*d"
+# Metrics are areas with black numbers in them: Tol's light scheme and four of the same lightness.
+METRIC_COLOURS = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99"]
+METRIC_COLOURS += ["#BBCC33", "#C7A6E0", "#D9B38C", "#AAAA00", "#B8C4CE", "#E08FC0"]
+GREY = "#666666"
+_NO_CORRELATION = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
+MISSING_LOOK = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
+CORRELATION_NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
+
+
+@contextmanager
+def _style():
+    # from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures
+    with matplotlib.style.context(["default", STYLE]):
+        yield
+
+
+def _styled(draw):
+    @wraps(draw)
+    def styled(*args, **kwargs):
+        with _style():
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+def rankings(rankings: pd.DataFrame, labels: Mapping[str, str], criterion: str = OVERALL) -> Figure:
+    """The models' ranks under each metric, stacked (Badilla et al., IJCAI 2020, figure 2).
+
+    A bar a model, a segment a metric, as long as the rank that is written in it; the sum stands at its end. The
+    model with the smallest sum is on top. A rank that is NaN is a hatched box of fixed size behind the bar; models
+    that have one come last, by mean rank, because their sums cannot be compared.
+    Raises BiasgridError where the table has no rows of the criterion.
+    """
+    _rows(rankings, "rankings", criterion)
+    return _stacked_bars(rankings, labels, [criterion])
+
+
+def rankings_by_criterion(rankings: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """`rankings` for every criterion, a panel each, with the models in the order that they have overall.
+
+    Raises BiasgridError for an empty table.
+    """
+    return _stacked_bars(rankings, labels, _criteria(_rows(rankings, "rankings")))
+
+
+@_styled
+def correlations(correlations: pd.DataFrame, labels: Mapping[str, str], method: str = "spearman") -> Figure:
+    """Rank correlations between metrics, a heatmap a criterion (Badilla et al., IJCAI 2020, figure 1).
+
+    Colours run from -1 to 1 in all; a NaN is a hatched cell with "n/a" in it.
+    Raises BiasgridError where the table has no rows of the method (the table's `method`).
+    """
+    table = _rows(correlations, "correlations", method, column="method")
+    # a criterion with metrics of its own has a smaller matrix
+    matrices = {
+        criterion: part.pivot(index="metric_a", columns="metric_b", values="correlation")
+        for criterion, part in table.groupby("criterion")
+    }
+    names = {key: _wrapped(labels.get(key, key), 20) for key in sorted(table["metric_a"].unique())}
+    widest = max(_width(name, SMALL) for name in names.values())
+    largest = max(map(len, matrices.values()))
+    cell = max(0.38, min(0.62, 2.5 / largest))
+    upright = widest > cell - 0.06
+    digits = SMALL if cell > 0.4 else 6.5
+    left, below, title, bar = widest + 0.14, (widest if upright else 0.14) + 0.12, 0.3, 0.88
+    # the scale needs some height, whatever the grid has
+    across, down = largest * cell + left, max(largest * cell + below + title, 2.5)
+
+    def size(columns: int) -> tuple[float, float]:
+        return columns * (across + 0.1) + bar + MARGIN, ceil(len(matrices) / columns) * down + MARGIN
+
+    columns = _best_columns(len(matrices), size)
+    figure = _figure(*size(columns))
+    for i, criterion in enumerate(_criteria(table)):
+        matrix = matrices[criterion]
+        corner = i % columns * (across + 0.1) + left, i // columns * down + title
+        axes = _axes(figure, *corner, *(len(matrix) * cell,) * 2)
+        look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
+        sns.heatmap(matrix, vmin=-1, vmax=1, cmap="RdBu_r", ax=axes, **look)
+        for (row, column), value in np.ndenumerate(matrix.to_numpy()):
+            centre = {"x": column + 0.5, "y": row + 0.5, "ha": "center", "va": "center", "size": digits}
+            if np.isnan(value):
+                axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, **_NO_CORRELATION))
+                axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
+            else:
+                axes.text(s=_two_digits(value), color="white" if abs(value) > 0.7 else "black", **centre)
+        axes.set_title(criterion, loc="left", weight="bold", pad=5)
+        axes.set(xlabel="", ylabel="")
+        axes.set_xticklabels([names[key] for key in matrix.columns], rotation=90 if upright else 0)
+        axes.set_yticklabels([names[key] for key in matrix.index], rotation=0)
+        axes.tick_params(length=0)
+    # no taller than a page's worth of grid: a longer scale is not a better one
+    height = min(figure.get_figheight() - MARGIN - title - below, max(2.5 * largest * cell, 2.0))
+    scale = figure.colorbar(
+        ScalarMappable(Normalize(-1, 1), "RdBu_r"),
+        cax=_axes(figure, columns * (across + 0.1) + 0.1, title, 0.12, height),
+        ticks=[-1, -0.5, 0, 0.5, 1],
+    )
+    scale.outline.set_visible(False)
+    scale.set_label(f"{CORRELATION_NAMES.get(method, method)} between\nthe metrics' ranks of the models")
+    return figure
+
+
+@_styled
+def scores(
+    scores: pd.DataFrame, labels: Mapping[str, str], criterion: str, neutral: Mapping[str, float]
+) -> Figure:
+    """Every score of a criterion: a panel a metric, a row a (sub-)query, a mark a model.
+
+    Panels with the same queries stand side by side. The dashed line is the metric's neutral value (`neutral`, by
+    metric key). A score that is NaN is its model's mark, open and grey, on the panel's right margin.
+    Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
+    """
+    table = _rows(scores, "scores", criterion)
+    units = _units(scores)
+    drawn = [unit for unit in units if unit in set(_units(table))]
+    looks = {unit: _look(i) for i, unit in enumerate(units)}
+    metrics = sorted(table["metric"].unique())
+    unknown = [metric for metric in metrics if metric not in neutral]
+    if unknown:
+        raise BiasgridError(
+            f"scores: metric {unknown[0]!r} has no neutral value; known are {_listed(neutral)}"
+        )
+
+    # blocks of at most four metrics that measure the same queries
+    by_queries: dict[tuple[str, ...], list[str]] = {}
+    for metric in metrics:
+        queries = tuple(sorted(table.loc[table["metric"] == metric, "query"].unique()))
+        by_queries.setdefault(queries, []).append(metric)
+    blocks = [
+        _Block(queries, group[i : i + 4], len(drawn))
+        for queries, group in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
+        for i in range(0, len(group), 4)
+    ]
+
+    statuses = sorted(table.loc[table["value"].isna(), "status"].str.split(":").str[0].unique())
+    handles = [Line2D([], [], **looks[unit]) for unit in drawn]
+    names = [_unit_label(unit, labels) for unit in drawn]
+    handles += [Line2D([], [], color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))]
+    names += ["no bias (the metric's neutral value)"]
+    if statuses:
+        handles += [Line2D([], [], **_look(0) | MISSING_LOOK)]
+        names += [f"open mark on the margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
+
+    left = max(_width(label, SMALL) for block in blocks for label in block.labels) + MARGIN + 0.08
+    gap = 0.4 if statuses else 0.2
+    across = max(PAGE[0] - left, max(len(block.metrics) for block in blocks) * (1.3 + gap))
+    legend = _Legend(handles, names, left + across - 2 * MARGIN)
+    title, head, foot = 0.32, 0.2, 0.5
+    heights = [head + len(block.queries) * block.row + foot for block in blocks]
+    figure = _figure(legend.width + 2 * MARGIN, title + sum(heights) + legend.height + MARGIN)
+    figure.text(MARGIN / figure.get_figwidth(), 1 - 0.1 / figure.get_figheight(), criterion, **_heading())
+    top = title
+    for block, height in zip(blocks, heights, strict=True):
+        width = across / len(block.metrics) - gap
+        for i, metric in enumerate(block.metrics):
+            place = left + i * (width + gap), top + head, width, len(block.queries) * block.row
+            axes = _axes(figure, *place)
+            _score_panel(axes, table[table["metric"] == metric], block, drawn, looks, neutral[metric], width)
+            axes.set_title(_wrapped(labels.get(metric, metric), 20), weight="bold", pad=3)
+            axes.set_yticks(range(len(block.queries)), block.labels if i == 0 else [""] * len(block.queries))
+        top += height
+    legend.draw(figure, top)
+    return figure
+
+
+def save(figure: Figure, stem: Path | str) -> None:
+    """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time."""
+    stem = Path(stem)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    metadata = {
+        "pdf": {"Creator": "biasgrid", "CreationDate": None},
+        "svg": {"Creator": "biasgrid", "Date": None},
+        "png": {"Software": "biasgrid"},
+    }
+    for extension, entries in metadata.items():
+        # not with_suffix: a stem may have a dot in it
+        path = stem.with_name(f"{stem.name}.{extension}")
+        aside = stem.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with _style():
+                figure.savefig(aside, format=extension, dpi=220, metadata=entries)
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+@_styled
+def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str]) -> Figure:
+    colours = _cycled(sorted(table["metric"].unique()), METRIC_COLOURS)
+    table = table[table["criterion"].isin(criteria)]
+    whole = table[table["criterion"] == OVERALL] if OVERALL in criteria else table
+    # a mean orders complete models as their sums do, and is fair to those that miss a rank
+    keys = [whole["model"], whole["debias"]]
+    mean, incomplete = whole["rank"].groupby(keys).mean(), whole["rank"].isna().groupby(keys).any()
+    last = (True, np.inf)
+    place = {unit: (incomplete[unit], np.nan_to_num(mean[unit], nan=np.inf)) for unit in mean.index}
+    order = sorted(_units(table), key=lambda unit: (place.get(unit, last), unit))
+    index = pd.MultiIndex.from_tuples(order)
+    ranks = {
+        criterion: part.pivot(index=["model", "debias"], columns="metric", values="rank").reindex(index)
+        for criterion, part in table.groupby("criterion")
+    }
+    names = [_wrapped(_unit_label(unit, labels), 36) for unit in order]
+    metrics = sorted(table["metric"].unique())
+    handles = [Patch(facecolor=colours[metric]) for metric in metrics]
+    entries = [labels.get(metric, metric) for metric in metrics]
+    if any(part.isna().any(axis=None) for part in ranks.values()):
+        handles += [Patch(**_no_rank("white"))]
+        entries += ["no value (in brackets: the sum of the other ranks)"]
+
+    size = NORMAL if len(criteria) == 1 else SMALL
+    left = max(_width(name, size) for name in names) + MARGIN + 0.08
+    bars = len(order) * max(0.26, max(name.count("\n") + 1 for name in names) * size * 0.0165 + 0.05)
+    sums = np.concatenate([part.sum(axis=1) for part in ranks.values()])
+    # inches behind a bar: its boxes and its sum
+    behind = np.concatenate([part.isna().sum(axis=1) for part in ranks.values()]) * BOX + 0.5
+    # inches a rank: at least as many as the narrowest segment needs for its number
+    known = pd.unique(np.concatenate([part.to_numpy().ravel() for part in ranks.values()]))
+    need = max(((_width(f"{r:g}", 6.5) + 0.04) / r for r in known if not np.isnan(r)), default=0.1)
+    head, between, foot = 0.26, 0.26, 0.38
+
+    def inches(columns: int) -> float:
+        room = (PAGE[0] - left - MARGIN) / columns - 0.1 - behind
+        return max(need, np.min(room / np.maximum(sums, 1)))
+
+    def panel(columns: int) -> float:
+        return np.max(sums * inches(columns) + behind) + 0.1
+
+    def extent(columns: int) -> tuple[float, float]:
+        rows = ceil(len(criteria) / columns)
+        return left + columns * panel(columns) + MARGIN, rows * (head + bars + between) - between + foot
+
+    columns = _best_columns(len(criteria), extent)
+    width, height = extent(columns)
+    legend = _Legend(handles, entries, width - 2 * MARGIN)
+    figure = _figure(legend.width + 2 * MARGIN, height + legend.height + 2 * MARGIN)
+    for i, criterion in enumerate(criteria):
+        down, across = divmod(i, columns)
+        corner = left + across * panel(columns), head + down * (head + bars + between)
+        axes = _axes(figure, *corner, panel(columns) - 0.1, bars)
+        _bar_panel(axes, ranks[criterion], colours, labels, inches(columns))
+        axes.set_title(criterion, loc="left", weight="bold", pad=4)
+        axes.set_yticks(range(len(order)), names if across == 0 else [""] * len(order), size=size)
+    text = "Accumulated rank over the metrics (lower = less biased)"
+    middle = (left + width - MARGIN) / 2 / figure.get_figwidth()
+    figure.text(middle, 1 - (height - 0.17) / figure.get_figheight(), text, ha="center", va="top")
+    legend.draw(figure, height + MARGIN)
+    return figure
+
+
+BOX = 0.13  # inches of a "no value" box
+
+
+def _bar_panel(
+    axes: Axes, ranks: pd.DataFrame, colours: Mapping[str, str], labels: Mapping[str, str], inches: float
+):
+    y, ends = np.arange(len(ranks)), np.zeros(len(ranks))
+    for metric in ranks:
+        values = ranks[metric].to_numpy()
+        known = ~np.isnan(values)
+        bars = axes.barh(
+            y[known],
+            values[known],
+            left=ends[known],
+            height=0.76,
+            color=colours[metric],
+            edgecolor="white",
+            linewidth=0.6,
+            label=labels.get(metric, metric),
+        )
+        axes.bar_label(bars, [f"{value:g}" for value in values[known]], label_type="center", size=6.5)
+        ends[known] += values[known]
+    for row, (_, values) in enumerate(ranks.iterrows()):
+        x = ends[row]
+        missing = [metric for metric in ranks if np.isnan(values[metric])]
+        for metric in missing:
+            x += 0.03 / inches
+            axes.add_patch(
+                Rectangle((x, row - 0.38), (BOX - 0.03) / inches, 0.76, **_no_rank(colours[metric]))
+            )
+            x += (BOX - 0.03) / inches
+        if len(missing) < len(values):
+            text, weight = (f"({ends[row]:g})", "normal") if missing else (f"{ends[row]:g}", "bold")
+            axes.text(x + 0.05 / inches, row, text, va="center", size=SMALL, weight=weight)
+    axes.set_xlim(0, axes.get_position().width * axes.figure.get_figwidth() / inches)
+    axes.set_ylim(len(ranks) - 0.45, -0.55)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    axes.tick_params(axis="y", length=0)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Panels side by side: metrics of the same queries."""
+
+    queries: tuple[str, ...]
+    metrics: list[str]
+    models: int
+
+    @property
+    def labels(self) -> list[str]:
+        # "A and B wrt C and D" breaks before "wrt"
+        halves = [query.replace(" wrt ", "\nwrt ", 1).split("\n") for query in self.queries]
+        return ["\n".join(_wrapped(half, 42) for half in parts) for parts in halves]
+
+    @property
+    def lane(self) -> float:
+        """Inches between two models' marks in a row."""
+        return max(0.034, min(0.06, 0.3 / self.models))
+
+    @property
+    def row(self) -> float:
+        lines = max(label.count("\n") + 1 for label in self.labels)
+        return max(lines * 0.122 + 0.05, self.models * self.lane + 0.1)
+
+
+def _score_panel(axes: Axes, table: pd.DataFrame, block: _Block, units, looks, neutral: float, width: float):
+    rows = len(block.queries)
+    row_of = {query: row for row, query in enumerate(block.queries)}
+    for row in range(0, rows, 2):
+        axes.axhspan(row - 0.5, row + 0.5, color="#F2F2F2", linewidth=0, zorder=0)
+    axes.axvline(neutral, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    for lane, unit in enumerate(units):
+        mine = table[(table["model"] == unit[0]) & (table["debias"] == unit[1])]
+        y = mine["query"].map(row_of).to_numpy() + (lane - (len(units) - 1) / 2) * block.lane / block.row
+        known = mine["value"].notna().to_numpy()
+        axes.plot(mine["value"].to_numpy()[known], y[known], zorder=3, **looks[unit])
+        # in turns on three lines, where neighbours do not hide each other
+        margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / width)
+        grey = looks[unit] | MISSING_LOOK | {"clip_on": False, "transform": axes.get_yaxis_transform()}
+        axes.plot(margin, y[~known], **grey)
+    axes.set_ylim(rows - 0.5, -0.5)
+    axes.margins(x=0.08)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("score", labelpad=1)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    sizes = table["value"].abs()
+    if neutral == 0 and sizes.max() > 15 * sizes.median() > 0:
+        _squeeze(axes, 2 * sizes.median(), [table["value"].min(), table["value"].max()])
+
+
+def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> None:
+    """A scale for where one model's long vectors would dwarf all others' scores (RND, RIPA).
+
+    Linear up to `linear`, rounded up to 1, 2 or 5 (the ticks without a number), and logarithmic beyond it.
+    """
+    linear = next(step * _power(linear) for step in (1, 2, 5, 10) if step * _power(linear) >= linear)
+    # the extremes to one digit
+    outer = [np.trunc(x / _power(abs(x))) * _power(abs(x)) for x in extremes if abs(x) > linear]
+    axes.set_xscale("symlog", linthresh=linear)
+    axes.xaxis.set_major_locator(FixedLocator([0, *outer]))
+    axes.xaxis.set_minor_locator(FixedLocator([-linear, linear]))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace("-", "−"))
+    axes.set_xlabel(f"score (log beyond ±{linear:g})", labelpad=1)
+
+
+def _power(x: float) -> float:
+    return 10.0 ** np.floor(np.log10(x))
+
+
+class _Legend:
+    """A legend in as few rows as fit into a width; no box, as wide as the width or its widest entry."""
+
+    def __init__(self, handles: Sequence[Artist], labels: Sequence[str], width: float):
+        self.handles, self.labels = handles, labels
+        widths = [_width(label, NORMAL) + 0.27 for label in labels]
+        for rows in range(1, len(labels) + 1):
+            self.columns = ceil(len(labels) / rows)
+            # as matplotlib deals entries out to columns
+            needed = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
+            if needed <= width:
+                break
+        self.width, self.height = max(width, needed), rows * 0.165 + 0.06
+
+    def draw(self, figure: Figure, top: float) -> None:
+        """Place it, its upper edge `top` inches below the figure's."""
+        width, height = figure.get_size_inches()
+        figure.legend(
+            self.handles,
+            self.labels,
+            ncols=self.columns,
+            loc="upper left",
+            bbox_to_anchor=(MARGIN / width, 1 - top / height),
+            frameon=False,
+            borderpad=0,
+            borderaxespad=0,
+            handlelength=1.6,
+            handletextpad=0.6,
+            columnspacing=1.2,
+            labelspacing=0.45,
+        )
+
+
+def _rows(
+    table: pd.DataFrame, name: str, value: str | None = None, column: str = "criterion"
+) -> pd.DataFrame:
+    if table.empty:
+        raise BiasgridError(f"{name}: nothing to draw, the table is empty")
+    rows = table if value is None else table[table[column] == value]
+    if rows.empty:
+        raise BiasgridError(
+            f"{name}: no rows of {column} {value!r}; the table has {_listed(table[column].unique())}"
+        )
+    return rows
+
+
+def _listed(names) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _criteria(table: pd.DataFrame) -> list[str]:
+    return sorted(table["criterion"].unique(), key=lambda criterion: (criterion == OVERALL, criterion))
+
+
+def _units(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """What has bars and marks: models, each untouched or under a debias method."""
+    return sorted(set(zip(table["model"], table["debias"], strict=True)))
+
+
+def _unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
+    model, debias = (labels.get(key, key) for key in unit)
+    return model if unit[1] == "none" else f"{model} + {debias}"
+
+
+def _cycled(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    return {key: values[i % len(values)] for i, key in enumerate(keys)}
+
+
+def _look(i: int) -> dict:
+    colour = MODEL_COLOURS[i % len(MODEL_COLOURS)]
+    marker = MARKERS[i % len(MARKERS)]
+    # these look smaller than they are
+    size = 5.8 if marker in "PX*d" else 4.5
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.3}
+    return {"linestyle": "", "color": colour, "marker": marker, "markersize": size, **edge}
+
+
+def _no_rank(colour: str) -> dict:
+    return {"facecolor": colour, "edgecolor": GREY, "hatch": "/////", "linewidth": 0.6}
+
+
+def _heading() -> dict:
+    return {"size": LARGE, "weight": "bold", "va": "top"}
+
+
+def _two_digits(value: float) -> str:
+    # a minus sign, not a hyphen, and none before a zero
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Text in as few lines of at most `width` characters as it needs, and those of even length."""
+    lines = textwrap.wrap(text, width)
+    for narrower in range(len(text) // max(len(lines), 1), width):
+        even = textwrap.wrap(text, narrower, break_long_words=False)
+        if len(even) <= len(lines) and max(map(len, even), default=0) <= narrower:
+            return "\n".join(even)
+    return "\n".join(lines)
+
+
+def _width(text: str, size: float) -> float:
+    """Inches that the widest line of a text takes."""
+    font = FontProperties(size=size)
+    widths = (
+        text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in text.split("\n")
+    )
+    return max(widths) / 72
+
+
+def _best_columns(panels: int, size) -> int:
+    """How many columns let `size(columns)`, (width, height), go onto a page with the least shrinking."""
+
+    def merit(columns: int):
+        width, height = size(columns)
+        shrink = min(1.0, PAGE[0] / width, PAGE[1] / height)
+        return round(shrink, 2), -(-panels % columns), columns
+
+    return max(range(1, panels + 1), key=merit)
+
+
+def _figure(width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Axes placed in inches from the figure's upper left corner."""
+    w, h = figure.get_size_inches()
+    return figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
