@@ -17,9 +17,13 @@ from biasgrid import BiasgridError, Query, WordOptions, metrics
 from biasgrid.measure import measure, split_options
 from biasgrid.study import Study
 
-VECTORS = st.integers(0, 2**32 - 1).map(
-    lambda seed: [np.random.default_rng(seed).normal(size=(n, 5)) for n in (4, 6, 3, 5)]
-)
+
+def random_sets(seed):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(n, 5)) for n in (4, 6, 3, 5)]
+
+
+VECTORS = st.integers(0, 2**32 - 1).map(random_sets)
 
 
 def cos(a, b):
@@ -177,7 +181,11 @@ def reference():
 
 
 def test_every_value_of_wefe(word2vec):
-    """All that WEFE 1.0.1 gives without a defect: 1e-6, RNSB on all words 2e-4 (liblinear stops at tol 1e-4)."""
+    """All that WEFE 1.0.1 gives without a defect: within 1e-6, RNSB within 2e-4.
+
+    On Bing Liu's 6,300 words liblinear stops up to .3 % of RNSB short of the minimum that our default finds, so
+    these are reproduced by the option that is WEFE's.
+    """
     queries, values = reference()
     checked = 0
     wrong = []
@@ -186,6 +194,8 @@ def test_every_value_of_wefe(word2vec):
         key = (query, metric, json.dumps(options))
         if key not in computed:
             parameters, words = split_options(metrics.metric(metric), options)
+            if metric == "rnsb" and "_sent_" in query:
+                parameters["solver"] = "liblinear"
             results = measure(metrics.metric(metric), queries[query], word2vec, parameters, words)
             computed[key] = {result.query: result for result in results}
         result = computed[key][name]
@@ -196,7 +206,8 @@ def test_every_value_of_wefe(word2vec):
         for theirs, ours in pairs:
             checked += 1
             if theirs is None:
-                same = math.isnan(ours) and result.status.startswith("lost_words:")
+                # words lost, or a RIPA pair of twice the same name
+                same = math.isnan(ours) and result.status != "ok"
             elif metric == "rnsb":
                 same = ours == pytest.approx(theirs, rel=tolerance)
             else:
@@ -205,6 +216,14 @@ def test_every_value_of_wefe(word2vec):
                 wrong.append((query, name, metric, options, theirs, ours))
     assert not wrong, f"{len(wrong)} of {checked}: {wrong[:5]}"
     assert checked > 700
+
+
+def test_rnsbs_default_is_the_exact_solution_where_liblinear_is_not(word2vec):
+    """The reference's largest difference, pinned from both sides; .0665767 is scikit-learn's at tol 1e-10."""
+    query = reference()[0]["cs_eth_sent_1"]
+    assert metrics.rnsb(query, word2vec, holdout=False).value == pytest.approx(0.06657670, abs=2e-8)
+    wefe = metrics.rnsb(query, word2vec, holdout=False, solver="liblinear").value
+    assert wefe == pytest.approx(0.06635758195605942, abs=1e-9)
 
 
 # degenerate and lost
@@ -258,7 +277,8 @@ def test_identical_associations_have_no_effect_size(small):
 
 
 def test_ripa_pairs_by_place_and_counts_broken_pairs(small):
-    pairs = Query.of([["a1", "x", "a2"], ["b1", "b2", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"])
+    with pytest.warns(UserWarning, match="repeats 'b2'"):
+        pairs = Query.of([["a1", "x", "a2"], ["b1", "b2", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"])
     result = metrics.ripa(pairs, small, lost_vocabulary_threshold=0.5)
     whole = metrics.ripa(Query.of([["a1", "a2"], ["b1", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"]), small)
     assert result.value == pytest.approx(whole.value, abs=1e-15)

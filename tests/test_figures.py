@@ -1,0 +1,642 @@
+"""What is drawn is what the table says, all of it, where it can be read; and the files are the same every time."""
+
+import hashlib
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.container import BarContainer
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+
+from biasgrid import BiasgridError, figures
+
+# WEFE case study, overall ranks as published (average of tied ranks where it has them)
+PUBLISHED = {
+    "conceptnet-numberbatch 19.08-en dim=300": (1, 2, 2, 1),
+    "fasttext-wiki-news-subwords-300": (3, 3, 3, 3),
+    "glove-twitter-200": (4, 4, 5, 5),
+    "glove-wiki-gigaword-300": (7, 7, 6, 7),
+    "lexvec-commoncrawl W+C dim=300": (5, 5, 7, 6),
+    "word2vec-gender-hard-debiased dim=300": (2, 1, 1, 2),
+    "word2vec-google-news-300": (6, 6, 4, 4),
+}
+LABELS = {
+    "weat": "WEAT",
+    "weat_es": "WEAT-ES",
+    "rnd": "RND",
+    "rnsb": "RNSB",
+    "word2vec-google-news-300": "word2vec Google News 300d (subset, 13,013 words)",
+    "glove-twitter-200": "spaCy en_core_web_md 3.7.1 Explosion Vectors (pruned, 20,000 rows)",
+}
+METRICS = ["weat", "weat_es", "rnd", "rnsb"]
+CRITERIA = ["Gender", "Ethnicity", "Religion", "Overall"]
+# as the grid names them; one-attribute metrics have other (sub-)queries than WEAT
+PAIRED = [
+    "Male terms and Female terms wrt Career and Family",
+    "White last names and Hispanic last names wrt Occupations white and Occupations hispanic",
+    "Christianity terms, Islam terms and Judaism terms wrt Positive words and Negative words",
+]
+SINGLE = [f"Male terms and Female terms wrt {name}" for name in ("Career", "Family", "Math", "Arts")]
+
+
+def ranking_table(ranks=PUBLISHED, criteria=("Overall",)):
+    rows = [
+        (criterion, metric, model, "none", np.nan, float(rank))
+        for criterion in criteria
+        for model, values in ranks.items()
+        for metric, rank in zip(METRICS, values, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "value", "rank"])
+
+
+def correlation_table(metrics, criteria, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for criterion in criteria:
+        half = rng.uniform(-1, 1, (len(metrics), len(metrics)))
+        matrix = (half + half.T) / 2
+        np.fill_diagonal(matrix, 1.0)
+        rows += [
+            (criterion, "spearman", a, b, matrix[i, j])
+            for i, a in enumerate(metrics)
+            for j, b in enumerate(metrics)
+        ]
+    return pd.DataFrame(rows, columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
+
+
+def score_table(queries, models, criterion="Gender", seed=0):
+    """`queries`: metric -> its queries"""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (criterion, query, metric, model, "none", rng.normal(0.2, 0.5), "ok")
+        for metric, names in queries.items()
+        for query in names
+        for model in models
+    ]
+    return pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value", "status"])
+
+
+def lose(table, rows, status="lost_words:Career"):
+    table.loc[rows, "value"] = np.nan
+    table.loc[rows, "status"] = status
+    return table
+
+
+def texts(artist):
+    return [
+        text.get_text() for text in artist.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
+
+
+def unwrapped(artist):
+    return [" ".join(text.split()) for text in texts(artist)]
+
+
+def assert_readable(figure):
+    """Nothing sticks out of the figure, and no text touches another text or the legend's."""
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    width, height = figure.get_size_inches()
+    tight = figure.get_tightbbox(renderer)
+    assert tight.x0 >= 0
+    assert tight.y0 >= 0
+    assert tight.x1 <= width
+    assert tight.y1 <= height
+    shown = {}
+    for owner in [figure, *figure.axes]:
+        ticks = [tick for axis in (getattr(owner, "xaxis", None), getattr(owner, "yaxis", None)) if axis
+                 for tick in axis._update_ticks()]  # fmt: skip
+        out_of_view = set()
+        if ticks:
+            every = [tick for axis in (owner.xaxis, owner.yaxis) for tick in axis.get_major_ticks()]
+            out_of_view = {id(label) for t in every if t not in ticks for label in (t.label1, t.label2)}
+        for text in owner.findobj(Text):
+            if id(text) not in out_of_view and text.get_visible() and text.get_text().strip():
+                shown[id(text)] = text
+    boxes = [text.get_window_extent(renderer) for text in shown.values()]
+    names = [text.get_text() for text in shown.values()]
+    x0, y0, x1, y1 = np.array([box.extents for box in boxes]).T
+    overlap = np.minimum(x1[:, None], x1) - np.maximum(x0[:, None], x0) > 0.5
+    overlap &= np.minimum(y1[:, None], y1) - np.maximum(y0[:, None], y0) > 0.5
+    np.fill_diagonal(overlap, False)
+    assert not overlap.any(), [(names[i], names[j]) for i, j in np.argwhere(overlap)[:4]]
+    for legend in figure.legends:
+        box = legend.get_window_extent(renderer)
+        assert not any(box.overlaps(axes.get_tightbbox(renderer)) for axes in figure.axes)
+
+
+def bars(axes):
+    """model label -> metric label -> length"""
+    rows = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+    drawn = {row: {} for row in rows}
+    for container in axes.containers:
+        assert isinstance(container, BarContainer)
+        for patch in container:
+            row = round(patch.get_y() + patch.get_height() / 2)
+            drawn[rows[row]][container.get_label()] = patch.get_width()
+    return drawn
+
+
+def test_ranking_bars_are_the_published_ranks():
+    figure = figures.rankings(ranking_table(), LABELS)
+    (axes,) = figure.axes
+    expected = {
+        LABELS.get(model, model): dict(zip([LABELS[m] for m in METRICS], ranks, strict=True))
+        for model, ranks in PUBLISHED.items()
+    }
+    drawn = bars(axes)
+    assert drawn == expected
+    # least total on top, as in the paper's figure 2; a tie goes by key
+    assert list(drawn) == sorted(drawn, key=lambda model: (sum(drawn[model].values()), model))
+    assert axes.yaxis_inverted()
+    # numbers in the segments: the published ranks; and the sums at the ends
+    numbers = sorted(text.get_text() for text in axes.texts)
+    assert numbers == sorted(
+        [str(r) for ranks in PUBLISHED.values() for r in ranks]
+        + [str(sum(ranks)) for ranks in PUBLISHED.values()]
+    )
+    # segments of a bar join
+    ends = {}
+    for container in axes.containers:
+        for patch in container:
+            assert patch.get_x() == pytest.approx(ends.get(patch.get_y(), 0.0))
+            ends[patch.get_y()] = patch.get_x() + patch.get_width()
+    assert any("lower = less biased" in text for text in texts(figure))
+    assert {"WEAT", "WEAT-ES", "RND", "RNSB"} <= {text.get_text() for text in figure.legends[0].texts}
+    assert_readable(figure)
+
+
+def test_ranking_number_stands_in_its_segment():
+    ranks = {f"model {i:02}": [float(1 + (5 * i + 3 * j) % 12) for j in range(4)] for i in range(12)}
+    ranks["model 00"][0] = ranks["model 05"][0] = 1.5
+    figure = figures.rankings(ranking_table(ranks), {})
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    (axes,) = figure.axes
+    segments = [patch.get_window_extent(renderer) for container in axes.containers for patch in container]
+    inside = [text.get_window_extent(renderer) for text in axes.texts if text.get_ha() == "center"]
+    assert len(inside) == len(segments) == 48
+    for box in inside:
+        assert any(s.x0 < box.x0 and box.x1 < s.x1 and s.y0 < box.y0 and box.y1 < s.y1 for s in segments)
+
+
+def test_rank_without_value_is_shown_and_the_model_comes_last():
+    table = ranking_table()
+    lost = (table["model"] == "conceptnet-numberbatch 19.08-en dim=300") & table["metric"].isin(
+        ["rnd", "weat"]
+    )
+    table.loc[lost, "rank"] = np.nan
+    table.loc[table["model"] == "glove-twitter-200", "rank"] = np.nan
+    figure = figures.rankings(table, {})
+    (axes,) = figure.axes
+    drawn = bars(axes)
+    assert list(drawn)[-2:] == ["conceptnet-numberbatch 19.08-en dim=300", "glove-twitter-200"]
+    assert drawn["conceptnet-numberbatch 19.08-en dim=300"] == {"rnsb": 1, "weat_es": 2}
+    assert drawn["glove-twitter-200"] == {}
+    # two and four hatched boxes, in their metrics' colours, beyond the end of the bar
+    boxes = [patch for patch in axes.patches if patch.get_hatch()]
+    rows = [round(box.get_y() + box.get_height() / 2) for box in boxes]
+    assert rows == [5, 5, 6, 6, 6, 6]
+    colours = {container.get_label(): container[0].get_facecolor() for container in axes.containers}
+    assert [box.get_facecolor() for box in boxes[:2]] == [colours["rnd"], colours["weat"]]
+    assert all(box.get_x() >= 3 for box in boxes[:2])
+    # the sum of what there is, told apart; no sum of nothing
+    assert "(3)" in texts(axes)
+    assert sum(text.get_weight() == "bold" for text in axes.texts) == 5
+    assert any(text.get_text().startswith("no value") for text in figure.legends[0].texts)
+    assert_readable(figure)
+
+
+def test_a_model_that_a_criterion_does_not_have_is_shown_without_value():
+    table = ranking_table(criteria=CRITERIA)
+    absent = (table["criterion"] == "Gender") & (table["model"] == "glove-twitter-200")
+    figure = figures.rankings_by_criterion(table[~absent], {})
+    by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    assert sum(bool(patch.get_hatch()) for patch in by_title["Gender"].patches) == 4
+    assert not any(patch.get_hatch() for patch in by_title["Overall"].patches)
+
+
+def test_small_multiples_share_order_colours_and_scale():
+    table = ranking_table(criteria=CRITERIA)
+    # backwards in one criterion
+    gender = table["criterion"] == "Gender"
+    table.loc[gender, "rank"] = 8 - table.loc[gender, "rank"]
+    figure = figures.rankings_by_criterion(table, LABELS)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "Ethnicity",
+        "Gender",
+        "Religion",
+        "Overall",
+    ]
+    assert len({tuple(axes.get_xlim()) for axes in figure.axes}) == 1
+    by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    order = list(bars(figures.rankings(table, LABELS).axes[0]))
+    first = [" ".join(label.get_text().split()) for label in figure.axes[0].get_yticklabels()]
+    assert first == order
+    overall = {c.get_label(): [p.get_width() for p in c] for c in by_title["Overall"].containers}
+    turned = {c.get_label(): [8 - p.get_width() for p in c] for c in by_title["Gender"].containers}
+    assert overall == turned
+    for axes in figure.axes:
+        assert [to_hex(c[0].get_facecolor()) for c in axes.containers] == [
+            to_hex(c[0].get_facecolor()) for c in figure.axes[0].containers
+        ]
+    assert_readable(figure)
+
+
+def test_models_under_a_debias_method_have_bars_and_marks_of_their_own():
+    table = ranking_table()
+    both = pd.concat([table, table.assign(debias="hard")])
+    drawn = bars(figures.rankings(both, {}).axes[0])
+    assert len(drawn) == 14
+    assert "glove-twitter-200 + hard" in drawn
+    table = score_table({"weat": PAIRED}, ["a", "b"])
+    figure = figures.scores(pd.concat([table, table.assign(debias="hard")]), {}, "Gender", {"weat": 0.0})
+    marks = marks_of(figure.axes[0])
+    assert len({look for look, _ in marks}) == 4
+    assert len(marks) == 12
+
+
+@pytest.mark.parametrize(
+    "criteria", [["Overall"], ["Gender", "Overall"], CRITERIA, [*CRITERIA, "Age", "Class", "Caste"]]
+)
+def test_heatmaps_hold_the_correlations(criteria):
+    table = correlation_table(METRICS, criteria)
+    figure = figures.correlations(table, LABELS)
+    *panels, bar = figure.axes
+    assert [axes.get_title(loc="left") for axes in panels] == sorted(
+        criteria, key=lambda c: (c == "Overall", c)
+    )
+    for axes in panels:
+        part = table[table["criterion"] == axes.get_title(loc="left")]
+        mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
+        assert (mesh.norm.vmin, mesh.norm.vmax) == (-1, 1)
+        order = ["rnd", "rnsb", "weat", "weat_es"]
+        values = [
+            [part[(part["metric_a"] == a) & (part["metric_b"] == b)]["correlation"].item() for b in order]
+            for a in order
+        ]
+        np.testing.assert_array_equal(mesh.get_array().reshape(4, 4), values)
+        written = {
+            tuple(np.round(np.array(t.get_position()) - 0.5).astype(int)): t.get_text() for t in axes.texts
+        }
+        assert {(column, row) for row in range(4) for column in range(4)} == set(written)
+        for (column, row), text in written.items():
+            assert float(text.replace("−", "-")) == pytest.approx(values[row][column], abs=0.005001)
+        expected = [LABELS[key] for key in order]
+        assert [label.get_text() for label in axes.get_xticklabels()] == expected
+        assert [label.get_text() for label in axes.get_yticklabels()] == expected
+    # one scale for all, of the full range
+    assert bar.get_ylim() == (-1, 1)
+    assert "Spearman" in bar.get_ylabel()
+    assert_readable(figure)
+
+
+def test_negative_and_missing_correlations_show():
+    table = correlation_table(["a", "b", "c"], ["Overall"])
+    table["correlation"] = [1, -0.25, -0.004, -0.25, 1, np.nan, -0.004, np.nan, 1]
+    figure = figures.correlations(table, {})
+    axes = figure.axes[0]
+    written = {tuple(t.get_position()): t.get_text() for t in axes.texts}
+    assert written[1.5, 0.5] == written[0.5, 1.5] == "−0.25"
+    # no minus before a zero
+    assert written[2.5, 0.5] == "0.00"
+    assert written[2.5, 1.5] == written[1.5, 2.5] == "n/a"
+    hatched = [p for p in axes.patches if isinstance(p, Rectangle) and p.get_hatch()]
+    cells = {tuple(np.floor(p.get_xy()).astype(int)) for p in hatched}
+    assert cells == {(2, 1), (1, 2)}
+    # negative is on the blue side, and differs from zero and from positive
+    mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
+    red, _, blue = to_rgb(mesh.cmap(mesh.norm(-0.25)))
+    assert blue > red + 0.1
+
+
+def test_a_method_of_the_table_is_drawn():
+    table = correlation_table(METRICS, ["Overall"])
+    kendall = table.assign(method="kendall", correlation=0.125)
+    figure = figures.correlations(pd.concat([table, kendall]), LABELS, "kendall")
+    assert set(texts(figure.axes[0])) >= {"0.12"}
+    assert "Kendall" in figure.axes[-1].get_ylabel()
+
+
+def test_a_criterion_with_fewer_metrics_has_a_smaller_heatmap():
+    small = correlation_table(["weat"], ["Gender"])
+    figure = figures.correlations(pd.concat([correlation_table(METRICS, ["Overall"]), small]), {})
+    sizes = [len(axes.get_yticklabels()) for axes in figure.axes[:-1]]
+    assert sizes == [1, 4]
+
+
+def marks_of(axes):
+    """((marker, colour), (x, y)) of every mark of a score."""
+    return [
+        ((line.get_marker(), to_hex(line.get_color())), (x, y))
+        for line in axes.lines
+        if line.get_linestyle() == "None" and line.get_transform() == axes.transData
+        for x, y in line.get_xydata()
+    ]
+
+
+def losses_of(axes):
+    """(marker, row) of every mark on the margin."""
+    return sorted(
+        (line.get_marker(), round(y))
+        for line in axes.lines
+        if line.get_linestyle() == "None" and line.get_transform() == axes.get_yaxis_transform()
+        for _, y in line.get_xydata()
+    )
+
+
+def test_scores_are_where_the_table_says():
+    models = ["m3", "m1", "m2", "glove-twitter-200"]
+    queries = {"weat": PAIRED, "rnd": SINGLE, "weat_es": PAIRED, "ect": SINGLE}
+    table = lose(score_table(queries, models), [1, 2, 30])
+    # the last of a criterion that is not drawn: its model keeps its colour
+    other = score_table({"weat": PAIRED}, ["a model of another criterion"], "Ethnicity")
+    neutral = {"weat": 0.0, "rnd": 0.0, "weat_es": 0.0, "ect": 1.0}
+    figure = figures.scores(pd.concat([table, other]), LABELS, "Gender", neutral)
+
+    # panels of the same queries stand in one row, whose first panel has the names
+    panels = {axes.get_title(): axes for axes in figure.axes}
+    assert list(panels) == ["WEAT", "WEAT-ES", "ect", "RND"]
+    assert panels["WEAT"].get_position().y0 == panels["WEAT-ES"].get_position().y0
+    assert (
+        panels["ect"].get_position().y0 == panels["RND"].get_position().y0 < panels["WEAT"].get_position().y0
+    )
+
+    legend = figure.legends[0]
+    entries = [text.get_text() for text in legend.texts]
+    assert entries[:4] == [LABELS["glove-twitter-200"], "m1", "m2", "m3"]
+    looks = {h.get_marker(): name for h, name in zip(legend.legend_handles, entries[:4], strict=False)}
+    assert len(looks) == 4
+    assert any("no bias" in entry for entry in entries)
+    assert any("no value (lost words)" in entry for entry in entries)
+
+    for title, key in [("WEAT", "weat"), ("WEAT-ES", "weat_es"), ("ect", "ect"), ("RND", "rnd")]:
+        axes = panels[title]
+        part = table[table["metric"] == key].replace({"model": LABELS})
+        names = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+        if title in ("WEAT", "ect"):
+            assert names == sorted(queries[key])
+        rows = dict(enumerate(sorted(queries[key])))
+        drawn = sorted((rows[round(y)], looks[marker], x) for (marker, _), (x, y) in marks_of(axes))
+        known = part.dropna(subset="value")
+        assert drawn == sorted(known[["query", "model", "value"]].itertuples(index=False, name=None))
+        lost = sorted((rows[row], looks[marker]) for marker, row in losses_of(axes))
+        gone = part[part["value"].isna()]
+        assert lost == sorted(gone[["query", "model"]].itertuples(index=False, name=None))
+        # the neutral line
+        (line,) = [line for line in axes.lines if line.get_linestyle() != "None"]
+        assert set(line.get_xdata()) == {neutral[key]}
+        low, high = axes.get_xlim()
+        assert low < neutral[key] < high
+        assert all(low < x < high for _, (x, _) in marks_of(axes))
+    assert_readable(figure)
+
+
+def test_models_keep_their_colours_from_criterion_to_criterion():
+    gender = score_table({"weat": PAIRED}, ["a", "b", "c"])
+    ethnicity = score_table({"weat": PAIRED}, ["b", "c"], "Ethnicity")
+    table = pd.concat([gender, ethnicity])
+    looks = []
+    for criterion in ("Gender", "Ethnicity"):
+        legend = figures.scores(table, {}, criterion, {"weat": 0.0}).legends[0]
+        entries = [text.get_text() for text in legend.texts]
+        looks.append(
+            {n: (h.get_color(), h.get_marker()) for n, h in zip(entries, legend.legend_handles, strict=True)}
+        )
+    assert set(looks[0]) & set("abc") == set("abc")
+    assert set(looks[1]) & set("abc") == set("bc")
+    assert looks[0]["b"] == looks[1]["b"]
+    assert looks[0]["c"] == looks[1]["c"]
+
+
+def test_a_legend_tells_lost_words_from_degenerate_values():
+    table = lose(score_table({"weat": PAIRED}, ["a", "b"]), [0], "degenerate")
+    legend = figures.scores(table, {}, "Gender", {"weat": 0.0}).legends[0]
+    assert legend.texts[-1].get_text().endswith("no value (degenerate)")
+    legend = figures.scores(lose(table, [1]), {}, "Gender", {"weat": 0.0}).legends[0]
+    assert legend.texts[-1].get_text().endswith("no value (degenerate or lost words)")
+
+
+def test_scores_of_nothing_but_lost_words():
+    table = score_table({"weat": PAIRED}, ["a", "b"])
+    figure = figures.scores(lose(table, table.index), {}, "Gender", {"weat": 0.0})
+    assert len(losses_of(figure.axes[0])) == 6
+    assert marks_of(figure.axes[0]) == []
+    assert_readable(figure)
+
+
+def test_one_model_of_long_vectors_does_not_hide_the_others():
+    table = score_table({"rnd": SINGLE}, list("abcd"), seed=3)
+    table["value"] *= np.where(table["model"] == "d", 60, 1)
+    figure = figures.scores(table, {}, "Gender", {"rnd": 0.0})
+    (axes,) = figure.axes
+    assert axes.get_xscale() == "symlog"
+    assert "log beyond" in axes.get_xlabel()
+    assert sorted(x for _, (x, _) in marks_of(axes)) == sorted(table["value"])
+    assert_readable(figure)
+    plain = figures.scores(table[table["model"] != "d"], {}, "Gender", {"rnd": 0.0})
+    assert plain.axes[0].get_xscale() == "linear"
+
+
+LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"
+
+
+@pytest.mark.parametrize("models", [4, 7, 12])
+def test_seven_metrics_eighteen_subqueries_stay_readable(models):
+    names = [LONG.format(i) for i in range(models)]
+    groups = [
+        f"{a} last names and {b} last names"
+        for a, b in [("White", "Black"), ("White", "Asian"), ("White", "Hispanic")]
+    ]
+    attributes = [
+        "Pleasant",
+        "Unpleasant",
+        "Occupations white",
+        "Occupations other",
+        "Positive words",
+        "Negative words",
+    ]
+    single = [f"{group} wrt {attribute}" for group in groups for attribute in attributes]
+    paired = [
+        f"{g} wrt {a} and {b}" for g in groups for a, b in zip(attributes[::2], attributes[1::2], strict=True)
+    ]
+    queries = dict.fromkeys(["weat", "weat_es", "rnsb", "mac"], paired) | dict.fromkeys(
+        ["rnd", "ect", "ripa"], single
+    )
+    table = score_table(queries, names)
+    table = lose(table, table.index[::5])
+    figure = figures.scores(table, LABELS, "Gender", dict.fromkeys(queries, 0.0))
+    assert {LONG.format(i) for i in range(models)} <= set(texts(figure.legends[0]))
+    assert set(unwrapped(figure)) >= set(single) | set(paired)
+    assert_readable(figure)
+    # a mark on the margin is not hidden by its neighbour of the same row
+    figure.draw_without_rendering()
+    for axes in figure.axes[:1]:
+        places = [
+            line.get_transform().transform(line.get_xydata())
+            for line in axes.lines
+            if line.get_transform() == axes.get_yaxis_transform() and line.get_linestyle() == "None"
+        ]
+        places = np.concatenate(places)
+        apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1)) + 1e9 * np.eye(len(places))
+        # 4.5 points wide
+        assert apart.min() > 4.5 / 72 * figure.dpi
+
+
+names = st.text("abc WXYZ-_$%(),.0189", min_size=1, max_size=60).map(str.strip).filter(bool)
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(
+    st.lists(names, min_size=4, max_size=12, unique=True), st.integers(1, 12), st.integers(0, 99), st.data()
+)
+def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
+    criteria = [f"Criterion {i}" for i in range(data.draw(st.integers(1, 3)))]
+    metrics = [f"metric_{i}" for i in range(n_metrics)]
+    models = dict(zip([f"model_{i}" for i in range(len(labels))], labels, strict=True))
+    rng = np.random.default_rng(seed)
+    rows = [
+        (criterion, metric, model, "none", rank)
+        for criterion in criteria
+        for metric in metrics
+        for model, rank in zip(models, rng.permutation(len(models)) + 1.0, strict=True)
+    ]
+    ranks = pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank"])
+    ranks.loc[rng.random(len(ranks)) < 0.1, "rank"] = np.nan
+    shown = {" ".join(label.split()) for label in labels}
+    drawn = [figures.rankings(ranks, models, criteria[0]), figures.rankings_by_criterion(ranks, models)]
+    queries = dict.fromkeys(metrics, ["A and B wrt C and D", f"A, B and C wrt {labels[0]}"])
+    drawn.append(
+        figures.scores(score_table(queries, list(models)), models, "Gender", dict.fromkeys(metrics, 0.0))
+    )
+    for figure in drawn:
+        assert {text.replace(" ", "") for text in unwrapped(figure)} >= {
+            name.replace(" ", "") for name in shown
+        }
+        assert_readable(figure)
+    assert_readable(figures.correlations(correlation_table(metrics, criteria, seed), models))
+
+
+def all_figures():
+    """A figure of each kind, with everything in it that has its own drawing code."""
+    ranks = ranking_table(criteria=CRITERIA)
+    ranks.loc[::9, "rank"] = np.nan
+    correlations = correlation_table(METRICS, CRITERIA)
+    correlations.loc[1, "correlation"] = np.nan
+    scores = lose(score_table({"weat": PAIRED, "rnd": SINGLE}, list(PUBLISHED)), [3])
+    return {
+        "rankings": figures.rankings(ranks, LABELS),
+        "rankings.by-criterion": figures.rankings_by_criterion(ranks, LABELS),
+        "correlations": figures.correlations(correlations, LABELS),
+        "scores": figures.scores(scores, LABELS, "Gender", {"weat": 0.0, "rnd": 0.0}),
+    }
+
+
+def digests(folder):
+    for name, figure in all_figures().items():
+        figures.save(figure, folder / name)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_files_are_the_same_in_a_fresh_process_and_under_other_settings(tmp_path):
+    first = digests(tmp_path / "first")
+    names = ["rankings", "rankings.by-criterion", "correlations", "scores"]
+    assert sorted(first) == sorted(f"{name}.{kind}" for name in names for kind in ("pdf", "svg", "png"))
+    script = "import sys, pathlib, test_figures as t; print(t.digests(pathlib.Path(sys.argv[1])))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "fresh")],
+        cwd=__file__.rpartition("/")[0],
+        env={"PYTHONHASHSEED": "7", "PATH": "", "MPLCONFIGDIR": str(tmp_path), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(first) or eval(done.stdout) == first
+    mine = {"font.size": 20, "savefig.bbox": "tight", "svg.fonttype": "none", "axes.facecolor": "red"}
+    with matplotlib.rc_context(mine):
+        assert digests(tmp_path / "mine") == first
+
+
+def test_the_same_figure_saved_twice(tmp_path):
+    figure = figures.rankings(ranking_table(), LABELS)
+    figures.save(figure, tmp_path / "a")
+    figures.save(figure, str(tmp_path / "b"))
+    for kind in ("pdf", "svg", "png"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert matplotlib.image.imread(tmp_path / "a.png").shape[1] >= 200 * figure.get_figwidth() - 1
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    # TrueType, so that text can be searched; no date
+    assert b"CIDFontType2" in pdf or b"/TrueType" in pdf
+    assert b"/Type3" not in pdf
+    assert b"CreationDate" not in pdf
+    assert "<dc:date>" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_a_save_that_fails_leaves_what_was_there(tmp_path):
+    class Broken(Text):
+        def draw(self, renderer):
+            raise RuntimeError("no ink")
+
+    figures.save(figures.rankings(ranking_table(), {}), tmp_path / "a")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    figure = figures.rankings(ranking_table(), LABELS)
+    figure.add_artist(Broken(0.5, 0.5, "x"))
+    with pytest.raises(RuntimeError, match="no ink"):
+        figures.save(figure, tmp_path / "a")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_settings_and_pyplot_are_left_alone(tmp_path):
+    import matplotlib.pyplot as plt
+
+    before = dict(matplotlib.rcParams)
+    figures.save(all_figures()["scores"], tmp_path / "a")
+    assert dict(matplotlib.rcParams) == before
+    assert plt.get_fignums() == []
+
+
+def test_tables_are_left_alone():
+    table = ranking_table(criteria=CRITERIA)
+    copy = table.copy()
+    figures.rankings_by_criterion(table, LABELS)
+    pd.testing.assert_frame_equal(table, copy)
+
+
+@pytest.mark.parametrize(
+    ("draw", "says"),
+    [
+        (
+            lambda: figures.rankings(ranking_table(), {}, "Gender"),
+            "no rows of criterion 'Gender'; the table has Overall",
+        ),
+        (lambda: figures.rankings(ranking_table({}), {}), "the table is empty"),
+        (lambda: figures.rankings_by_criterion(ranking_table({}), {}), "the table is empty"),
+        (
+            lambda: figures.correlations(correlation_table(METRICS, ["Overall"]), {}, "pearson"),
+            "no rows of method 'pearson'; the table has spearman",
+        ),
+        (lambda: figures.correlations(correlation_table([], ["Overall"]), {}), "the table is empty"),
+        (
+            lambda: figures.scores(score_table({"weat": PAIRED}, ["a"]), {}, "Overall", {"weat": 0.0}),
+            "no rows of criterion 'Overall'; the table has Gender",
+        ),
+        (
+            lambda: figures.scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", {"ect": 1.0}),
+            "metric 'weat' has no neutral value; known are ect",
+        ),
+    ],
+)
+def test_errors_are_one_line(draw, says):
+    with pytest.raises(BiasgridError) as caught:
+        draw()
+    message = str(caught.value)
+    assert says in message
+    assert "\n" not in message
