@@ -1,6 +1,7 @@
 """What is drawn is what the table says, all of it, where it can be read; and the files are the same every time."""
 
 import hashlib
+import json
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex, to_rgb
@@ -110,19 +111,16 @@ def assert_readable(figure):
     assert tight.y0 >= 0
     assert tight.x1 <= width
     assert tight.y1 <= height
-    shown = {}
-    for owner in [figure, *figure.axes]:
-        ticks = [tick for axis in (getattr(owner, "xaxis", None), getattr(owner, "yaxis", None)) if axis
-                 for tick in axis._update_ticks()]  # fmt: skip
-        out_of_view = set()
-        if ticks:
-            every = [tick for axis in (owner.xaxis, owner.yaxis) for tick in axis.get_major_ticks()]
-            out_of_view = {id(label) for t in every if t not in ticks for label in (t.label1, t.label2)}
-        for text in owner.findobj(Text):
-            if id(text) not in out_of_view and text.get_visible() and text.get_text().strip():
-                shown[id(text)] = text
-    boxes = [text.get_window_extent(renderer) for text in shown.values()]
-    names = [text.get_text() for text in shown.values()]
+    unseen = set()
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        out = [tick for tick in axis.get_major_ticks() if not low - 1e-9 <= tick.get_loc() <= high + 1e-9]
+        unseen |= {id(label) for tick in out for label in (tick.label1, tick.label2)}
+    shown = [
+        t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip() and id(t) not in unseen
+    ]
+    boxes = [text.get_window_extent(renderer) for text in shown]
+    names = [text.get_text() for text in shown]
     x0, y0, x1, y1 = np.array([box.extents for box in boxes]).T
     overlap = np.minimum(x1[:, None], x1) - np.maximum(x0[:, None], x0) > 0.5
     overlap &= np.minimum(y1[:, None], y1) - np.maximum(y0[:, None], y0) > 0.5
@@ -434,8 +432,8 @@ def test_scores_of_nothing_but_lost_words():
 
 
 def test_one_model_of_long_vectors_does_not_hide_the_others():
-    table = score_table({"rnd": SINGLE}, list("abcd"), seed=3)
-    table["value"] *= np.where(table["model"] == "d", 60, 1)
+    table = score_table({"rnd": SINGLE}, list("abcd"))
+    table["value"] = np.where(table["model"] == "d", 3.0, 0.1) * np.where(np.arange(16) < 8, 1, -1)
     figure = figures.scores(table, {}, "Gender", {"rnd": 0.0})
     (axes,) = figure.axes
     assert axes.get_xscale() == "symlog"
@@ -494,7 +492,8 @@ def test_seven_metrics_eighteen_subqueries_stay_readable(models):
 names = st.text("abc WXYZ-_$%(),.0189", min_size=1, max_size=60).map(str.strip).filter(bool)
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+# no shrinking: a figure takes too long to draw it hundreds of times
+@settings(max_examples=10, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(
     st.lists(names, min_size=4, max_size=12, unique=True), st.integers(1, 12), st.integers(0, 99), st.data()
 )
@@ -513,7 +512,7 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
     ranks.loc[rng.random(len(ranks)) < 0.1, "rank"] = np.nan
     shown = {" ".join(label.split()) for label in labels}
     drawn = [figures.rankings(ranks, models, criteria[0]), figures.rankings_by_criterion(ranks, models)]
-    queries = dict.fromkeys(metrics, ["A and B wrt C and D", f"A, B and C wrt {labels[0]}"])
+    queries = {key: ["A and B wrt C and D", f"A, B and C wrt {labels[0]}"] for key in metrics}
     drawn.append(
         figures.scores(score_table(queries, list(models)), models, "Gender", dict.fromkeys(metrics, 0.0))
     )
@@ -550,7 +549,9 @@ def test_files_are_the_same_in_a_fresh_process_and_under_other_settings(tmp_path
     first = digests(tmp_path / "first")
     names = ["rankings", "rankings.by-criterion", "correlations", "scores"]
     assert sorted(first) == sorted(f"{name}.{kind}" for name in names for kind in ("pdf", "svg", "png"))
-    script = "import sys, pathlib, test_figures as t; print(t.digests(pathlib.Path(sys.argv[1])))"
+    script = (
+        "import sys, pathlib, test_figures as t; print(t.json.dumps(t.digests(pathlib.Path(sys.argv[1]))))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "fresh")],
         cwd=__file__.rpartition("/")[0],
@@ -559,7 +560,7 @@ def test_files_are_the_same_in_a_fresh_process_and_under_other_settings(tmp_path
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(first) or eval(done.stdout) == first
+    assert json.loads(done.stdout) == first
     mine = {"font.size": 20, "savefig.bbox": "tight", "svg.fonttype": "none", "axes.facecolor": "red"}
     with matplotlib.rc_context(mine):
         assert digests(tmp_path / "mine") == first

@@ -222,7 +222,7 @@ def test_a_wrong_config_is_one_line_and_code_2(project):
 
 def test_a_broken_model_is_named_and_the_other_model_is_measured(project):
     path = project.folder / "two.txt"
-    path.write_text(path.read_text().replace("e3 ", "e3 nonsense ", 1))
+    path.write_text(re.sub(r"^e3 \S+", "e3 nan", path.read_text(), flags=re.M))
     done = project.snakemake("--cores", "2")
     assert done.returncode != 0
     assert re.search(r"^biasgrid: store two failed: .*two.txt.*line 37", done.stderr + done.stdout, re.M)
@@ -242,8 +242,7 @@ def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study
     (line,) = [
         x for x in (done.stderr + done.stdout).splitlines() if x.startswith("biasgrid: could not download")
     ]
-    assert "one (" in line
-    assert "two (" in line
+    assert "one, two (cannot reach 127.0.0.1" in line
     assert "127.0.0.1" in line
     assert "config/embedded.yaml" in line
 
@@ -287,7 +286,7 @@ def test_two_runs_at_once_are_refused(project):
     project.run()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_killed_at_any_moment_the_next_run_completes_with_the_same_bytes(tmp_path, finished_project, seed):
     """SIGKILL of the whole process group, two times in a row, at random moments of the run."""
     project = Project(tmp_path)

@@ -395,18 +395,20 @@ def _score_panel(axes: Axes, table: pd.DataFrame, block: _Block, units, looks, n
         mine = table[(table["model"] == unit[0]) & (table["debias"] == unit[1])]
         y = mine["query"].map(row_of).to_numpy() + (lane - (len(units) - 1) / 2) * block.lane / block.row
         known = mine["value"].notna().to_numpy()
-        axes.plot(mine["value"].to_numpy()[known], y[known], zorder=3, **looks[unit])
-        # in turns on three lines, where neighbours do not hide each other
-        margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / width)
-        grey = looks[unit] | MISSING_LOOK | {"clip_on": False, "transform": axes.get_yaxis_transform()}
-        axes.plot(margin, y[~known], **grey)
+        if known.any():
+            axes.plot(mine["value"].to_numpy()[known], y[known], zorder=3, **looks[unit])
+        if not known.all():
+            # in turns on three lines, where neighbours do not hide each other
+            margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / width)
+            grey = looks[unit] | MISSING_LOOK | {"clip_on": False, "transform": axes.get_yaxis_transform()}
+            axes.plot(margin, y[~known], **grey)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.margins(x=0.08)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("score", labelpad=1)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     sizes = table["value"].abs()
-    if neutral == 0 and sizes.max() > 15 * sizes.median() > 0:
+    if neutral == 0 and sizes.max() > 10 * sizes.median() > 0:
         _squeeze(axes, 2 * sizes.median(), [table["value"].min(), table["value"].max()])
 
 
@@ -521,10 +523,12 @@ def _two_digits(value: float) -> str:
 
 def _wrapped(text: str, width: int) -> str:
     """Text in as few lines of at most `width` characters as it needs, and those of even length."""
-    lines = textwrap.wrap(text, width)
-    for narrower in range(len(text) // max(len(lines), 1), width):
-        even = textwrap.wrap(text, narrower, break_long_words=False)
-        if len(even) <= len(lines) and max(map(len, even), default=0) <= narrower:
+    # broken at hyphens, or anywhere, only where a word is longer than a line
+    breaks = any(len(word) > width for word in text.split())
+    lines = textwrap.wrap(text, width, break_on_hyphens=breaks)
+    for narrower in range(max(len(text) // max(len(lines), 1), 1), width):
+        even = textwrap.wrap(text, narrower, break_on_hyphens=breaks, break_long_words=False)
+        if len(even) == len(lines) and max(map(len, even), default=0) <= narrower:
             return "\n".join(even)
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import BiasgridError
+from .files import write_text
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "ci_low", "ci_high", "words_used", "words_lost", "status"]
@@ -114,7 +115,7 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
 
 def write(table: pd.DataFrame, path: Path | str) -> None:
     """A table as CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty."""
-    table.to_csv(path, index=False, lineterminator="\n")
+    write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 def read(path: Path | str) -> pd.DataFrame:

@@ -32,7 +32,7 @@ def step(name, log, function, *args, **options):
         wrong_input = isinstance(error, BiasgridError)
         FAILED[name] = str(error) if wrong_input else f"{type(error).__name__}: {error}"
         Path(log).write_text(FAILED[name] if wrong_input else traceback.format_exc())
-        raise WorkflowError(f"{name}: {FAILED[name]}") from None
+        raise WorkflowError(f"{name} failed: {FAILED[name]}") from None
 
 
 def command(*arguments):
@@ -87,14 +87,16 @@ onstart:
 
 
 onerror:
-    downloads = {
-        name.partition(" ")[2]: why for name, why in FAILED.items() if name.startswith("download ")
-    }
-    for name, why in FAILED.items():
-        if not name.startswith("download "):
+    # one reason often holds for several models: a host that cannot be reached
+    unreachable = {}
+    for name, why in sorted(FAILED.items()):
+        kind, _, model = name.partition(" ")
+        if kind == "download":
+            unreachable.setdefault(why.removeprefix(f"{model}: "), []).append(model)
+        else:
             print(f"biasgrid: {name} failed: {why}", file=sys.stderr)
-    if downloads:
-        reasons = "; ".join(f"{model} ({why})" for model, why in downloads.items())
+    if unreachable:
+        reasons = "; ".join(f"{', '.join(models)} ({why})" for why, models in unreachable.items())
         print(
             f"biasgrid: could not download {reasons}. What needs no network but a package registry is the embedded "
             "study: make study, or snakemake --cores 2 --configfile config/embedded.yaml",

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import BiasgridError
 
-BLOCK = 8 << 20  # bytes that are worked on at a time
+BLOCK = 4 << 20  # bytes that are worked on at a time
 
 
 @contextmanager

@@ -42,7 +42,11 @@ def read(path: Path, writer: StoreWriter) -> None:
         vectors = load_array(path.with_name(f"{path.name}.{beside[0]}.npy"))
     else:
         vectors = state[attribute]
-        vectors = check_array(vectors.array() if isinstance(vectors, _Array) else vectors, path)
+        try:
+            vectors = vectors.array() if isinstance(vectors, _Array) else vectors
+        except (AttributeError, TypeError, ValueError) as error:
+            raise BiasgridError(f"{path}: its vectors are not a whole array of floats: {error}") from None
+        check_array(vectors, path)
     if len(vectors) != len(words):
         raise BiasgridError(f"{path}: {len(words)} words, but {len(vectors)} vectors")
     for part in blocks(vectors):

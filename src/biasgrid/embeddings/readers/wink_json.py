@@ -17,8 +17,8 @@ from ..store import StoreWriter
 from .files import BLOCK, blocks, opened
 from .text import parse_csv
 
-# a word as JSON writes it, then numbers: neither can hold a bracket outside the quotes
-ENTRY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*:\s*\[([^\]]*+)\]')
+# a word as JSON writes it, then numbers up to the next bracket
+ENTRY = re.compile(rb'\s*,?\s*"((?:[^"\\]|\\.)*+)"\s*:\s*\[([^\]]*+)\]')
 
 
 def read(path: Path, writer: StoreWriter) -> None:
@@ -32,8 +32,11 @@ def read(path: Path, writer: StoreWriter) -> None:
         )
         if norm != dimensions or index != dimensions + 1:
             raise BiasgridError(f"{path}: expected norm and index after the {dimensions} numbers of a vector")
-        while len(words) < size:
-            found = list(ENTRY.finditer(buffer))[: size - len(words)]
+        while True:
+            found, end = [], 0
+            while match := ENTRY.match(buffer, end):
+                found.append(match)
+                end = match.end()
             if found:
                 numbers = b"\n".join(match[2].replace(b"\n", b"") for match in found)
                 try:
@@ -42,15 +45,15 @@ def read(path: Path, writer: StoreWriter) -> None:
                 except (ValueError, pa.ArrowInvalid) as error:
                     reason = str(error).splitlines()[0]
                     raise BiasgridError(f"{path}: after {len(words)} words: {reason}") from None
-                buffer = buffer[found[-1].end() :]
+                buffer = buffer[end:]
+            if buffer.lstrip().startswith(b"}"):
+                break
             more = file.read(BLOCK)
-            if not found and (not more or len(buffer) > 4 * BLOCK):
-                raise BiasgridError(
-                    f"{path}: says {size} words, but has {len(words)}: it is cut off or damaged"
-                )
+            if not more or len(buffer) > 4 * BLOCK:
+                raise BiasgridError(f"{path}: is cut off or damaged after {len(words)} of {size} words")
             buffer += more
-        if buffer.lstrip()[:1] != b"}":
-            raise BiasgridError(f"{path}: says {size} words, but more follow, or it is cut off")
+    if len(words) != size:
+        raise BiasgridError(f"{path}: says {size} words, but has {len(words)}")
     table = np.concatenate(parts) if parts else np.empty((0, dimensions + 2), dtype=np.float32)
     del parts
     order = np.argsort(table[:, index], kind="stable")
