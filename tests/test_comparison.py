@@ -43,6 +43,10 @@ ROW = {
         (0.5, 0.514, 3, 0.03, None, "reproduced"),
         (-0.5, -0.514, 3, 0.03, None, "reproduced"),
         (0.5, 0.516, 3, 0.03, None, "differs"),
+        # a number that holds much chance agrees, and is not reproduced
+        (0.5, 0.6, 3, 0.35, None, "explained"),
+        (0.5, 0.514, 3, 0.35, None, "reproduced"),
+        (0.5, 0.7, 3, 0.35, None, "differs"),
         # a tolerance never makes the printed digits stricter, nor do the two add up
         (0.004, 0.0044, 3, 0.03, None, "reproduced"),
         (0.02, 0.0207, 3, 0.03, None, "differs"),

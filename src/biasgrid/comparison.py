@@ -17,6 +17,8 @@ from .errors import BiasgridError
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
 PUBLISHED += ["published", "digits", "relative_tolerance", "known", "note"]
+# a wider tolerance than this says that two draws agree, not that a number was reproduced
+CLOSE = 0.03
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
@@ -66,8 +68,8 @@ def compare(
                   its own: itself, or the model that it is a part of
 
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
-    tolerance, or both are NaN; "explained", it is not, but ours is the value that is known to come out today
-    and the note says why; "differs", anything else, also where we have no value. `quantity` is led by the
+    tolerance of at most 3 %, or both are NaN; "explained", it is not, but ours is within a wider tolerance, which
+    chance alone makes, or is the value that is known to come out today, and the note says why; "differs", anything else, also where we have no value. `quantity` is led by the
     query's id. Ranks and their correlations depend on all models that are ranked: they are compared only
     where the study ranks exactly the models whose ranks the same source prints.
     """
@@ -100,9 +102,11 @@ def verdict(
     published: float, ours: float, digits: int, relative_tolerance: float, known: float | None
 ) -> str:
     """See `compare`. `digits` are the decimals that were printed."""
-    if _agree(published, ours, 0.5 * 10.0**-digits + 1e-12, relative_tolerance):
+    if _agree(published, ours, 0.5 * 10.0**-digits + 1e-12, min(relative_tolerance, CLOSE)):
         return "reproduced"
     if known is not None and _agree(known, ours, 1e-12, 1e-4):
+        return "explained"
+    if _agree(published, ours, 0, relative_tolerance):
         return "explained"
     return "differs"
 

@@ -35,6 +35,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from .errors import BiasgridError
+from .files import aside
 from .tables import OVERALL
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
@@ -247,13 +248,9 @@ def save(figure: Figure, stem: Path | str) -> None:
     for extension, entries in metadata.items():
         # not with_suffix: a stem may have a dot in it
         path = stem.with_name(f"{stem.name}.{extension}")
-        aside = stem.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with _style():
-                figure.savefig(aside, format=extension, dpi=220, metadata=entries)
-            os.replace(aside, path)
-        finally:
-            aside.unlink(missing_ok=True)
+        with _style():
+            figure.savefig(aside(path), format=extension, dpi=220, metadata=entries)
+        os.replace(aside(path), path)
 
 
 @_styled
