@@ -444,6 +444,9 @@ def test_one_model_of_long_vectors_does_not_hide_the_others():
     assert_readable(figure)
     plain = figures.scores(table[table["model"] != "d"], {}, "Gender", {"rnd": 0.0})
     assert plain.axes[0].get_xscale() == "linear"
+    # nor is a query on which all models score high a reason
+    table["value"] = np.where(table["query"] == SINGLE[0], 3.0, 0.1)
+    assert figures.scores(table, {}, "Gender", {"rnd": 0.0}).axes[0].get_xscale() == "linear"
 
 
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"

@@ -70,8 +70,9 @@ def compare(
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
     tolerance of at most 3 %, or both are NaN; "explained", it is not, but ours is within a wider tolerance, which
     chance alone makes, or is the value that is known to come out today, and the note says why; "differs",
-    anything else, also where we have no value. `quantity` is led by the query's id. Ranks and their correlations depend on all models that are ranked: they are compared only
-    where the study ranks exactly the models whose ranks the same source prints.
+    anything else, also where we have no value. `quantity` is led by the query's id. Ranks and
+    their correlations depend on all models that are ranked: they are compared only where the study ranks exactly
+    the models whose ranks the same source prints.
     """
     numbers = _numbers(aggregates, rankings, correlations)
     # a model under a debias method ranks beside the others, so its presence counts

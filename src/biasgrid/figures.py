@@ -200,9 +200,9 @@ def scores(
         queries = tuple(sorted(table.loc[table["metric"] == metric, "query"].unique()))
         by_queries.setdefault(queries, []).append(metric)
     blocks = [
-        _Block(queries, group[i : i + 4], len(drawn))
+        _Block(queries, list(part), len(drawn))
         for queries, group in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
-        for i in range(0, len(group), 4)
+        for part in np.array_split(group, ceil(len(group) / 4))
     ]
 
     statuses = sorted(table.loc[table["value"].isna(), "status"].str.split(":").str[0].unique())
@@ -404,9 +404,9 @@ def _score_panel(axes: Axes, table: pd.DataFrame, block: _Block, units, looks, n
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("score", labelpad=1)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    sizes = table["value"].abs()
-    if neutral == 0 and sizes.max() > 10 * sizes.median() > 0:
-        _squeeze(axes, 2 * sizes.median(), [table["value"].min(), table["value"].max()])
+    longest = table["value"].abs().groupby([table["model"], table["debias"]]).max()
+    if neutral == 0 and longest.max() > 5 * longest.median() > 0:
+        _squeeze(axes, longest.median(), [table["value"].min(), table["value"].max()])
 
 
 def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> None:
