@@ -52,12 +52,13 @@ SINGLE = [f"Male terms and Female terms wrt {name}" for name in ("Career", "Fami
 
 def ranking_table(ranks=PUBLISHED, criteria=("Overall",)):
     rows = [
-        (criterion, metric, model, "none", np.nan, float(rank))
+        (criterion, metric, model, "none", np.nan, float(rank), 0)
         for criterion in criteria
         for model, values in ranks.items()
         for metric, rank in zip(METRICS, values, strict=True)
     ]
-    return pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "value", "rank"])
+    columns = ["criterion", "metric", "model", "debias", "value", "rank", "cells_nan"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def correlation_table(metrics, criteria, seed=0):
@@ -516,6 +517,7 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
     ]
     ranks = pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank"])
     ranks.loc[rng.random(len(ranks)) < 0.1, "rank"] = np.nan
+    ranks["cells_nan"] = rng.integers(3, size=len(ranks))
     shown = {" ".join(label.split()) for label in labels}
     drawn = [figures.rankings(ranks, models, criteria[0]), figures.rankings_by_criterion(ranks, models)]
     queries = {key: ["A and B wrt C and D", f"A, B and C wrt {labels[0]}"] for key in metrics}
@@ -650,3 +652,14 @@ def test_errors_are_one_line(draw, says):
     message = str(caught.value)
     assert says in message
     assert "\n" not in message
+
+
+def test_a_model_ranked_by_fewer_scores_is_marked():
+    table = ranking_table()
+    table.loc[(table["model"] == "glove-twitter-200") & (table["metric"] == "rnd"), "cells_nan"] = 3
+    drawn = figures.rankings(table, LABELS)
+    sums = [text.get_text() for text in drawn.axes[0].texts if text.get_text().rstrip("†").isdigit()]
+    assert [text for text in sums if text.endswith("†")] == ["18†"]
+    assert any("† ranked without some scores" in text.get_text() for text in drawn.findobj(Text))
+    plain = figures.rankings(ranking_table(), LABELS)
+    assert not any("†" in text.get_text() for text in plain.findobj(Text))

@@ -101,6 +101,7 @@ def test_a_nan_has_no_rank():
         scores_of([("G", "q", "weat", "a", math.nan), ("G", "q", "weat", "b", 1.0)]), ["G"], NEUTRAL
     )
     assert math.isnan(at(table, "rank", criterion="G", model="a"))
+    assert at(table, "cells_nan", criterion="G", model="a") == 1
     assert at(table, "rank", criterion="G", model="b") == 1
 
 

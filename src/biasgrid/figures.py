@@ -276,6 +276,15 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
     if any(part.isna().any(axis=None) for part in ranks.values()):
         handles += [Patch(**_no_rank("white"))]
         entries += ["no value (in brackets: the sum of the other ranks)"]
+    # a query that no model has a score of takes nothing from the comparison
+    fullest = table.groupby(["criterion", "metric"])["cells_nan"].transform("min")
+    fewer = table[table["cells_nan"] > fullest]
+    short = {
+        c: set(zip(part["model"], part["debias"], strict=True)) for c, part in fewer.groupby("criterion")
+    }
+    if short:
+        handles += [Patch(fill=False, linewidth=0)]
+        entries += [f"{DAGGER} ranked without some scores that other models have (lost words)"]
 
     size = NORMAL if len(criteria) == 1 else SMALL
     left = max(_width(name, size) for name in names) + MARGIN + 0.08
@@ -307,7 +316,7 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
         down, across = divmod(i, columns)
         corner = left + across * panel(columns), head + down * (head + bars + between)
         axes = _axes(figure, *corner, panel(columns) - 0.1, bars)
-        _bar_panel(axes, ranks[criterion], colours, labels, inches(columns))
+        _bar_panel(axes, ranks[criterion], short.get(criterion, set()), colours, labels, inches(columns))
         axes.set_title(criterion, loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(order)), names if across == 0 else [""] * len(order), size=size)
     text = "Accumulated rank over the metrics (lower = less biased)"
@@ -318,10 +327,16 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
 
 
 BOX = 0.13  # inches of a "no value" box
+DAGGER = "\N{DAGGER}"
 
 
 def _bar_panel(
-    axes: Axes, ranks: pd.DataFrame, colours: Mapping[str, str], labels: Mapping[str, str], inches: float
+    axes: Axes,
+    ranks: pd.DataFrame,
+    short: set[tuple[str, str]],
+    colours: Mapping[str, str],
+    labels: Mapping[str, str],
+    inches: float,
 ):
     y, ends = np.arange(len(ranks)), np.zeros(len(ranks))
     for metric in ranks:
@@ -339,7 +354,7 @@ def _bar_panel(
         )
         axes.bar_label(bars, [f"{value:g}" for value in values[known]], label_type="center", size=6.5)
         ends[known] += values[known]
-    for row, (_, values) in enumerate(ranks.iterrows()):
+    for row, (unit, values) in enumerate(ranks.iterrows()):
         x = ends[row]
         missing = [metric for metric in ranks if np.isnan(values[metric])]
         for metric in missing:
@@ -350,6 +365,7 @@ def _bar_panel(
             x += (BOX - 0.03) / inches
         if len(missing) < len(values):
             text, weight = (f"({ends[row]:g})", "normal") if missing else (f"{ends[row]:g}", "bold")
+            text += DAGGER if unit in short else ""
             axes.text(x + 0.05 / inches, row, text, va="center", size=SMALL, weight=weight)
     axes.set_xlim(0, axes.get_position().width * axes.figure.get_figwidth() / inches)
     axes.set_ylim(len(ranks) - 0.45, -0.55)

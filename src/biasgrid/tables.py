@@ -80,7 +80,8 @@ def rankings(
     rank of the aggregated scores, which takes the least similar ECT (the most biased model) for the best.
     Where the neutral value is 0 and the aggregation absolute, both are the same. `ties`: "average" (the case
     study's) or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks
-    beside the models. A NaN aggregate has no rank.
+    beside the models. A NaN aggregate has no rank. NaN cells are left out, as in the case study; where
+    `cells_nan` is not 0, a model was ranked by fewer queries than the others.
     """
     rows = []
     for (criterion, metric, model, debias), values in _groups(scores, ranked):
@@ -88,12 +89,13 @@ def rankings(
             continue
         known = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
         value = float(AGGREGATIONS[aggregation](known)) if len(known) else math.nan
-        rows.append((criterion, metric, model, debias, abs(value) if by == "distance" else value))
-    columns = ["criterion", "metric", "model", "debias", "value"]
+        value = abs(value) if by == "distance" else value
+        rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(known)))
+    columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]
     table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
     # values that agree to twelve digits are a tie, not an order made by rounding
     rounded = table["value"].map(lambda v: float(f"{v:.12g}"))
-    table["rank"] = rounded.groupby([table["criterion"], table["metric"]]).rank(method=ties)
+    table.insert(5, "rank", rounded.groupby([table["criterion"], table["metric"]]).rank(method=ties))
     return table
 
 
