@@ -73,6 +73,15 @@ def test_measure_reads_foreign_formats(folder, tmp_path):
     assert 0 < record["value"] < 2
 
 
+def test_measure_with_a_vocabulary_prefix(folder, tmp_path):
+    path = write_text_model(tmp_path / "model.txt", [f"/c/en/{word}" for word in WORDS])
+    arguments = ("measure", "--metric", "mac", "--model", path, "--query", folder / "query.json")
+    assert printed(*arguments)["status"].startswith("lost_words:First;Second")
+    record = printed(*arguments, "--vocab-prefix", "/c/en/")
+    assert record["status"] == "ok"
+    assert record["found"]["First"]["a0"] == ["/c/en/a0"]
+
+
 def test_a_lost_set_is_null_and_said(folder, tmp_path):
     (tmp_path / "q.json").write_text(
         json.dumps({"target_sets": [{"words": ["x", "y"]}], "attribute_sets": [{"words": WORDS[:4]}]})

@@ -24,7 +24,7 @@ from gensim.models.keyedvectors import CompatVocab
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biasgrid.embeddings import EmbeddingStore, convert, open_model
+from biasgrid.embeddings import EmbeddingStore, build_store, convert, open_model
 from biasgrid.embeddings.readers import FORMATS, detect, files, text
 from biasgrid.errors import BiasgridError
 
@@ -845,3 +845,14 @@ def test_open_model_asks_for_a_pickles_checksum(tmp_path, output):
         pass
     with refused("absent", "no such file"), open_model(tmp_path / "absent"):
         pass
+
+
+def test_a_pickle_needs_a_checksum_in_the_config(tmp_path):
+    model = KeyedVectors(2)
+    model.add_vectors(["a", "b"], np.eye(2, dtype=np.float32))
+    model.save(str(tmp_path / "m.kv"))
+    source = {"type": "file", "path": str(tmp_path / "m.kv")}
+    with pytest.raises(BiasgridError, match="is a pickle"):
+        build_store("m", {"source": source}, tmp_path / "data")
+    digest = hashlib.sha256((tmp_path / "m.kv").read_bytes()).hexdigest()
+    assert len(build_store("m", {"source": source | {"sha256": digest}}, tmp_path / "data")) == 2

@@ -58,7 +58,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
-    with open_model(args.model, sha256=args.sha256, trust_pickle=args.trust_pickle) as model:
+    given = {"sha256": args.sha256, "trust_pickle": args.trust_pickle, "vocab_prefix": args.vocab_prefix}
+    with open_model(args.model, **given) as model:
         results = measure_query(metric, query, model, parameters, words, args.seed)
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
     if len(results) == 1 and query.exactly(metric.template):
@@ -177,9 +178,10 @@ def _parser() -> argparse.ArgumentParser:
     from .embeddings.readers import FORMATS
     from .study import TABLES
 
-    pickles = {
+    file = {
         "sha256": {"help": "the input file's checksum, which must match"},
         "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
+        "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
     }
     study = {"required": True, "type": Path, "help": "a study's config, or its results/<study>/study.json"}
     command(
@@ -199,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
             "lost_vocabulary_threshold); the value is JSON or YAML",
         },
         seed={"type": int, "default": 0, "help": "for metrics that draw at random (default 0)"},
-        **pickles,
+        **file,
     )
     command(
         convert,
@@ -211,8 +213,7 @@ def _parser() -> argparse.ArgumentParser:
         output={"required": True, "type": Path, "help": "the store's folder"},
         name={"help": "the model's name (default: the folder's)"},
         format={"choices": FORMATS, "help": "default: found by looking into the file"},
-        vocab_prefix={"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
-        **pickles,
+        **file,
     )
     command(
         fetch,

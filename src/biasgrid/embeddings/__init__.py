@@ -26,8 +26,8 @@ def build_store(name: str, model: Mapping[str, Any], folder: Path | str) -> Embe
         Path(folder) / name,
         name=name,
         format=model.get("format"),
-        # the source has a checksum, or the user put the file there himself
-        trust_pickle=True,
+        # a pickle is read only if what was fetched is what a checksum in the config says
+        trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
         vocab_prefix=model.get("vocab_prefix", ""),
         metadata={"source": model["source"], "licence": model.get("licence", "not stated")},
     )

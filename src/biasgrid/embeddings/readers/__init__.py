@@ -96,7 +96,7 @@ def convert(
 
 @contextmanager
 def open_model(
-    path: Path | str, *, sha256: str | None = None, trust_pickle: bool = False
+    path: Path | str, *, sha256: str | None = None, trust_pickle: bool = False, vocab_prefix: str = ""
 ) -> Iterator[EmbeddingStore]:
     """A store as it is; anything else that `convert` takes as a temporary store, removed at exit.
 
@@ -106,13 +106,18 @@ def open_model(
     if (path / MODEL).exists():
         if sha256 is not None:
             raise BiasgridError(f"{path}: sha256 is for a file, and this is a store")
+        if vocab_prefix:
+            raise BiasgridError(
+                f"{path}: vocab_prefix is for a file; a store has the one it was converted with"
+            )
         yield EmbeddingStore.open(path)
         return
     with tempfile.TemporaryDirectory(prefix="biasgrid-") as folder:
         name = path.resolve().name
         if path.is_file():
             name = Path(name.removesuffix(".gz")).stem
-        yield convert(path, Path(folder) / "store", name=name, sha256=sha256, trust_pickle=trust_pickle)
+        options = {"sha256": sha256, "trust_pickle": trust_pickle, "vocab_prefix": vocab_prefix}
+        yield convert(path, Path(folder) / "store", name=name, **options)
 
 
 def detect(source: Path) -> str:
