@@ -8,14 +8,14 @@ BIN := .venv/bin
 .DELETE_ON_ERROR:
 
 study: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml --quiet rules
 	@echo "figures: results/embedded/figures   tables: results/embedded/*.csv"
 
 study-npm: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
 
 full: .venv/installed
-	$(BIN)/snakemake --cores $(CORES)
+	$(BIN)/snakemake --cores $(CORES) --quiet rules
 
 test: .venv/installed
 	$(BIN)/python -m pytest

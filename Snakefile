@@ -14,7 +14,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # the code that cells depend on is the code that runs
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-if "study" not in config:
+if not workflow.config_settings.configfiles:
 
     configfile: "config/config.yaml"
 

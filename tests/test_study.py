@@ -99,6 +99,13 @@ def test_one_name_for_different_words_is_an_error(root):
         Study.of(config, root=root)
 
 
+def test_criteria_need_figures_of_their_own(root):
+    config = grid_config()
+    config["criteria"]["first"] = config["criteria"].pop("Second")
+    with pytest.raises(BiasgridError, match="would share a figure's file name"):
+        Study.of(config, root=root)
+
+
 def test_metrics_that_fit_no_query_are_an_error(root):
     config = grid_config()
     for criterion in config["criteria"].values():

