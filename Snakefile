@@ -44,6 +44,17 @@ rule fetch:
         [f"{EMBEDDINGS}/raw/{model}/manifest.json" for model in STUDY.models],
 
 
+# Read what was downloaded once more and hold it against its checksums.
+rule verify:
+    log:
+        f"{LOGS}/verify.txt",
+    run:
+        from biasgrid.embeddings.sources import verify
+
+        for model in STUDY.models:
+            step(f"verify {model}", log[0], verify, model, Path(EMBEDDINGS) / "raw")
+
+
 # All models as stores.
 rule stores:
     input:

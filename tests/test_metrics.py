@@ -226,6 +226,14 @@ def test_rnsbs_default_is_the_exact_solution_where_liblinear_is_not(word2vec):
     assert wefe == pytest.approx(0.06635758195605942, abs=1e-9)
 
 
+def test_ect_of_equal_cosines_is_undefined_not_an_order_of_rounding():
+    rng = np.random.default_rng(0)
+    for n in (5, 9, 13, 17, 33):
+        x, y = rng.normal(size=(2, 3, 300))
+        same = np.outer(rng.uniform(1, 2, n), rng.normal(size=300))
+        assert math.isnan(value("ect", [x, y], [same]))
+
+
 # degenerate and lost
 
 
@@ -268,6 +276,22 @@ def test_a_zero_vector_is_degenerate_and_silent(small):
         result = metrics.weat(query(A=["a1", "zero"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"]), small)
     assert math.isnan(result.value)
     assert result.status == "degenerate"
+
+
+@pytest.mark.parametrize("solver", ["exact", "liblinear"])
+def test_rnsb_is_undefined_alike_under_both_solvers(small, tmp_path, solver):
+    words = {"A": ["a1", "zero"], "B": ["b1"], "C": ["c1", "c2"], "D": ["d1", "d2"]}
+    result = metrics.rnsb(query(**words), small, normalize=True, holdout=False, solver=solver)
+    assert result.status == "degenerate"
+    far = make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4) * 1e7)
+    q = query(A=["a"], B=["b"], C=["c"], D=["d"])
+    assert metrics.rnsb(q, far, holdout=False, solver=solver).status == "degenerate"
+
+
+def test_parameters_are_checked_before_words_are_looked_up(small):
+    nothing = Query.of([["x"], ["y"]], [["z"]])
+    with pytest.raises(BiasgridError, match="distance: 'normm'"):
+        metrics.rnd(nothing, small, distance="normm")
 
 
 def test_identical_associations_have_no_effect_size(small):

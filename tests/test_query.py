@@ -75,6 +75,13 @@ def test_a_query_file_reads_back_as_the_query(targets, attributes):
         (([["a"], ["b"]], [["c"]], ["X", "X"]), "two sets are named 'X'"),
         (([["a"]], [["c"]], ["X"], ["X"]), "two sets are named 'X'"),
         (([["a"], ["b"]], [["c"]], ["X"]), "2 target sets but 1 names"),
+        ((5, [["c"]]), "must be a list of lists"),
+        (([["a"]], None), "must be a list of lists"),
+        (([["a"]], [["c"]], "X"), "must be a list, not 'X'"),
+        (([["a"]], [["c"]], None, None, 5), "query's name must be a line of text"),
+        (([["a"]], [["c"]], None, None, ""), "query's name must be a line of text"),
+        (([["a"]], [["c"]], ["A\nB"]), "set's name must be a line of text"),
+        (([["a"]], [["\ud800"]]), "is not a word"),
     ],
 )
 def test_bad_queries(arguments, says):
@@ -93,6 +100,8 @@ def test_repeated_words_are_warned_of():
     [
         ("{", "not a JSON file"),
         ("[]", "expected an object"),
+        ("[" * 100_000, "not a JSON file"),
+        ('{"name": "a", "name": "b"}', "key 'name' stands twice"),
         ('{"target_sets": [], "attribute_sets": []}', "target_sets must be a list with at least one set"),
         ('{"target_sets": [{"words": ["a"]}], "attributes": []}', "unknown key 'attributes'"),
         (

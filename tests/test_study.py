@@ -71,6 +71,16 @@ def changed(path, value):
         ),
         (("criteria", "First", "queries", "q 1"), {"targets": {}, "attributes": {}}, "q 1"),
         (("criteria",), ["nowhere.yaml"], "nowhere.yaml: cannot read it"),
+        (("metrics", "rnd"), {"params": {"distance": "normm"}}, "metrics: rnd: distance: 'normm'"),
+        (("metrics", "rnsb"), {"params": {"test_size": "1e-1"}}, "metrics: rnsb: test_size: '1e-1'"),
+        (
+            ("models", "raw"),
+            {"label": "x", "source": {"type": "file", "path": "x"}},
+            "'raw' is the archives'",
+        ),
+        (("models", "two", "label"), "Model one", "another model has the label 'Model one'"),
+        (("criteria", "Second", "metrics"), {"weat": {"metric": "mac"}}, "in another ranked criterion"),
+        (("study",), "small\n", "study: 'small.n' does not match"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, path, value, says):
@@ -82,6 +92,24 @@ def test_a_wrong_config_is_one_line(root, path, value, says):
     message = str(caught.value)
     assert "\n" not in message
     assert len(message) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: key 'seed' stands twice in .*line 3"),
+        ("study: 2020-01-01\n", "x.yaml: only text, numbers, lists and mappings are allowed"),
+        ("- a\n", "x.yaml: .* is not of type 'object'"),
+        ("", "x.yaml: None is not of type 'object'"),
+        ("a: &a [*a]\n", "x.yaml: "),
+        ("study: [\n", "x.yaml: not a YAML file"),
+    ],
+)
+def test_a_wrong_file_is_one_line(tmp_path, text, says):
+    (tmp_path / "x.yaml").write_text(text)
+    with pytest.raises(BiasgridError, match=says) as caught:
+        Study.read(tmp_path / "x.yaml")
+    assert "\n" not in str(caught.value)
 
 
 def test_an_id_is_unique_in_the_study(root):

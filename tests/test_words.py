@@ -76,6 +76,12 @@ def test_normalize_gives_unit_vectors_and_nan_for_a_zero_vector(model):
     assert np.isnan(s.vectors[1]).all()
 
 
+def test_a_variant_of_which_nothing_is_left_is_lost(tmp_path):
+    model = make_store(tmp_path, ["", "x"], np.eye(2))
+    s = found_as(model, ["日本", "x"], preprocessors=[{"strip_accents": "ascii"}])
+    assert s.lost == ("日本",)
+
+
 def test_callable_preprocessors(model):
     s = found_as(model, ["New York"], preprocessors=[lambda w: w.lower().replace(" ", "_")])
     assert s.keys == ("new_york",)

@@ -238,6 +238,29 @@ def test_a_cell_as_a_process_gives_the_same_bytes(finished):
     assert finished.results() == before
 
 
+def test_what_the_study_has_no_name_for_is_no_target(project):
+    for target in ("cells/one/none/weat/q9.json", "queries/q9.json", "figures/nope.pdf"):
+        done = project.snakemake("--cores", "1", "--dry-run", f"results/small/{target}")
+        assert done.returncode == 1
+        assert "MissingRuleException" in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_key_that_stands_twice_is_an_error(project):
+    append(project.folder / "config" / "config.yaml", "seed: 1\nseed: 2\n")
+    done = project.snakemake("--cores", "1")
+    assert done.returncode == 2
+    assert "config/config.yaml: not a YAML file: key 'seed' stands twice" in done.stderr
+
+
+def test_downloads_can_be_verified(finished):
+    finished.run("verify")
+    (finished.folder / "one.txt").write_text("a0 1 2\n")
+    done = finished.snakemake("--cores", "1", "verify")
+    assert done.returncode == 1
+    assert "biasgrid: verify one failed" in done.stdout + done.stderr
+
+
 def test_a_broken_model_is_named_and_the_other_model_is_measured(project):
     path = project.folder / "two.txt"
     path.write_text(re.sub(r"^e3 \S+", "e3 nan", path.read_text(), flags=re.M))

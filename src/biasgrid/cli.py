@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
             record = parsed.run(parsed)
         from .measure import dumps
 
+        sys.stdout.reconfigure(encoding="utf-8")
         print(dumps(record, indent=1))
     except BiasgridError as error:
         print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
@@ -71,6 +72,11 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
     """A file of vectors into a store."""
     from .embeddings.readers import convert as convert_file
 
+    there = {path.name for path in args.output.iterdir()} if args.output.is_dir() else set()
+    if there and "model.json" not in there:
+        raise BiasgridError(
+            f"{args.output}: is a folder with other things in it; a store needs one of its own"
+        )
     store = convert_file(
         args.input,
         args.output,
@@ -107,8 +113,8 @@ def query(args: argparse.Namespace) -> dict[str, Any]:
 
 def cell(args: argparse.Namespace) -> dict[str, Any]:
     """One cell of a study, written where the workflow writes it."""
+    from .cell import compute_cell
     from .files import write_text
-    from .grid import compute_cell
     from .study import Study
 
     study = Study.read(args.study)
@@ -124,11 +130,11 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """One table of a study, from the cells or tables that it is made of."""
-    from .grid import make_table
+    from . import tables
     from .study import Study
 
     study = Study.read(args.study)
-    return {"table": str(study.results / f"{args.table}.csv"), "rows": make_table(study, args.table)}
+    return {"table": str(study.results / f"{args.table}.csv"), "rows": tables.make(study, args.table)}
 
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
@@ -166,11 +172,13 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="biasgrid", description=__doc__.splitlines()[0])
+    parser = _Parser(prog="biasgrid", description=__doc__.splitlines()[0], allow_abbrev=False)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
     def command(function, **named):
-        added = commands.add_parser(function.__name__, help=function.__doc__, description=function.__doc__)
+        added = commands.add_parser(
+            function.__name__, help=function.__doc__, description=function.__doc__, allow_abbrev=False
+        )
         for flag, settings in named.items():
             added.add_argument("--" + flag.replace("_", "-"), **settings)
         added.set_defaults(run=function)

@@ -195,4 +195,8 @@ def _published(line: list[str], where: str) -> list:
         row["known"] = float(row["known"]) if row["known"] else None
     except ValueError as error:
         raise BiasgridError(f"{where}: {error}") from None
+    if math.isinf(row["published"]) or row["digits"] < 0 or not 0 <= row["relative_tolerance"] < 1:
+        raise BiasgridError(
+            f"{where}: a number is finite, has no negative digits, and a tolerance from 0 to 1"
+        )
     return list(row.values())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .embeddings.store import EmbeddingStore
+from .errors import BiasgridError
 from .metrics.registry import Detail, Metric, Score
 from .query import Query
 from .words import FoundSet, WordOptions, find, matched
@@ -23,7 +24,7 @@ class Result:
     value        NaN where `status` is not "ok"
     status       "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is
                  undefined for these vectors
-    words_used   vectors that went into the value, over all sets
+    words_used   vectors found for its sets, those of whole pairs for a metric of pairs
     words_lost   distinct words of the sets that the model does not have
     scalars      further numbers of the metric
     detail       name -> set -> vocabulary entry -> value, or column -> value
@@ -60,6 +61,8 @@ def measure(
     """
     parameters = dict(parameters or {})
     metric.check_parameters(parameters)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise BiasgridError(f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 on")
     if metric.seeded:
         parameters["seed"] = seed
     words = words or WordOptions()
@@ -72,8 +75,13 @@ def measure(
 
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
     """Options by name, parted into the metric's parameters and those of the word look-up."""
-    look_up = {f.name for f in fields(WordOptions)} & set(options)
+    known = [f.name for f in fields(WordOptions)]
+    look_up = set(known) & set(options)
     parameters = {name: value for name, value in options.items() if name not in look_up}
+    for name in parameters:
+        if name not in metric.parameters:
+            allowed = ", ".join([*metric.parameters, *known])
+            raise BiasgridError(f"{metric.name} has no parameter {name!r}; allowed are: {allowed}")
     metric.check_parameters(parameters)
     return parameters, WordOptions(**{name: options[name] for name in look_up})
 
@@ -103,10 +111,10 @@ def _measure(
     extra = {}
     if metric.paired:
         # a pair is whole or not there at all: what lost a partner is not used
-        pairs = max(len(s.words) for s in query.target_sets)
         targets = matched(targets)
-        if not failed:
-            extra["pairs_lost"] = pairs - len(np.unique(targets[0].slots // _variants(words)))
+        whole = len(np.unique(targets[0].slots // _variants(words)))
+        longest = max(len(s.words) for s in query.target_sets)
+        extra = {"pairs": whole, "pairs_lost": longest - whole}
     if failed:
         score, status = Score(math.nan), "lost_words:" + ";".join(failed)
     else:

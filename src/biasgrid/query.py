@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
+from .configs import read_json
 from .errors import BiasgridError
 
 Arity = int | Literal["n"]
@@ -59,7 +60,10 @@ class Query:
         repeated = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if repeated:
             raise BiasgridError(f"query: two sets are named {repeated[0]!r}; set names must differ")
-        return cls(name or generated_name(targets, attributes), targets, attributes)
+        if name is None:
+            name = generated_name(targets, attributes)
+        _check_text("query's name", name)
+        return cls(name, targets, attributes)
 
     @property
     def template(self) -> tuple[int, int]:
@@ -133,13 +137,7 @@ class Query:
     @classmethod
     def read(cls, path: Path | str) -> Query:
         """A query from a query file (JSON)."""
-        try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise BiasgridError(f"{path}: cannot read the query file: {error.strerror}") from None
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise BiasgridError(f"{path}: not a JSON file: {error}") from None
-        return cls.from_dict(record, str(path))
+        return cls.from_dict(read_json(path), str(path))
 
 
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:
@@ -153,7 +151,11 @@ def _listed(sets: Sequence[WordSet]) -> str:
 
 
 def _word_sets(role: str, sets: Sequence[Sequence[str]], names: Sequence[str] | None) -> tuple[WordSet, ...]:
-    if isinstance(sets, str) or not len(sets):
+    if isinstance(sets, str) or not isinstance(sets, Sequence):
+        raise BiasgridError(f"query: the {role} sets must be a list of lists of words, not {sets!r}")
+    if isinstance(names, str):
+        raise BiasgridError(f"query: the {role} sets' names must be a list, not {names!r}")
+    if not sets:
         raise BiasgridError(f"query: no {role} set; at least one list of words is needed")
     if names is None:
         names = [f"{role.capitalize()} set {i}" for i in range(len(sets))]
@@ -163,20 +165,33 @@ def _word_sets(role: str, sets: Sequence[Sequence[str]], names: Sequence[str] | 
 
 
 def _word_set(role: str, name: str, words: Sequence[str]) -> WordSet:
-    if not isinstance(name, str) or not name.strip():
-        raise BiasgridError(f"query: a {role} set's name must be a non-empty string, not {name!r}")
+    _check_text(f"{role} set's name", name)
     if isinstance(words, (str, dict)) or not hasattr(words, "__iter__"):
         raise BiasgridError(f"query: {role} set {name!r} must be a list of words, not {type(words).__name__}")
     words = tuple(words)
     if not words:
         raise BiasgridError(f"query: {role} set {name!r} is empty")
     for word in words:
-        if not isinstance(word, str) or not word.strip():
+        if not isinstance(word, str) or not word.strip() or not _is_unicode(word):
             raise BiasgridError(f"query: {role} set {name!r}: {word!r} is not a word (a non-empty string)")
     repeated = [w for w, c in Counter(words).items() if c > 1]
     if repeated:
         warnings.warn(
-            f"{role} set {name!r} repeats {', '.join(map(repr, repeated))}; each word counts once",
+            f"{role} set {name!r} repeats {', '.join(map(repr, repeated))}; it counts once, but for metrics of pairs",
             stacklevel=4,
         )
     return WordSet(name, tuple(str(word) for word in words))
+
+
+def _check_text(what: str, text: str) -> None:
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise BiasgridError(f"query: a {what} must be a line of text, not {text!r}")
+
+
+def _is_unicode(text: str) -> bool:
+    """Half a surrogate pair, which JSON can spell, is in no text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import yaml
 
 from . import metrics
+from .configs import read_json, read_yaml
 from .errors import BiasgridError
 from .query import Query
 from .words import WordOptions
@@ -55,6 +55,7 @@ class Study:
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
         config = _checked(config, SCHEMA, where)
+        config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
         config["criteria"] = _criteria(config["criteria"], where, root)
         queries: dict[str, Query] = {}
         word_sets: dict[str, dict] = {}
@@ -72,7 +73,7 @@ class Study:
     @classmethod
     def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
         """A study from its config file (YAML or the resolved JSON)."""
-        return cls.of(_yaml(Path(path)), str(path), root)
+        return cls.of(read_yaml(path), str(path), root)
 
     @property
     def name(self) -> str:
@@ -127,17 +128,17 @@ class Study:
     def labels(self) -> dict[str, str]:
         """What figures print for a model's or metric's key."""
         labels = {key: model["label"] for key, model in self.models.items()}
-        for criterion in self.config["criteria"]:
+        for criterion in self.ranked:
             for key, entry in self.metrics(criterion).items():
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
         return labels
 
     @cached_property
     def neutral(self) -> dict[str, float]:
-        """The value that means no bias, by the study's metric keys."""
+        """The value that means no bias, by the metric keys of the ranked criteria."""
         return {
             key: self.metric(criterion, key).neutral
-            for criterion in self.config["criteria"]
+            for criterion in self.ranked
             for key in self.metrics(criterion)
         }
 
@@ -203,6 +204,22 @@ class Study:
         for criterion in self.ranked:
             if slugs.count(_slug(criterion)) > 1:
                 raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
+        labels = [model["label"] for model in self.models.values()]
+        for key, model in self.models.items():
+            if key == "raw":
+                raise BiasgridError(
+                    f"{where}: models: 'raw' is the archives' folder; name the model otherwise"
+                )
+            if labels.count(model["label"]) > 1:
+                raise BiasgridError(f"{where}: models: {key}: another model has the label {model['label']!r}")
+        ranked: dict[str, dict] = {}
+        for criterion in self.ranked:
+            for key, entry in self.metrics(criterion).items():
+                if ranked.setdefault(key, entry) != entry:
+                    raise BiasgridError(
+                        f"{where}: {criterion}: metrics: {key}: is another metric, or has other parameters, in "
+                        "another ranked criterion; name them apart"
+                    )
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
                 if model not in self.models:
@@ -248,7 +265,11 @@ def _canonical(record: Any) -> str:
 
 def _checked(record: Any, schema: dict[str, Any], where: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
-    record = json.loads(json.dumps(record))
+    try:
+        record = json.loads(json.dumps(record))
+    except (TypeError, ValueError) as error:
+        # a YAML date, a set, a mapping that holds itself
+        raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
     if error is not None:
         place = ".".join(str(part) for part in error.absolute_path)
@@ -281,7 +302,7 @@ def _criteria(entries: Any, where: str, root: Path) -> dict[str, dict[str, Any]]
     merged: dict[str, dict[str, Any]] = {}
     for entry in entries if isinstance(entries, list) else [entries]:
         part, source = (
-            (_yaml(root / entry), entry) if isinstance(entry, str) else (entry, f"{where}: criteria")
+            (read_yaml(root / entry), entry) if isinstance(entry, str) else (entry, f"{where}: criteria")
         )
         part = _checked(part, CRITERIA_SCHEMA, source)
         for name, criterion in part.items():
@@ -322,22 +343,13 @@ def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, di
         if not path.is_file():
             known = ", ".join(sorted(p.stem for p in folder.glob("*.json"))) or "none"
             raise BiasgridError(f"{where}: {value!r}: there is no file {path}; word-set files are {known}")
-        try:
-            cache[stem] = json.loads(path.read_text(encoding="utf-8"))["sets"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise BiasgridError(f"{path}: not a word-set file (JSON with sets): {error!r}") from None
+        record = read_json(path)
+        if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
+            raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
+        cache[stem] = record["sets"]
     words = cache[stem].get(name)
     if words is None:
         raise BiasgridError(f"{where}: {stem}.json has no set {name!r}; it has {', '.join(cache[stem])}")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
     return words
-
-
-def _yaml(path: Path) -> Any:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BiasgridError(f"{path}: not a YAML file: {' '.join(str(error).split())}") from None

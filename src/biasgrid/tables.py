@@ -12,6 +12,7 @@ import pandas as pd
 
 from .errors import BiasgridError
 from .files import write_text
+from .study import Study
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "ci_low", "ci_high", "words_used", "words_lost", "status"]
@@ -113,6 +114,28 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
             rows += [(criterion, method, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
     columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def make(study: Study, name: str) -> int:
+    """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows."""
+    # imported late: it reads tables with this module
+    from . import comparison
+
+    def table(of: str):
+        return read(study.results / f"{of}.csv")
+
+    make = {
+        "scores": lambda: scores(map(study.cell_file, study.cells.values())),
+        "aggregates": lambda: aggregates(table("scores"), study.ranked),
+        "rankings": lambda: rankings(table("scores"), **study.ranking),
+        "correlations": lambda: correlations(table("rankings"), study.config["correlations"]),
+        "comparison": lambda: comparison.of_study(
+            study.results, study.config["published"], study.published_as
+        ),
+    }
+    made = make[name]()
+    write(made, study.results / f"{name}.csv")
+    return len(made)
 
 
 def write(table: pd.DataFrame, path: Path | str) -> None:

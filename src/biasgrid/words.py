@@ -120,7 +120,8 @@ def find(
     width = len(options.preprocessors)
     keys = [variant(word, p, model.vocab_prefix) for word in words for p in options.preprocessors]
     rows = model.rows(keys)
-    hits = (rows >= 0).tolist()
+    # strip_accents: ascii leaves nothing of a word in another script
+    hits = ((rows >= 0) & np.array([key != model.vocab_prefix for key in keys])).tolist()
     slots = []
     found: dict[str, list[str]] = {}
     seen: set[str] = set()

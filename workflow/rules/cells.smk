@@ -1,6 +1,6 @@
 # A cell: one metric on one query on one model. A `run:` block in a thread of the engine costs a few milliseconds,
 # where a process would cost a second (profiles/default: force-use-threads). It must not change process state.
-from biasgrid.grid import compute_cell
+from biasgrid.cell import compute_cell
 
 
 rule cell:

@@ -1,16 +1,22 @@
 # The study that the config declares, and what happens when a step of it fails.
 import fcntl
 import json
+import re
 import subprocess
 import traceback
 
 from snakemake.exceptions import WorkflowError
 
 from biasgrid import metrics
+from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.study import Study
 
 try:
+    for path in workflow.configfiles:
+        read_yaml(
+            os.path.relpath(path)
+        )  # for what Snakemake's own reading lets pass: a key that stands twice
     STUDY = Study.of(config, where=", ".join(map(os.path.relpath, workflow.configfiles)))
 except BiasgridError as error:
     print(f"biasgrid: {error}", file=sys.stderr)
@@ -46,6 +52,19 @@ def command(*arguments):
         )
 
 
+def one_of(names):
+    """A wildcard's constraint: what the study has no name for is no target."""
+    return "|".join(map(re.escape, names)) or "none"
+
+
+wildcard_constraints:
+    model=one_of(STUDY.models),
+    query=one_of(STUDY.queries),
+    metric=one_of({cell.metric for cell in STUDY.cells.values()}),
+    debias="none",
+    figure=one_of(STUDY.figures),
+
+
 def source(name):
     """A module of the package as an input: editing it re-runs what depends on it; moving the project does not."""
     return os.path.relpath(SOURCES / name)
@@ -71,7 +90,7 @@ def metric_source(wildcards):
 
 
 # what every cell's code is, besides its metric
-CELL_SOURCES = [source(f"{name}.py") for name in ("geometry", "measure", "query", "words")]
+CELL_SOURCES = [source(f"{name}.py") for name in ("cell", "geometry", "measure", "query", "words")]
 CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
 
 

@@ -1,5 +1,5 @@
 # Cells -> scores -> aggregates, rankings, correlations, comparison with published numbers.
-from biasgrid.grid import make_table
+from biasgrid import tables
 
 
 rule scores:
@@ -11,7 +11,7 @@ rule scores:
     log:
         f"{LOGS}/scores.txt",
     run:
-        step("scores", log[0], make_table, STUDY, "scores")
+        step("scores", log[0], tables.make, STUDY, "scores")
 
 
 rule aggregates:
@@ -25,7 +25,7 @@ rule aggregates:
     params:
         ranked=json.dumps(STUDY.ranked),
     run:
-        step("aggregates", log[0], make_table, STUDY, "aggregates")
+        step("aggregates", log[0], tables.make, STUDY, "aggregates")
 
 
 rule rankings:
@@ -39,7 +39,7 @@ rule rankings:
     params:
         ranking=json.dumps(STUDY.ranking, sort_keys=True),
     run:
-        step("rankings", log[0], make_table, STUDY, "rankings")
+        step("rankings", log[0], tables.make, STUDY, "rankings")
 
 
 rule correlations:
@@ -53,7 +53,7 @@ rule correlations:
     params:
         methods=json.dumps(STUDY.config["correlations"]),
     run:
-        step("correlations", log[0], make_table, STUDY, "correlations")
+        step("correlations", log[0], tables.make, STUDY, "correlations")
 
 
 rule comparison:
@@ -68,4 +68,4 @@ rule comparison:
     params:
         published_as=json.dumps(STUDY.published_as, sort_keys=True),
     run:
-        step("comparison", log[0], make_table, STUDY, "comparison")
+        step("comparison", log[0], tables.make, STUDY, "comparison")

@@ -25,8 +25,9 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> float:
     # imported late: it takes half a second, which every start of the workflow would pay
     from scipy.stats import rankdata
 
-    # and not spearmanr: its warnings are process-wide, and cells share a process
-    x, y = rankdata(x), rankdata(y)
+    # and not spearmanr: its warnings are process-wide, and cells share a process. Cosines that agree to twelve
+    # digits are a tie, not an order made by rounding
+    x, y = rankdata(x.round(12)), rankdata(y.round(12))
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(np.clip(x @ y / scale, -1.0, 1.0)) if scale > 0 else float("nan")

@@ -48,6 +48,7 @@ class Metric:
     neutral    the value that means no bias; rankings go by the distance from it
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
     seeded     it draws at random and takes a `seed` parameter
+    check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
 
@@ -60,6 +61,7 @@ class Metric:
     reference: str
     paired: bool = False
     seeded: bool = False
+    check: Callable[..., None] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -68,11 +70,13 @@ class Metric:
         return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
-        """Raises BiasgridError for a parameter that the metric does not have."""
+        """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take."""
         for name in given:
             if name not in self.parameters:
                 allowed = ", ".join(self.parameters) or "none"
                 raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
+        if self.check:
+            self.check(**{**self.parameters, **given})
 
     def __call__(self, query, model, *, seed: int = 0, **options):
         """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.

@@ -24,7 +24,6 @@ def ripa(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     by_word = np.stack([products.mean(axis=1), products.std(axis=1)], axis=1)
     return Score(
         float(products.mean()),
-        scalars={"pairs": len(first)},
         detail={"word_values": Detail("attribute", [by_word], columns=["mean", "std"])},
     )
 

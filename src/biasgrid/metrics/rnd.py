@@ -16,16 +16,20 @@ def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: st
     distance "cos": cosine similarity in its place, as the paper and WEFE have it, so that the sign is the
     opposite one: positive means nearer to the first. Neutral value 0; "norm" depends on the vectors' length.
     """
+    _check(distance)
     first, second = (words.mean(axis=0) for words in targets)
     (words,) = attributes
     if distance == "norm":
         by_word = np.linalg.norm(words - first, axis=1) - np.linalg.norm(words - second, axis=1)
-    elif distance == "cos":
+    else:
         to_means = cosines(words, np.stack([first, second]))
         by_word = to_means[:, 0] - to_means[:, 1]
-    else:
-        raise BiasgridError(f"distance: {distance!r} is not known; allowed are 'norm' and 'cos'")
     return Score(float(by_word.mean()), detail={"distance_by_word": Detail("attribute", [by_word])})
+
+
+def _check(distance: str) -> None:
+    if distance not in ("norm", "cos"):
+        raise BiasgridError(f"distance: {distance!r} is not known; allowed are 'norm' and 'cos'")
 
 
 METRICS = (
@@ -36,6 +40,7 @@ METRICS = (
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
         "stereotypes. PNAS 115, 2018",
     ),

@@ -21,6 +21,8 @@ PRECISION = 1e-9
 LONGEST = 1e6
 # words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
 BLOCK = 1_000_000
+# splits: all are drawn before the first is fitted
+MOST_ITERATIONS = 100_000
 MAX_STEPS = 100
 TINY = np.finfo(float).tiny
 
@@ -53,8 +55,8 @@ def rnsb(
     Scalars: rnsb; n_iterations; accuracy on the words left out; standard_deviation over the iterations and
     standard_error of their mean, the part of the value that is luck of the draw. Detail per target word: mean
     probability, and these means normalised to sum 1. Undefined (NaN) where the attribute sets are too small
-    to split, and for vectors of length 1e6 or more. Raises BiasgridError for a parameter out of range and for
-    several iterations of one random_state.
+    to split, for a single target word, whose P is certain, and for vectors of length 1e6 or more. Raises
+    BiasgridError for a parameter out of range and for several iterations of one random_state.
     """
     _check(n_iterations, holdout, test_size, random_state, solver)
     sizes = [len(words) for words in attributes]
@@ -64,10 +66,11 @@ def rnsb(
         train = sklearn_split(sizes, test_size, random_state)
     else:
         train = draw_splits(sizes, test_size, n_iterations or 100, np.random.default_rng(seed))
-    if train is None:
+    targets_pooled = np.concatenate(targets)
+    if train is None or len(targets_pooled) < 2:
         return Score(math.nan)
     fit = probabilities if solver == "exact" else liblinear_probabilities
-    negative, correct = fit(np.concatenate(targets), attributes, train)
+    negative, correct = fit(targets_pooled, attributes, train)
     if not np.isfinite(negative).all():
         return Score(math.nan)
     share = negative / negative.sum(axis=0)
@@ -100,8 +103,8 @@ def _check(
         if not ok:
             raise BiasgridError(f"{name}: {given!r} is not allowed; allowed are {allowed}")
 
-    ok = n_iterations is None or whole(n_iterations, 1)
-    require(ok, "n_iterations", n_iterations, "whole numbers from 1 on")
+    ok = n_iterations is None or (whole(n_iterations, 1) and n_iterations <= MOST_ITERATIONS)
+    require(ok, "n_iterations", n_iterations, f"whole numbers from 1 to {MOST_ITERATIONS}")
     require(isinstance(holdout, bool), "holdout", holdout, "true and false")
     ok = isinstance(test_size, Real) and 0 < test_size < 1
     require(ok, "test_size", test_size, "numbers between 0 and 1, both excluded")
@@ -204,6 +207,8 @@ def liblinear_probabilities(
     from sklearn.linear_model import LogisticRegression
 
     words = np.concatenate(attributes)
+    if not np.linalg.norm(np.vstack([words, targets]), axis=1).max() < LONGEST:
+        return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
     labels = np.repeat([1, -1], [len(part) for part in attributes])
     results = []
     for chosen in train.T:
@@ -303,6 +308,7 @@ METRICS = (
         range=(0.0, np.inf),
         neutral=0.0,
         seeded=True,
+        check=_check,
         reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
         "in word embeddings. ACL 2019",
     ),

@@ -23,6 +23,7 @@ def weat(
     different size do not compare. `return_effect_size` (WEFE's name) makes the effect size the value.
     Undefined (NaN) for a zero vector.
     """
+    _check(ddof, return_effect_size)
     association = _associations(targets, attributes)
     statistic = float(association[0].sum() - association[1].sum())
     effect_size = _effect_size(association, ddof)
@@ -47,9 +48,16 @@ def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> li
     return [cosines(words, a).mean(axis=1) - cosines(words, b).mean(axis=1) for words in targets]
 
 
-def _effect_size(association: list[np.ndarray], ddof: int) -> float:
-    if ddof not in (0, 1) or isinstance(ddof, bool):
+def _check(ddof: int, return_effect_size: bool = True) -> None:
+    if type(ddof) is not int or ddof not in (0, 1):
         raise BiasgridError(f"ddof: {ddof!r} is not allowed; allowed are 0 and 1")
+    if type(return_effect_size) is not bool:
+        raise BiasgridError(
+            f"return_effect_size: {return_effect_size!r} is not allowed; allowed are true and false"
+        )
+
+
+def _effect_size(association: list[np.ndarray], ddof: int) -> float:
     both = np.concatenate(association)
     if len(both) <= ddof:
         return float("nan")
@@ -72,6 +80,7 @@ METRICS = (
         range=(-np.inf, np.inf),
         neutral=0.0,
         reference=REFERENCE,
+        check=_check,
     ),
     Metric(
         name="weat_es",
@@ -81,5 +90,6 @@ METRICS = (
         range=(-2.0, 2.0),
         neutral=0.0,
         reference=REFERENCE,
+        check=_check,
     ),
 )

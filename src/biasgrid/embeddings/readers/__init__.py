@@ -81,7 +81,8 @@ def convert(
         _check(source, sha256)
     elif format == "gensim-kv" and not trust_pickle:
         raise BiasgridError(
-            f"{source}: is a pickle, a format that can hold code: give its sha256, or trust_pickle (--trust-pickle)"
+            f"{source}: is a pickle, a format that can hold code: pin its sha256 (in a study, in the model's "
+            "source), or say trust_pickle (--trust-pickle)"
         )
     facts = {"file": source.name} | ({"sha256": sha256} if sha256 else {})
     record = {"label": name, "source": facts, "licence": "not stated", "note": ""} | dict(metadata or {})

@@ -1,4 +1,4 @@
-"""The steps of a study, from cells to tables, each writing the file that the workflow declares."""
+"""One cell of a study as a file."""
 
 from __future__ import annotations
 
@@ -39,25 +39,3 @@ def compute_cell(study: Study, cell: Cell) -> None:
         "results": [as_json(result) for result in results],
     }
     write_text(study.cell_file(cell), dumps(record, separators=(",", ":")) + "\n")
-
-
-def make_table(study: Study, name: str) -> int:
-    """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows."""
-    # imported late: pandas is slow to import and cells need none of it
-    from . import comparison, tables
-
-    def table(of: str):
-        return tables.read(study.results / f"{of}.csv")
-
-    make = {
-        "scores": lambda: tables.scores(map(study.cell_file, study.cells.values())),
-        "aggregates": lambda: tables.aggregates(table("scores"), study.ranked),
-        "rankings": lambda: tables.rankings(table("scores"), **study.ranking),
-        "correlations": lambda: tables.correlations(table("rankings"), study.config["correlations"]),
-        "comparison": lambda: comparison.of_study(
-            study.results, study.config["published"], study.published_as
-        ),
-    }
-    made = make[name]()
-    tables.write(made, study.results / f"{name}.csv")
-    return len(made)
