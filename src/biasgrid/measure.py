@@ -78,11 +78,7 @@ def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str,
     known = [f.name for f in fields(WordOptions)]
     look_up = set(known) & set(options)
     parameters = {name: value for name, value in options.items() if name not in look_up}
-    for name in parameters:
-        if name not in metric.parameters:
-            allowed = ", ".join([*metric.parameters, *known])
-            raise BiasgridError(f"{metric.name} has no parameter {name!r}; allowed are: {allowed}")
-    metric.check_parameters(parameters)
+    metric.check_parameters(parameters, known)
     return parameters, WordOptions(**{name: options[name] for name in look_up})
 
 

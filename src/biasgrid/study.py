@@ -200,6 +200,19 @@ class Study:
                         yield Cell(criterion, query, key, model, "none", text)
 
     def _check(self, where: str) -> None:
+        self._check_names(where)
+        for criterion, entry in self.config["criteria"].items():
+            for model in entry.get("models", []):
+                if model not in self.models:
+                    known = ", ".join(self.models)
+                    raise BiasgridError(
+                        f"{where}: {criterion}: model {model!r} is not in the study; it has {known}"
+                    )
+            for key in self.metrics(criterion):
+                self._check_metric(criterion, key, where)
+
+    def _check_names(self, where: str) -> None:
+        """What would meet in one file, one label or one column of a table."""
         slugs = [_slug(criterion) for criterion in self.ranked]
         for criterion in self.ranked:
             if slugs.count(_slug(criterion)) > 1:
@@ -220,34 +233,29 @@ class Study:
                         f"{where}: {criterion}: metrics: {key}: is another metric, or has other parameters, in "
                         "another ranked criterion; name them apart"
                     )
-        for criterion, entry in self.config["criteria"].items():
-            for model in entry.get("models", []):
-                if model not in self.models:
-                    known = ", ".join(self.models)
-                    raise BiasgridError(
-                        f"{where}: {criterion}: model {model!r} is not in the study; it has {known}"
-                    )
-            for key, metric in self.metrics(criterion).items():
-                try:
-                    registered = self.metric(criterion, key)
-                    registered.check_parameters(metric.get("params", {}))
-                    for model in self.models:
-                        WordOptions(**self.word_options(criterion, key, model))
-                except BiasgridError as error:
-                    raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
-                same_name = {}
-                fitting = [q for q in entry["queries"] if self.queries[q].fits(registered.template)]
-                for sub in (s for q in fitting for s in self.queries[q].subqueries(registered.template)):
-                    if same_name.setdefault(sub.name, sub) != sub:
-                        raise BiasgridError(
-                            f"{where}: {criterion}: two (sub-)queries are named {sub.name!r} but their words "
-                            "differ; name the sets apart"
-                        )
-                if not fitting:
-                    raise BiasgridError(
-                        f"{where}: metrics: {key}: no query of {criterion!r} has the template "
-                        f"{registered.template} or sub-queries that have it"
-                    )
+
+    def _check_metric(self, criterion: str, key: str, where: str) -> None:
+        try:
+            registered = self.metric(criterion, key)
+            registered.check_parameters(self.metrics(criterion)[key].get("params", {}))
+            for model in self.models:
+                WordOptions(**self.word_options(criterion, key, model))
+        except BiasgridError as error:
+            raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+        queries = [self.queries[q] for q in self.config["criteria"][criterion]["queries"]]
+        fitting = [query for query in queries if query.fits(registered.template)]
+        if not fitting:
+            raise BiasgridError(
+                f"{where}: metrics: {key}: no query of {criterion!r} has the template "
+                f"{registered.template} or sub-queries that have it"
+            )
+        same_name: dict[str, Query] = {}
+        for sub in (s for query in fitting for s in query.subqueries(registered.template)):
+            if same_name.setdefault(sub.name, sub) != sub:
+                raise BiasgridError(
+                    f"{where}: {criterion}: two (sub-)queries are named {sub.name!r} but their words "
+                    "differ; name the sets apart"
+                )
 
 
 def cell_seed(study_seed: int, name: str) -> int:

@@ -124,7 +124,7 @@ def make(study: Study, name: str) -> int:
     def table(of: str):
         return read(study.results / f"{of}.csv")
 
-    make = {
+    recipes = {
         "scores": lambda: scores(map(study.cell_file, study.cells.values())),
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
         "rankings": lambda: rankings(table("scores"), **study.ranking),
@@ -133,7 +133,7 @@ def make(study: Study, name: str) -> int:
             study.results, study.config["published"], study.published_as
         ),
     }
-    made = make[name]()
+    made = recipes[name]()
     write(made, study.results / f"{name}.csv")
     return len(made)
 

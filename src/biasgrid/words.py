@@ -11,6 +11,7 @@ import numpy as np
 
 from .embeddings.store import EmbeddingStore
 from .errors import BiasgridError
+from .geometry import unit
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
@@ -140,9 +141,7 @@ def find(
     slots = np.array(slots, dtype=np.int64)
     vectors = model.vectors[rows[slots]].astype(np.float64)
     if options.normalize:
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        # a zero vector has no direction: it becomes NaN, and the cell says so
-        vectors = np.divide(vectors, norms, out=np.full_like(vectors, np.nan), where=norms > 0)
+        vectors = unit(vectors)
     places = slots // width
     return FoundSet(
         name=name,

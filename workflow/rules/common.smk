@@ -13,10 +13,9 @@ from biasgrid.errors import BiasgridError
 from biasgrid.study import Study
 
 try:
+    # Snakemake's own reading lets a key pass that stands twice
     for path in workflow.configfiles:
-        read_yaml(
-            os.path.relpath(path)
-        )  # for what Snakemake's own reading lets pass: a key that stands twice
+        read_yaml(os.path.relpath(path))
     STUDY = Study.of(config, where=", ".join(map(os.path.relpath, workflow.configfiles)))
 except BiasgridError as error:
     print(f"biasgrid: {error}", file=sys.stderr)

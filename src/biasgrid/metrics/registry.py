@@ -8,7 +8,7 @@ published. Putting the file here is all it takes: the grid, the tables and the c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -69,11 +69,14 @@ class Metric:
         signature = inspect.signature(self.function).parameters.values()
         return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
 
-    def check_parameters(self, given: Mapping[str, Any]) -> None:
-        """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take."""
+    def check_parameters(self, given: Mapping[str, Any], others: Sequence[str] = ()) -> None:
+        """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take.
+
+        `others` are the names that are allowed where these were given, but are none of the metric's.
+        """
         for name in given:
             if name not in self.parameters:
-                allowed = ", ".join(self.parameters) or "none"
+                allowed = ", ".join([*self.parameters, *others]) or "none"
                 raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
         if self.check:
             self.check(**{**self.parameters, **given})
