@@ -4,7 +4,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
-.PHONY: study study-npm full test lint install clean
+.PHONY: study study-npm debias full test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -13,6 +13,10 @@ study: .venv/installed
 
 study-npm: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
+
+debias: .venv/installed
+	$(BIN)/snakemake --cores $(CORES) --configfile config/debias.yaml --quiet rules
+	@echo "figures: results/debias/figures   tables: results/debias/*.csv"
 
 full: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules

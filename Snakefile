@@ -22,6 +22,7 @@ if not workflow.config_settings.configfiles:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/queries.smk"
+include: "workflow/rules/debias.smk"
 include: "workflow/rules/cells.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"

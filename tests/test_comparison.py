@@ -114,7 +114,7 @@ def compare(tmp_path):
         published = comparison.read([write(tmp_path / "published.csv", *rows)])
         empty = {"aggregates": aggregates(), "rankings": rankings({}), "correlations": correlations()}
         return comparison.compare(
-            published, **(empty | tables), cells=run.cells, published_as=published_as or {"a": "a"}
+            published, **(empty | tables), cells=run.cells, published_as=published_as or {("a", "none"): "a"}
         )
 
     run.cells = tmp_path / "cells"
@@ -141,11 +141,31 @@ def test_aggregates_are_compared_under_none(compare):
 
 def test_models_that_the_study_lacks_are_left_out_and_parts_stand_for_the_whole(compare):
     values = aggregates(*[("Gender", "weat", m, "none", "abs_avg", 0.83) for m in ("part", "other")])
-    table = compare({"note": "seen"}, published_as={"part": "a", "other": "other"}, aggregates=values)
+    models = {("part", "none"): "a", ("other", "none"): "other"}
+    table = compare({"note": "seen"}, published_as=models, aggregates=values)
     assert table[["model", "verdict", "note"]].to_numpy().tolist() == [
         ["part", "reproduced", "printed for a; seen"]
     ]
-    assert compare({}, published_as={"other": "other"}, aggregates=values).empty
+    assert compare({}, published_as={("other", "none"): "other"}, aggregates=values).empty
+
+
+def test_a_model_under_a_debias_method_is_compared_with_the_published_one_it_stands_for(compare):
+    values = aggregates(
+        ("Gender", "weat", "a", "none", "abs_avg", 0.5), ("Gender", "weat", "a", "hard", "abs_avg", 0.83)
+    )
+    put_cell(compare.cells, "a/hard/weat/q", {"value": 0.83, "status": "ok"})
+    put_cell(compare.cells, "a/none/weat/q", {"value": 0.5, "status": "ok"})
+    of_cell = {"query": "q", "quantity": "value"}
+    debiased = {"model": "a-debiased"}
+    table = compare(
+        debiased,
+        debiased | of_cell,
+        published_as={("a", "none"): "a", ("a", "hard"): "a-debiased"},
+        aggregates=values,
+    )
+    assert table["model"].tolist() == ["a under hard"] * 2
+    assert table["ours"].tolist() == [0.83, 0.83]
+    assert compare(debiased, published_as={("a", "none"): "a"}, aggregates=values).empty
 
 
 def test_a_number_that_the_study_lacks_differs(compare):
@@ -222,7 +242,7 @@ RHO = {"metric": "rnd~weat", "model": "", "quantity": "correlation", "published"
 )
 def test_ranks_and_their_correlations_need_exactly_the_published_models(compare, ranked, expected):
     rho = correlations(("Gender", "spearman", "rnd", "weat", 0.5), ("Gender", "kendall", "rnd", "weat", 0.1))
-    models = {m: m for m in "abc"}
+    models = {(m, "none"): m for m in "abc"}
     table = compare(*RANKS, RHO, published_as=models, rankings=ranked, correlations=rho)
     assert table["verdict"].tolist() == expected
 

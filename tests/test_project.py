@@ -30,7 +30,8 @@ def test_the_lock_pins_every_dependency():
 
 def test_environment_yml_has_the_locks_versions_of_all_dependencies():
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    pinned = dict(line.split("=") for line in dependencies)
+    pinned = dict(line.split("=") for line in dependencies if isinstance(line, str))
+    pinned |= dict(line.split("==") for line in dependencies[-1]["pip"])
     python = pinned.pop("python")
     assert python == "3.11"
     locked = {normal(name): version for name, version in LOCK.items()}

@@ -232,4 +232,6 @@ def test_the_embedded_study_with_npm_is_valid():
 def test_the_embedded_study_has_all_seven_metrics_on_25_queries():
     study = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
     grid = [c for c in study.cells.values() if c.criterion in ("Gender", "Ethnicity", "Religion")]
-    assert len(grid) == len(study.models) * 25 * 7
+    assert sum(c.debias == "none" for c in grid) == len(study.models) * 25 * 7
+    # the case study's hard-debiased model
+    assert sum(c.debias == "gender-hard" for c in grid) == 25 * 7

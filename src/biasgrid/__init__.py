@@ -7,10 +7,10 @@ query = Query.read("query.json")
 metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
 """
 
-from . import metrics
+from . import debias, metrics
 from .embeddings.store import EmbeddingStore
 from .errors import BiasgridError
 from .query import Query, WordSet
 from .words import WordOptions
 
-__all__ = ["BiasgridError", "EmbeddingStore", "Query", "WordOptions", "WordSet", "metrics"]
+__all__ = ["BiasgridError", "EmbeddingStore", "Query", "WordOptions", "WordSet", "debias", "metrics"]

@@ -6,21 +6,26 @@ import json
 from pathlib import Path
 
 from . import metrics
+from .debias.transform import Transform
 from .embeddings.store import EmbeddingStore
 from .files import write_text
 from .measure import as_json, dumps, measure
 from .query import Query
-from .study import Cell, Study
+from .study import UNTOUCHED, Cell, Study
 from .words import WordOptions
 
 
 def compute_cell(study: Study, cell: Cell) -> None:
-    """Measure a cell and write its file: a pure function of query file, store and `cell.spec`, to the last byte."""
+    """Measure a cell and write its file: a pure function of query file, store,
+    transform and `cell.spec`, to the last byte."""
     spec = json.loads(cell.spec)
+    model = EmbeddingStore.open(Path(study.config["embeddings"]) / cell.model)
+    if cell.debias != UNTOUCHED:
+        model = model.under(Transform.load(study.transform_file(cell.model, cell.debias)))
     results = measure(
         metrics.metric(spec["metric"]),
         Query.read(study.query_file(cell.query)),
-        EmbeddingStore.open(Path(study.config["embeddings"]) / cell.model),
+        model,
         spec["params"],
         WordOptions(**spec["words"]),
         spec["seed"],

@@ -44,6 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """A metric on a query on a model."""
     from . import metrics
+    from .debias.transform import Transform
     from .embeddings.readers import open_model
     from .measure import as_json, split_options
     from .measure import measure as measure_query
@@ -59,13 +60,75 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
-    given = {"sha256": args.sha256, "trust_pickle": args.trust_pickle, "vocab_prefix": args.vocab_prefix}
-    with open_model(args.model, **given) as model:
-        results = measure_query(metric, query, model, parameters, words, args.seed)
+    with open_model(args.model, **_of_file(args)) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
+        if args.debias:
+            transform = Transform.load(args.debias)
+            model = model.under(transform)
+            record["debias"] = transform.method
+        results = measure_query(metric, query, model, parameters, words, args.seed)
     if len(results) == 1 and query.exactly(metric.template):
         return record | as_json(results[0])
     return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
+
+
+def debias(args: argparse.Namespace) -> dict[str, Any]:
+    """A debias method fitted on a model; with --materialize, the debiased model as a file."""
+    from . import debias as methods
+    from .configs import read_json
+    from .debias.materialize import materialize
+    from .embeddings.readers import open_model
+    from .embeddings.writers import format_of
+
+    method = methods.method(args.method)
+    words = read_json(args.words)
+    if not isinstance(words, dict):
+        raise BiasgridError(f"{args.words}: not a mapping of {', '.join(method.words)} to words")
+    options = _options(args.param)
+    if args.materialize:
+        format_of(args.materialize)  # refuses a suffix before anything is fitted
+    try:
+        method.check_words(words)
+    except BiasgridError as error:
+        raise BiasgridError(f"{args.words}: {error}") from None
+    method.check_parameters(options)
+    with open_model(args.model, **_of_file(args)) as model:
+        transform = method(model, **words, **options, seed=args.seed)
+        for name, lost in transform.fitted_on["lost"].items():
+            if lost and method.words.get(name) == "sets":
+                warnings.warn(f"{name}: left out, as {model.name} lacks a word of each: {lost}", stacklevel=1)
+        transform.save(args.output)
+        record = {"transform": str(args.output), **transform.summary()}
+        if args.materialize:
+            record["materialized"] = materialize(model, transform, args.materialize)
+    return record
+
+
+def fit(args: argparse.Namespace) -> dict[str, Any]:
+    """A debias method of a study fitted on one of its models, written where the workflow writes it."""
+    from . import mitigation
+    from .study import Study
+
+    study = Study.read(args.study)
+    if (args.model, args.debias) not in study.fits:
+        known = ", ".join(dict.fromkeys(key for model, key in study.fits if model == args.model)) or "none"
+        raise BiasgridError(f"{args.study}: no method {args.debias!r} for {args.model!r}; it has {known}")
+    transform = mitigation.fit(study, study.fits[args.model, args.debias])
+    return {"transform": str(study.transform_file(args.model, args.debias)), **transform.summary()}
+
+
+def evaluate(args: argparse.Namespace) -> dict[str, Any]:
+    """What a debias method of a study costs and hides, written where the workflow writes it."""
+    from . import mitigation
+    from .study import Study
+
+    study = Study.read(args.study)
+    if args.evaluation not in study.evaluations:
+        known = f"such as {next(iter(study.evaluations))!r}" if study.evaluations else "none"
+        raise BiasgridError(f"{args.study}: no evaluation {args.evaluation!r}; it has {known}")
+    chosen = study.evaluations[args.evaluation]
+    mitigation.evaluate(study, chosen)
+    return {"evaluation": str(study.evaluation_file(chosen))}
 
 
 def convert(args: argparse.Namespace) -> dict[str, Any]:
@@ -139,15 +202,21 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
     """One figure of a study as PDF, SVG and PNG."""
-    from . import figures, tables
+    from . import figures, mitigation, mitigation_figures, tables
     from .study import Study
 
     study = Study.read(args.study)
     if args.figure not in study.figures:
         raise BiasgridError(f"{args.study}: no figure {args.figure!r}; it has {', '.join(study.figures)}")
     results = study.results
-    kind, criterion = study.figures[args.figure]
-    if kind == "correlations":
+    kind, criterion, model = study.figures[args.figure]
+    if kind in ("before-after", "trade-off", "hidden-bias"):
+        draw = getattr(mitigation_figures, kind.replace("-", "_"))
+        drawn = draw(tables.read(results / "mitigation.csv"), study.labels, criterion)
+    elif kind == "word-map":
+        maps = mitigation.word_maps(study, criterion, model)
+        drawn = mitigation_figures.word_map(maps, study.labels, criterion)
+    elif kind == "correlations":
         drawn = figures.correlations(
             tables.read(results / "correlations.csv"), study.labels, study.config["correlations"][0]
         )
@@ -192,14 +261,15 @@ def _parser() -> argparse.ArgumentParser:
         "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
     }
     study = {"required": True, "type": Path, "help": "a study's config, or its results/<study>/study.json"}
+    model = {
+        "required": True,
+        "type": Path,
+        "help": "a store, or word2vec text or binary, gzipped or not, or .kv",
+    }
     command(
         measure,
         metric={"required": True, "help": "its name, such as weat"},
-        model={
-            "required": True,
-            "type": Path,
-            "help": "a store, or word2vec text or binary, gzipped or not, or .kv",
-        },
+        model=model,
         query={"required": True, "type": Path, "help": "a query file (JSON)"},
         param={
             "action": "append",
@@ -209,6 +279,31 @@ def _parser() -> argparse.ArgumentParser:
             "lost_vocabulary_threshold); the value is JSON or YAML",
         },
         seed={"type": int, "default": 0, "help": "for metrics that draw at random (default 0)"},
+        debias={"type": Path, "metavar": "TRANSFORM.npz", "help": "measure the model under this transform"},
+        **file,
+    )
+    command(
+        debias,
+        method={"required": True, "help": "its name, such as hard"},
+        model=model,
+        words={
+            "required": True,
+            "type": Path,
+            "help": 'a JSON file of its words, such as {"definitional_pairs": [["she", "he"], ...]}',
+        },
+        output={"required": True, "type": Path, "help": "the transform's file (.npz)"},
+        param={
+            "action": "append",
+            "default": [],
+            "metavar": "KEY=VALUE",
+            "help": "a parameter of the method; the value is JSON or YAML",
+        },
+        seed={"type": int, "default": 0, "help": "for methods that draw at random (default 0)"},
+        materialize={
+            "type": Path,
+            "metavar": "OUT",
+            "help": "also write the debiased model: .bin (word2vec), .txt, .kv (gensim), or a folder for a store",
+        },
         **file,
     )
     command(
@@ -230,9 +325,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(query, study=study, query={"required": True, "help": "the query's id"})
     command(cell, study=study, cell={"required": True, "help": "model/debias/metric/query"})
+    command(
+        fit,
+        study=study,
+        model={"required": True, "help": "the model's key"},
+        debias={"required": True, "help": "the debias method's key"},
+    )
+    command(evaluate, study=study, evaluation={"required": True, "help": "model/debias/criterion"})
     command(table, study=study, table={"required": True, "choices": TABLES})
     command(figure, study=study, figure={"required": True, "help": "such as rankings"})
     return parser
+
+
+def _of_file(args: argparse.Namespace) -> dict[str, Any]:
+    return {"sha256": args.sha256, "trust_pickle": args.trust_pickle, "vocab_prefix": args.vocab_prefix}
 
 
 def _options(given: list[str]) -> dict[str, Any]:

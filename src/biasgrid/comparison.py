@@ -13,6 +13,7 @@ import pandas as pd
 
 from . import tables
 from .errors import BiasgridError
+from .study import UNTOUCHED
 
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
@@ -24,7 +25,7 @@ COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
 
 def of_study(
-    results: Path | str, published: Iterable[Path | str], published_as: Mapping[str, str]
+    results: Path | str, published: Iterable[Path | str], published_as: Mapping[tuple[str, str], str]
 ) -> pd.DataFrame:
     """`compare` for the tables and cells in a study's folder of results, and files of published numbers."""
     results = Path(results)
@@ -58,14 +59,15 @@ def compare(
     rankings: pd.DataFrame,
     correlations: pd.DataFrame,
     cells: Path | str,
-    published_as: Mapping[str, str],
+    published_as: Mapping[tuple[str, str], str],
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
     published     as `read` gives it
     cells         the study's folder of cell files
-    published_as  every model of the study -> the model whose published numbers it is compared with besides
-                  its own: itself, or the model that it is a part of
+    published_as  (model, debias key) -> the model whose published numbers it is compared with: for every model of
+                  the study as it is ("none") itself, or the model that it is a part of; for one under a debias
+                  method, which is called "<model> under <key>" here, the published debiased model, if any
 
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
     tolerance of at most 3 %, or both are NaN; "explained", it is not, but ours is within a wider tolerance, which
@@ -77,25 +79,25 @@ def compare(
     numbers = _numbers(aggregates, rankings, correlations)
     # a model under a debias method ranks beside the others, so its presence counts
     ranked = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
-    ranked = sorted(published_as.get(m, m) if d == "none" else f"{m} under {d}" for m, d in ranked)
+    ranked = sorted(published_as.get((m, d), _unit(m, d)) for m, d in ranked)
     rows = []
     for _, part in published.groupby("source", sort=False):
         whole = ranked == sorted(set(part.loc[part["quantity"] == "rank", "model"]))
         for row in part.itertuples(index=False):
             if row.quantity == "correlation":
-                models = [""] if whole else []
+                units = [("", UNTOUCHED)] if whole else []
             else:
-                models = [m for m, other in published_as.items() if row.model in (m, other)]
+                units = [unit for unit, other in published_as.items() if row.model in (_unit(*unit), other)]
                 if row.quantity == "rank" and not whole:
-                    models = []
-            for model in models:
+                    units = []
+            for model, debias in units:
                 if row.query:
-                    cell = Path(cells) / model / "none" / row.metric / f"{row.query}.json"
+                    cell = Path(cells) / model / debias / row.metric / f"{row.query}.json"
                     ours, why = _of_cell(cell, row.quantity)
                 else:
-                    ours = numbers.get((row.criterion, row.metric, model, row.quantity))
+                    ours = numbers.get((row.criterion, row.metric, _unit(model, debias), row.quantity))
                     why = "the study has no such number" if ours is None else ""
-                rows.append(_compared(row, model, ours, why))
+                rows.append(_compared(row, _unit(model, debias), ours, why))
     return pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
 
 
@@ -110,6 +112,10 @@ def verdict(
     if _agree(published, ours, 0, relative_tolerance):
         return "explained"
     return "differs"
+
+
+def _unit(model: str, debias: str) -> str:
+    return model if debias == UNTOUCHED else f"{model} under {debias}"
 
 
 def _agree(expected: float, ours: float, absolute: float, relative: float) -> bool:
@@ -136,8 +142,12 @@ def _numbers(
 ) -> dict[tuple, float]:
     """What is not of one cell, by criterion, metric, model and quantity; correlations are of no model."""
     columns = ["criterion", "metric", "model"]
-    of_models = aggregates[aggregates["debias"] == "none"][[*columns, "aggregation", "value"]]
-    ranks = rankings[rankings["debias"] == "none"].assign(quantity="rank")[[*columns, "quantity", "rank"]]
+    aggregates, rankings = (
+        t.assign(model=[_unit(m, d) for m, d in zip(t["model"], t["debias"], strict=True)])
+        for t in (aggregates, rankings)
+    )
+    of_models = aggregates[[*columns, "aggregation", "value"]]
+    ranks = rankings.assign(quantity="rank")[[*columns, "quantity", "rank"]]
     numbers = {tuple(place): value for *place, value in of_models.itertuples(index=False)}
     numbers |= {tuple(place): rank for *place, rank in ranks.itertuples(index=False)}
     for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):

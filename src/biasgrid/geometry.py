@@ -9,6 +9,15 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, norms, out=np.full_like(vectors, np.nan), where=norms > 0)
 
 
+def unit_or_zero(vectors: np.ndarray) -> np.ndarray:
+    """Rows scaled to unit length, as debias methods do it to a whole model: a zero row stays zero.
+
+    A row that has unit length already (within 1e-6, what float32 leaves of it) stays as it is, to the last bit.
+    """
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where((norms == 0) | (np.abs(norms - 1) < 1e-6), 1.0, norms)
+
+
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosine of every row of `a` (n, d) with every row of `b` (m, d): (n, m), within [-1, 1]."""
     return np.clip(unit(a) @ unit(b).T, -1.0, 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .embeddings.store import EmbeddingStore
+from .embeddings.store import DebiasedModel, EmbeddingStore
 from .errors import BiasgridError
 from .metrics.registry import Detail, Metric, Score
 from .query import Query
@@ -50,7 +50,7 @@ class Result:
 def measure(
     metric: Metric,
     query: Query,
-    model: EmbeddingStore,
+    model: EmbeddingStore | DebiasedModel,
     parameters: Mapping[str, Any] | None = None,
     words: WordOptions | None = None,
     seed: int = 0,

@@ -13,15 +13,16 @@ from typing import Any
 
 import jsonschema
 
-from . import metrics
+from . import debias, metrics
 from .configs import read_json, read_yaml
 from .errors import BiasgridError
 from .query import Query
 from .words import WordOptions
 
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
-CRITERIA_SCHEMA = {"$ref": "#/$defs/criteria", "$defs": SCHEMA["$defs"]}
-TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison")
+TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation")
+REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
+UNTOUCHED = "none"  # the debias key of a model as it is
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,31 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """A debias method fitted on a model. `spec` is everything its transform depends on besides the store."""
+
+    criterion: str
+    debias: str
+    model: str
+    spec: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What debiasing costs and hides, measured on a model that is untouched or under one transform."""
+
+    criterion: str
+    debias: str
+    model: str
+    spec: str
+
+    @property
+    def name(self) -> str:
+        """Model/debias/criterion, its path below the study's evaluations."""
+        return f"{self.model}/{self.debias}/{_slug(self.criterion)}"
+
+
+@dataclass(frozen=True)
 class Study:
     """A checked config. Build it with `Study.of`; `config` has its defaults filled in and its includes resolved."""
 
@@ -56,9 +82,18 @@ class Study:
         """
         config = _checked(config, SCHEMA, where)
         config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
-        config["criteria"] = _criteria(config["criteria"], where, root)
+        for part in ("models", "criteria"):
+            config[part] = _merged(config[part], part, where, root)
+        if "Overall" in config["criteria"]:
+            raise BiasgridError(
+                f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
+            )
         queries: dict[str, Query] = {}
         word_sets: dict[str, dict] = {}
+        for part in ("debias", "evaluation"):
+            for criterion, entry in config[part].items():
+                place = f"{where}: {part}: {criterion}"
+                config[part][criterion] = _resolved(entry, place, root / config["word_sets"], word_sets)
         for criterion, entry in config["criteria"].items():
             for key, sets in entry["queries"].items():
                 if key in queries:
@@ -96,19 +131,45 @@ class Study:
         """Where a query's file is."""
         return self.results / "queries" / f"{key}.json"
 
-    @property
-    def tables(self) -> list[str]:
-        """The tables that the study has: a comparison only where the config names published numbers."""
-        return [name for name in TABLES if name != "comparison" or self.config["published"]]
+    def transform_file(self, model: str, debias: str) -> Path:
+        """Where a fitted debias method is."""
+        return self.results / "debias" / model / f"{debias}.npz"
+
+    def evaluation_file(self, evaluation: Evaluation) -> Path:
+        """Where an evaluation's results are."""
+        return self.results / "evaluation" / f"{evaluation.name}.json"
 
     @property
-    def figures(self) -> dict[str, tuple[str, str | None]]:
-        """Figure name -> (kind, criterion)."""
-        if not self.ranked:
-            return {}
-        overall = {name: (name, None) for name in ("rankings", "rankings-by-criterion", "correlations")}
-        scores = {f"scores-{_slug(criterion)}": ("scores", criterion) for criterion in self.ranked}
-        return overall | scores
+    def tables(self) -> list[str]:
+        """The tables that the study has: a comparison only where the config names published numbers, a table of
+        mitigation only where it says what to evaluate."""
+        needs = {"comparison": self.config["published"], "mitigation": self.evaluations}
+        return [name for name in TABLES if needs.get(name, True)]
+
+    @property
+    def figures(self) -> dict[str, tuple[str, str | None, str | None]]:
+        """Figure name -> (kind, criterion, model)."""
+        figures: dict[str, tuple[str, str | None, str | None]] = {}
+        wanted = self.config["figures"]
+        if self.ranked:
+            for name in ("rankings", "rankings-by-criterion", "correlations"):
+                if name in wanted:
+                    figures[name] = (name, None, None)
+            if "scores" in wanted:
+                figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
+        if "mitigation" in wanted:
+            for criterion, entry in self.config["evaluation"].items():
+                slug = _slug(criterion)
+                figures |= {
+                    f"{kind}-{slug}": (kind, criterion, None) for kind in ("before-after", "trade-off")
+                }
+                if "hidden" in entry:
+                    figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
+                    models = dict.fromkeys(
+                        e.model for e in self.evaluations.values() if e.criterion == criterion
+                    )
+                    figures |= {f"word-map-{slug}-{m}": ("word-map", criterion, m) for m in models}
+        return figures
 
     @property
     def ranked(self) -> list[str]:
@@ -125,9 +186,48 @@ class Study:
         return {cell.name: cell for cell in self._cells()}
 
     @cached_property
+    def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Debias key -> the criterion it is named under, and its entry."""
+        return {
+            key: (criterion, entry)
+            for criterion, entries in self.config["debias"].items()
+            for key, entry in entries.items()
+        }
+
+    @cached_property
+    def fits(self) -> dict[tuple[str, str], Fit]:
+        """All fitted debias methods by model and debias key."""
+        fits = {}
+        for key, (criterion, entry) in self.debias.items():
+            for model in entry.get("models", self.models):
+                spec = {
+                    "method": debias.method(entry["method"]).name,
+                    "words": entry["words"],
+                    "params": entry["params"],
+                    "seed": cell_seed(self.config["seed"], f"{model}/{key}"),
+                }
+                fits[model, key] = Fit(criterion, key, model, _canonical(spec))
+        return fits
+
+    @cached_property
+    def evaluations(self) -> dict[str, Evaluation]:
+        """All evaluations by name: of each criterion's debias methods, and of the models untouched."""
+        found = {}
+        for criterion, entry in self.config["evaluation"].items():
+            spec = {"spec": entry, "seed": cell_seed(self.config["seed"], f"evaluation/{criterion}")}
+            fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
+            states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
+            for model, key in states:
+                evaluation = Evaluation(criterion, key, model, _canonical(spec))
+                found[evaluation.name] = evaluation
+        return found
+
+    @cached_property
     def labels(self) -> dict[str, str]:
-        """What figures print for a model's or metric's key."""
+        """What figures print for a model's, metric's or debias method's key."""
         labels = {key: model["label"] for key, model in self.models.items()}
+        for key, (_, entry) in self.debias.items():
+            labels[key] = entry.get("label", debias.method(entry["method"]).label)
         for criterion in self.ranked:
             for key, entry in self.metrics(criterion).items():
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
@@ -156,9 +256,18 @@ class Study:
         }
 
     @property
-    def published_as(self) -> dict[str, str]:
-        """Model -> the model whose published numbers it is compared with: itself, or what the config says."""
-        return {key: model.get("published_as", key) for key, model in self.models.items()}
+    def published_as(self) -> dict[tuple[str, str], str]:
+        """Model and debias key -> the model whose published numbers it is compared with.
+
+        That is what the config says, else the model itself; of a debiased model only what the config says.
+        """
+        untouched = {(key, UNTOUCHED): model.get("published_as", key) for key, model in self.models.items()}
+        debiased = {
+            (model, key): name
+            for key, (_, entry) in self.debias.items()
+            for model, name in entry["published_as"].items()
+        }
+        return untouched | debiased
 
     @property
     def ranking(self) -> dict[str, Any]:
@@ -195,11 +304,22 @@ class Study:
                         "words": self.word_options(criterion, key, model),
                     }
                     for query in queries:
-                        name = f"{model}/none/{key}/{query}"
+                        # a debiased model draws what the untouched one draws: they differ by the method alone
+                        name = f"{model}/{UNTOUCHED}/{key}/{query}"
                         text = _canonical(spec | {"seed": cell_seed(self.config["seed"], name)})
-                        yield Cell(criterion, query, key, model, "none", text)
+                        for state in (UNTOUCHED, *self._debiased(criterion, model)):
+                            yield Cell(criterion, query, key, model, state, text)
+
+    def _debiased(self, criterion: str, model: str) -> list[str]:
+        """The debias methods under which a model is measured on a criterion."""
+        return [
+            key
+            for key, (own, entry) in self.debias.items()
+            if (model, key) in self.fits and criterion in entry.get("criteria", [own])
+        ]
 
     def _check(self, where: str) -> None:
+        self._check_debias(where)
         self._check_names(where)
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
@@ -211,6 +331,38 @@ class Study:
             for key in self.metrics(criterion):
                 self._check_metric(criterion, key, where)
 
+    def _check_debias(self, where: str) -> None:
+        keys = [key for entries in self.config["debias"].values() for key in entries]
+        for criterion, entries in self.config["debias"].items():
+            for key, entry in entries.items():
+                place = f"{where}: debias: {criterion}: {key}"
+                if key == UNTOUCHED or keys.count(key) > 1 or key in self.models:
+                    why = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
+                    raise BiasgridError(f"{place}: this key {why}; name it otherwise")
+                self._check_known(
+                    f"{place}: criteria", [criterion, *entry.get("criteria", [])], self.config["criteria"]
+                )
+                self._check_known(f"{place}: models", entry.get("models", []), self.models)
+                self._check_known(
+                    f"{place}: published_as", entry["published_as"], entry.get("models", self.models)
+                )
+                try:
+                    method = debias.method(entry["method"])
+                    method.check_words(entry["words"])
+                    method.check_parameters(entry["params"])
+                except BiasgridError as error:
+                    raise BiasgridError(f"{place}: {error}") from None
+        for criterion in self.config["evaluation"]:
+            self._check_known(f"{where}: evaluation", [criterion], self.config["debias"])
+
+    @staticmethod
+    def _check_known(where: str, names: Iterable[str], known: Iterable[str]) -> None:
+        for name in names:
+            if name not in known:
+                raise BiasgridError(
+                    f"{where}: {name!r} is not there; allowed are {', '.join(known) or 'none'}"
+                )
+
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
         slugs = [_slug(criterion) for criterion in self.ranked]
@@ -218,6 +370,12 @@ class Study:
             if slugs.count(_slug(criterion)) > 1:
                 raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
         labels = [model["label"] for model in self.models.values()]
+        of_methods = [self.labels[key] for key in self.debias]
+        for key in self.debias:
+            if of_methods.count(self.labels[key]) > 1:
+                raise BiasgridError(
+                    f"{where}: debias: {key}: another entry is labelled {self.labels[key]!r}; give it a label"
+                )
         for key, model in self.models.items():
             if key == "raw":
                 raise BiasgridError(
@@ -271,7 +429,7 @@ def _canonical(record: Any) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def _checked(record: Any, schema: dict[str, Any], where: str) -> Any:
+def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
     try:
         record = json.loads(json.dumps(record))
@@ -280,7 +438,7 @@ def _checked(record: Any, schema: dict[str, Any], where: str) -> Any:
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
     if error is not None:
-        place = ".".join(str(part) for part in error.absolute_path)
+        place = ".".join(map(str, (*part, *error.absolute_path)))
         raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
     return record
 
@@ -305,22 +463,19 @@ def _fill_defaults(validator, properties, instance, schema):
 _Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"properties": _fill_defaults})
 
 
-def _criteria(entries: Any, where: str, root: Path) -> dict[str, dict[str, Any]]:
-    """Criteria by name, from mappings in the config and from the files it names."""
-    merged: dict[str, dict[str, Any]] = {}
+def _merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
+    """The models or criteria (`part`) by name, from the config and from the files that it names."""
+    schema = {"$ref": f"#/$defs/{part}", "$defs": SCHEMA["$defs"]}
+    merged: dict[str, Any] = {}
     for entry in entries if isinstance(entries, list) else [entries]:
-        part, source = (
-            (read_yaml(root / entry), entry) if isinstance(entry, str) else (entry, f"{where}: criteria")
-        )
-        part = _checked(part, CRITERIA_SCHEMA, source)
-        for name, criterion in part.items():
+        if isinstance(entry, str):
+            mapping, source = _checked(read_yaml(root / entry), schema, entry), entry
+        else:
+            mapping, source = _checked(entry, schema, where, part), f"{where}: {part}"
+        for name, value in mapping.items():
             if name in merged:
-                raise BiasgridError(f"{source}: criterion {name!r} is defined twice")
-            merged[name] = criterion
-    if "Overall" in merged:
-        raise BiasgridError(
-            f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
-        )
+                raise BiasgridError(f"{source}: {name!r} is defined twice")
+            merged[name] = value
     return merged
 
 
@@ -342,9 +497,32 @@ def _query(sets: Mapping[str, Any], where: str, folder: Path, cache: dict[str, d
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 
 
+def _resolved(value: Any, where: str, folder: Path, cache: dict[str, dict]) -> Any:
+    """The value with every reference to a word set (`weat.career`) in it replaced by what the set holds."""
+    if isinstance(value, dict):
+        return {key: _resolved(v, f"{where}: {key}", folder, cache) for key, v in value.items()}
+    if isinstance(value, list):
+        return [_resolved(v, where, folder, cache) for v in value]
+    if (
+        isinstance(value, str)
+        and REFERENCE.fullmatch(value)
+        and (folder / f"{value.split('.')[0]}.json").is_file()
+    ):
+        return _word_set(value, where, folder, cache)
+    return value
+
+
 def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, dict]) -> list[str]:
     if isinstance(value, list):
         return value
+    words = _word_set(value, where, folder, cache)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
+    return words
+
+
+def _word_set(value: str, where: str, folder: Path, cache: dict[str, dict]) -> Any:
+    """What a word-set file has under the name `file.set`."""
     stem, _, name = value.partition(".")
     if stem not in cache:
         path = folder / f"{stem}.json"
@@ -358,6 +536,4 @@ def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, di
     words = cache[stem].get(name)
     if words is None:
         raise BiasgridError(f"{where}: {stem}.json has no set {name!r}; it has {', '.join(cache[stem])}")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
     return words

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .errors import BiasgridError
 from .files import write_text
-from .study import Study
+from .study import UNTOUCHED, Study
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "ci_low", "ci_high", "words_used", "words_lost", "status"]
@@ -52,7 +52,8 @@ def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
     """Every aggregation of every criterion's scores, and of the `ranked` criteria together as "Overall".
 
     The overall value is taken over all cells of the criteria, not over the criteria's values (as the case study
-    does). NaN cells are left out and counted; an aggregate of nothing but NaN is NaN.
+    does); a model under a debias method that is not measured on all of them has none. NaN cells are left out and
+    counted; an aggregate of nothing but NaN is NaN.
     """
     rows = []
     for (criterion, metric, model, debias), values in _groups(scores, ranked):
@@ -118,8 +119,8 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
 
 def make(study: Study, name: str) -> int:
     """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows."""
-    # imported late: it reads tables with this module
-    from . import comparison
+    # imported late: they read tables with this module
+    from . import comparison, mitigation
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
@@ -131,6 +132,9 @@ def make(study: Study, name: str) -> int:
         "correlations": lambda: correlations(table("rankings"), study.config["correlations"]),
         "comparison": lambda: comparison.of_study(
             study.results, study.config["published"], study.published_as
+        ),
+        "mitigation": lambda: mitigation.table(
+            table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutral
         ),
     }
     made = recipes[name]()
@@ -156,8 +160,10 @@ def read(path: Path | str) -> pd.DataFrame:
         "published",
         "ours",
         "difference",
+        "before",
+        "after",
     ]
-    counts = ["words_used", "words_lost", "cells", "cells_nan"]
+    counts = ["words_used", "words_lost", "cells", "cells_nan", "n"]
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
     return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))
@@ -168,5 +174,8 @@ def _groups(scores: pd.DataFrame, ranked: Sequence[str]):
     for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
         yield (criterion, *rest), part["value"].to_numpy()
     of_ranked = scores[scores["criterion"].isin(ranked)]
-    for rest, part in of_ranked.groupby(keys, sort=True):
-        yield (OVERALL, *rest), part["value"].to_numpy()
+    criteria = of_ranked.groupby("metric")["criterion"].nunique()
+    for (metric, model, debias), part in of_ranked.groupby(keys, sort=True):
+        # what is measured on some of the criteria only has no place in a ranking over all
+        if debias == UNTOUCHED or part["criterion"].nunique() == criteria[metric]:
+            yield (OVERALL, metric, model, debias), part["value"].to_numpy()

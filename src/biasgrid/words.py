@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .embeddings.store import EmbeddingStore
+from .embeddings.store import DebiasedModel, EmbeddingStore
 from .errors import BiasgridError
 from .geometry import unit
 
@@ -111,7 +111,7 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
 
 
 def find(
-    name: str, words: Sequence[str], model: EmbeddingStore, options: WordOptions, paired=False
+    name: str, words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, paired=False
 ) -> FoundSet:
     """Look a set's words up in a model.
 
@@ -139,7 +139,7 @@ def find(
                 seen.add(keys[slot])
                 slots.append(slot)
     slots = np.array(slots, dtype=np.int64)
-    vectors = model.vectors[rows[slots]].astype(np.float64)
+    vectors = model.take([keys[s] for s in slots], rows[slots])
     if options.normalize:
         vectors = unit(vectors)
     places = slots // width

@@ -7,8 +7,9 @@ rule cell:
     input:
         query=f"{RESULTS}/queries/{{query}}.json",
         model=f"{EMBEDDINGS}/{{model}}/model.json",
+        transform=transform_of,
         metric=metric_source,
-        code=CELL_SOURCES,
+        code=cell_code,
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:

@@ -7,10 +7,10 @@ import traceback
 
 from snakemake.exceptions import WorkflowError
 
-from biasgrid import metrics
+from biasgrid import debias, metrics
 from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.study import UNTOUCHED, Study
 
 try:
     # Snakemake's own reading lets a key pass that stands twice
@@ -60,7 +60,8 @@ wildcard_constraints:
     model=one_of(STUDY.models),
     query=one_of(STUDY.queries),
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
-    debias="none",
+    debias=one_of([UNTOUCHED, *STUDY.debias]),
+    evaluation=one_of(STUDY.evaluations),
     figure=one_of(STUDY.figures),
 
 
@@ -88,9 +89,19 @@ def metric_source(wildcards):
     return source(metrics.source_file(STUDY.metric(cell.criterion, cell.metric)))
 
 
+def transform_of(wildcards):
+    """The fitted debias method that a cell or an evaluation is under, if any."""
+    model, debias = wildcards.model, wildcards.debias
+    return [] if debias == UNTOUCHED else [str(STUDY.transform_file(model, debias))]
+
+
 # what every cell's code is, besides its metric
 CELL_SOURCES = [source(f"{name}.py") for name in ("cell", "geometry", "measure", "query", "words")]
 CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
+
+
+def cell_code(wildcards):
+    return CELL_SOURCES + [source("debias/transform.py")] * (wildcards.debias != UNTOUCHED)
 
 
 onstart:

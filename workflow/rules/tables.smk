@@ -66,6 +66,19 @@ rule comparison:
     log:
         f"{LOGS}/comparison.txt",
     params:
-        published_as=json.dumps(STUDY.published_as, sort_keys=True),
+        published_as=json.dumps(sorted([*unit, other] for unit, other in STUDY.published_as.items())),
     run:
         step("comparison", log[0], tables.make, STUDY, "comparison")
+
+
+rule mitigation:
+    input:
+        scores=rules.scores.output[0],
+        evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
+        code=[source("mitigation.py"), source("tables.py")],
+    output:
+        f"{RESULTS}/mitigation.csv",
+    log:
+        f"{LOGS}/mitigation.txt",
+    run:
+        step("mitigation", log[0], tables.make, STUDY, "mitigation")

@@ -22,11 +22,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import BiasgridError
+
+if TYPE_CHECKING:
+    from ..debias.transform import Transform
 
 VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
 
@@ -112,12 +115,104 @@ class EmbeddingStore:
         order = np.argsort(np.fromiter((row for _, row in pairs), np.int64, len(pairs)), kind="stable")
         return [pairs[place][0] for place in order]
 
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], np.ndarray]:
+        """One word for each of the first `limit` rows, and the rows (int64): no vector twice.
+
+        Rows are in the order of the source file, in most models that of frequency. Where words share a row, the
+        first plain lower-case one stands for it. A row without a word is left out.
+        """
+        with self._lock:
+            pairs = self._vocabulary.execute(
+                "SELECT word, row FROM vocabulary WHERE row < ? ORDER BY word",
+                (len(self.vectors) if limit is None else limit,),
+            ).fetchall()
+        chosen: dict[int, str] = {}
+        for word, row in pairs:
+            if row not in chosen or (_plain(word) and not _plain(chosen[row])):
+                chosen[row] = word
+        rows = sorted(chosen)
+        return [chosen[row] for row in rows], np.array(rows, dtype=np.int64)
+
+    def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
+        """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
+        return self.vectors[rows].astype(np.float64)
+
+    def matrix(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
+        """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
+        return self.vectors[rows]
+
+    @property
+    def fingerprint(self) -> str:
+        """The checksum (sha256) of vectors.npy, as it was when the store was made."""
+        return self.metadata["sha256"][VECTORS]
+
+    def under(self, transform: Transform) -> DebiasedModel:
+        """This model under a debias method's transform: vectors change when they are looked up.
+
+        Raises BiasgridError if the transform was fitted on other vectors.
+        """
+        transform.check_model(self)
+        return DebiasedModel(self, transform)
+
     def __len__(self) -> int:
         """Number of words, which may be more than rows."""
         return self.metadata["words"]
 
     def __contains__(self, word: str) -> bool:
         return bool(self.rows([word])[0] >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class DebiasedModel:
+    """A model under a transform; `EmbeddingStore.under` makes it. It is looked up in like a store."""
+
+    model: EmbeddingStore
+    transform: Transform
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.model.dimensions
+
+    @property
+    def vocab_prefix(self) -> str:
+        return self.model.vocab_prefix
+
+    def rows(self, words: Sequence[str]) -> np.ndarray:
+        """As `EmbeddingStore.rows`."""
+        return self.model.rows(words)
+
+    def words(self) -> list[str]:
+        """As `EmbeddingStore.words`."""
+        return self.model.words()
+
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], np.ndarray]:
+        """As `EmbeddingStore.vocabulary`."""
+        return self.model.vocabulary(limit)
+
+    def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
+        """As `EmbeddingStore.take`, each word's vector as the transform leaves it, to float32's precision.
+
+        So it is what a file of the debiased model holds, and measuring either gives the same numbers.
+        """
+        return self.transform.apply(self.model.take(words, rows), words).astype(np.float32).astype(np.float64)
+
+    def matrix(self, words: Sequence[str], rows: np.ndarray, block: int = 8192) -> np.ndarray:
+        """As `EmbeddingStore.matrix`, transformed block by block."""
+        vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
+        for start in range(0, len(rows), block):
+            part = slice(start, start + block)
+            vectors[part] = self.take(words[part], rows[part])
+        return vectors
+
+    def __len__(self) -> int:
+        return len(self.model)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.model
 
 
 class StoreWriter:
@@ -256,6 +351,10 @@ class StoreWriter:
         raise BiasgridError(
             f"{self.where}: vector {self.rows + row + 1}{word} has a value {value}: only finite float32 are allowed"
         )
+
+
+def _plain(word: str) -> bool:
+    return word.isalpha() and word.islower()
 
 
 def _npy_header(rows: int, dimensions: int) -> bytes:

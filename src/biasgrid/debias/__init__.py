@@ -1,0 +1,54 @@
+"""The debias methods. Each is a file of this package and is found here by being in it.
+
+`REGISTRY` maps names to methods. As attributes of this package they are called on a model and words, and return a
+fitted transform:
+
+    from biasgrid import EmbeddingStore, debias, metrics
+    transform = debias.hard(model, definitional_pairs=pairs, equalize_pairs=equalize, ignore=specific)
+    metrics.weat(query, model.under(transform))
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+from ..errors import BiasgridError
+from .registry import Method
+from .transform import Transform
+
+__all__ = ["REGISTRY", "Method", "Transform", "method", "source_file"]
+
+
+def _found() -> dict[str, Method]:
+    registry = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+        for entry in getattr(importlib.import_module(f"{__name__}.{module}"), "METHODS", ()):
+            if entry.name in registry:
+                raise ImportError(f"two debias methods are named {entry.name!r}; one is in {module}.py")
+            registry[entry.name] = entry
+    return registry
+
+
+REGISTRY: dict[str, Method] = _found()
+# `debias.hard` is the method; its module, of the same name, stays importable as biasgrid.debias.hard
+globals().update(REGISTRY)
+
+
+def method(name: str) -> Method:
+    """The method of that name or alias; case, spaces and hyphens do not matter ("HardDebias" is hard)."""
+    wanted = _folded(name)
+    for entry in REGISTRY.values():
+        if wanted in map(_folded, (entry.name, *entry.aliases)):
+            return entry
+    raise BiasgridError(f"debias method {name!r} is not known; allowed are {', '.join(sorted(REGISTRY))}")
+
+
+def source_file(entry: Method) -> Path:
+    """The file that defines a method: what its transforms depend on."""
+    return Path(importlib.import_module(entry.function.__module__).__file__)
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -1,0 +1,204 @@
+"""Double-Hard Debias (Wang, Lin, Rajani, McCann, Ordonez, Xiong, ACL 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from .lookup import check_n_components, check_pairs, chosen, find_sets, find_words, subspace
+from .registry import Method
+from .training import BLOCK, check_count, leaning, representation, single_threaded
+from .transform import Transform, fitted
+
+VARIANTS = ("paper", "wefe")
+INCREMENTAL = 10  # components of WEFE's incremental PCA
+
+
+@single_threaded("sklearn.cluster", "sklearn.decomposition")
+def double_hard(
+    model: EmbeddingStore,
+    *,
+    definitional_pairs: Sequence[Sequence[str]],
+    bias_representation: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    n_words: int = 1000,
+    n_components: int = 4,
+    component: int | None = None,
+    variant: str = "paper",
+    seed: int = 0,
+    preprocessors: Sequence = ({},),
+) -> Transform:
+    """Double-Hard Debias: one principal component of the whole vocabulary, which is taken to hold word frequency, is
+    removed from every word but `ignore` (or from `target` only), and then the bias direction.
+
+    Algorithm 1 of the paper. With mu the mean of all vectors and u a principal component of the vocabulary,
+    w' = w - mu - (u . w) u, and hard debias is w' - (g . w') g, where g is the first component of the definitional
+    pairs as they are after the first step. Of the first `n_components` u that one is taken after whose removal a
+    2-means clustering (seeded, 10 starts) tells the `n_words` most biased words of either side apart least: its
+    accuracy a, as max(a, 1 - a), .5 to 1, is smallest. Everything is affine: one map of rank two. Vectors are used as
+    they are and nothing is scaled; (u . w) is of the vector before centring, as printed and in the authors' code,
+    so that all words are left with the same coordinate -(u . mu) on u.
+
+    bias_representation  two words, he and she in the paper: the most biased are the words with the highest and
+                         the lowest difference of the cosines with them. None: of the cosine with the bias direction
+                         of the untouched model. Ignored words are not among them; they come from the whole
+                         vocabulary whatever `target` is
+    n_words              on each side; at most half of the words there are
+    component            the component to remove, from 0 on, in place of the choice
+    variant              "wefe" does what WEFE 1.0.1 does: the bias direction is that of the untouched model, the
+                         components are those of an incremental PCA, only the 2 x n_words most biased words are
+                         changed, and `target` chooses no words but makes n_words half their number
+    """
+    check_pairs(definitional_pairs, "definitional_pairs")
+    pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
+    words, lost = chosen(model, target, ignore, preprocessors)
+    wefe = variant == "wefe"
+    if wefe and target is not None:
+        n_words = len(target) // 2
+        if not n_words:
+            raise BiasgridError("target: variant wefe takes n_words from it, and it has fewer than two words")
+    mean, components = _incremental_components(model) if wefe else _components(model)
+    there = len(components)
+    if component is None and n_components > there:
+        raise BiasgridError(
+            f"n_components: {n_components} is more than the {there} components of the vectors"
+        )
+    if component is not None and component >= there:
+        raise BiasgridError(f"component: {component} is not there; the vectors have {there}, counted from 0")
+    direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]
+    found = {"definitional_pairs": pairs.words}
+    if bias_representation is not None:
+        found["bias_representation"], (a, b) = representation(model, bias_representation, preprocessors)
+        scale = a / np.linalg.norm(a) - b / np.linalg.norm(b)
+    else:
+        scale = direction
+    facts, asked = {}, component
+    if wefe or component is None:
+        ignored = find_words(model, ignore, "ignore", preprocessors).rows
+        extremes = _extremes(model, scale, ignored, n_words)
+        facts["n_words_used"] = len(extremes) // 2
+    if wefe:
+        entry = dict(zip(*reversed(model.vocabulary()), strict=True))
+        words = {"only": tuple(entry[row] for row in extremes if row in entry), "leave": ()}
+
+    def removal(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """left, right and shift of the Transform that removes u and then the bias direction g."""
+        g = direction
+        if not wefe:
+            g = subspace([v - np.outer(v @ u, u) for v in pairs.vectors], 1, "definitional_pairs")[0]
+        return np.column_stack([u, g - (g @ u) * u]), np.stack([u, g]), (g @ mean) * g - mean
+
+    if component is None:
+        vectors = model.vectors[extremes].astype(np.float64)
+        accuracies = []
+        for u in components[:n_components]:
+            left, right, shift = removal(u)
+            accuracies.append(_accuracy(vectors - (vectors @ left) @ right + shift, seed))
+        component = int(np.argmin(accuracies))
+        facts["accuracies"] = accuracies
+    left, right, shift = removal(components[component])
+    params = {"n_words": n_words, "n_components": n_components, "component": asked, "variant": variant}
+    return Transform(
+        method="double_hard",
+        fitted_on=fitted(
+            model,
+            params | {"seed": seed, "preprocessors": list(preprocessors)},
+            found,
+            {"definitional_pairs": pairs.lost, **lost},
+            component=component,
+            **facts,
+        ),
+        left=left,
+        right=right,
+        shift=shift,
+        **words,
+    )
+
+
+def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (d,) and principal components (k, d) of all vectors, the first first; none of no variance."""
+    vectors = model.vectors
+    # sums of products about a point near the mean lose nothing to cancellation
+    origin = vectors[:BLOCK].mean(axis=0, dtype=np.float64)
+    total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
+    for start in range(0, len(vectors), BLOCK):
+        block = vectors[start : start + BLOCK] - origin
+        total += block.sum(axis=0)
+        products += block.T @ block
+    offset = total / len(vectors)
+    variances, axes = np.linalg.eigh(products / len(vectors) - np.outer(offset, offset))
+    there = variances > 1e-12 * max(variances[-1], 0.0)
+    return origin + offset, np.ascontiguousarray(axes.T[there][::-1])
+
+
+def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
+    """The same as scikit-learn's incremental PCA finds them, with its batches: an approximation."""
+    from sklearn.decomposition import IncrementalPCA
+    from sklearn.utils import gen_batches
+
+    rows, d = model.vectors.shape
+    pca = IncrementalPCA(min(INCREMENTAL, d, rows))
+    for batch in gen_batches(rows, 5 * d, min_batch_size=pca.n_components):
+        pca.partial_fit(model.vectors[batch])
+    return pca.mean_.astype(np.float64), pca.components_.astype(np.float64)
+
+
+def _extremes(model: EmbeddingStore, scale: np.ndarray, ignored: np.ndarray, n_words: int) -> np.ndarray:
+    """Rows of the words that lean most to either side: n lowest and n highest, ascending."""
+    lean = leaning(model, scale)
+    lean[ignored] = np.nan
+    rows = np.flatnonzero(~np.isnan(lean))
+    n = min(n_words, len(rows) // 2)
+    if not n:
+        raise BiasgridError(f"ignore: {model.name} has {len(rows)} other words, and at least two are needed")
+    order = rows[np.argsort(lean[rows], kind="stable")]
+    return np.concatenate([order[:n], order[-n:]])
+
+
+def _accuracy(vectors: np.ndarray, seed: int) -> float:
+    """How well 2-means tells the first half of the vectors from the second, .5 to 1."""
+    from sklearn.cluster import KMeans
+
+    cluster = KMeans(n_clusters=2, n_init=10, random_state=seed).fit_predict(vectors)
+    accuracy = float(np.mean(cluster == np.repeat([0, 1], len(vectors) // 2)))
+    return max(accuracy, 1.0 - accuracy)
+
+
+def _check_available(name: str, wanted: int, there: int) -> None:
+    if wanted > there:
+        raise BiasgridError(
+            f"{name}: component {wanted - 1} is not there; the vectors have {there}, from 0 on"
+        )
+
+
+def _check(n_words, n_components, component, variant, preprocessors) -> None:
+    check_count("n_words", n_words)
+    check_n_components(n_components)
+    if component is not None and (type(component) is not int or component < 0):
+        raise BiasgridError(f"component: {component!r} is not allowed; allowed are whole numbers from 0 on")
+    if variant not in VARIANTS:
+        raise BiasgridError(f"variant: {variant!r} is not known; allowed are {' and '.join(VARIANTS)}")
+
+
+METHODS = (
+    Method(
+        name="double_hard",
+        label="Double-hard debias",
+        function=double_hard,
+        words={
+            "definitional_pairs": "sets",
+            "bias_representation": "words",
+            "ignore": "words",
+            "target": "words",
+        },
+        aliases=("DoubleHardDebias",),
+        seeded=True,
+        check=_check,
+        reference="Wang, Lin, Rajani, McCann, Ordonez, Xiong. Double-Hard Debias: tailoring word embeddings "
+        "for gender bias mitigation. ACL 2020, algorithm 1",
+    ),
+)

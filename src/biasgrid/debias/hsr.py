@@ -1,0 +1,77 @@
+"""Half-sibling regression (Yang and Feng, A causal inference method for reducing gender bias in word embedding
+relations, AAAI 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from .lookup import chosen, find_words
+from .registry import Method
+from .transform import Transform, fitted
+
+
+def hsr(
+    model: EmbeddingStore,
+    *,
+    definitional_words: Sequence[str],
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    alpha: float = 60.0,
+    preprocessors: Sequence = ({},),
+) -> Transform:
+    """Half-sibling regression: what the words that define the bias predict of a word's vector is taken away from it.
+
+    The paper (section 4.2) predicts every other word's vector v by ridge regression on the definitional words'
+    vectors, the rows of D (n, d): v - D^T (D D^T + alpha I)^-1 D v. That is alpha (D^T D + alpha I)^-1 v, one d x d
+    map for all words, and it is fitted as such. Definitional words are left alone; vectors are used as they are.
+
+    alpha  the ridge penalty, above 0; the paper's 60
+    """
+    found = find_words(model, definitional_words, "definitional_words", preprocessors)
+    if not found.words:
+        raise BiasgridError(
+            f"definitional_words: {model.name} has none of the {len(definitional_words)} words"
+        )
+    both = sorted(set(target or ()) & set(definitional_words))
+    if both:
+        raise BiasgridError(f"target and definitional_words: {', '.join(map(repr, both[:5]))} in both")
+    words, lost = chosen(model, target, ignore, preprocessors)
+    if words["only"] is None:
+        words["leave"] = tuple(dict.fromkeys([*words["leave"], *found.words]))
+    identity = np.eye(model.dimensions)
+    matrix = alpha * np.linalg.inv(found.vectors.T @ found.vectors + alpha * identity)
+    return Transform(
+        method="hsr",
+        fitted_on=fitted(
+            model,
+            {"alpha": alpha, "preprocessors": list(preprocessors)},
+            {"definitional_words": found.words},
+            {"definitional_words": found.lost, **lost},
+        ),
+        # symmetric but for rounding
+        matrix=(matrix + matrix.T) / 2,
+        **words,
+    )
+
+
+def _check(alpha, preprocessors) -> None:
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < np.inf:
+        raise BiasgridError(f"alpha: {alpha!r} is not allowed; allowed are numbers above 0")
+
+
+METHODS = (
+    Method(
+        name="hsr",
+        label="Half-sibling regression",
+        function=hsr,
+        words={"definitional_words": "words", "ignore": "words", "target": "words"},
+        aliases=("HalfSiblingRegression",),
+        check=_check,
+        reference="Yang, Feng. A causal inference method for reducing gender bias in word embedding relations. "
+        "AAAI 2020, section 4",
+    ),
+)

@@ -1,0 +1,120 @@
+"""LEACE, least-squares concept erasure (Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman, NeurIPS
+2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from .lookup import chosen
+from .registry import Method
+from .training import check_training, labelled_words, single_threaded
+from .transform import Transform, fitted
+
+
+@single_threaded("concept_erasure")
+def leace(
+    model: EmbeddingStore,
+    *,
+    classes: Mapping[str, Sequence[str]] | None = None,
+    bias_representation: Sequence[str] | None = None,
+    definitional_pairs: Sequence[Sequence[str]] | None = None,
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    n_words: int = 7500,
+    neutral: bool = True,
+    shrinkage: bool = False,
+    seed: int = 0,
+    preprocessors: Sequence = ({},),
+) -> Transform:
+    """LEACE: of all affine maps that leave a linear classifier nothing to tell the classes by, that which changes
+    the training words least.
+
+    x - W^+ P W (x - E x), with W the whitening of the training words' vectors and P the orthogonal projection onto
+    the columns of W Cov(x, z), where z is the class as one-hot (section 4). It makes Cov(x, z) zero on the training
+    words, which is to say that their classes have one mean; no linear predictor of the class has then a lower
+    convex loss on them than a constant. It has rank (classes - 1) and is applied to all words. Fitted by the authors'
+    library, concept_erasure, in float64. Vectors are used as they are; nothing is scaled.
+
+    classes, bias_representation, definitional_pairs, n_words, neutral
+                    the training words: see `biasgrid.debias.training.labelled_words`
+    ignore, target  words left alone, and the only words to map; every word by default
+    shrinkage       estimate the covariance with the library's shrinkage. Erasure on the training words is as exact;
+                    the change is no longer the least on them, but with few training words for the dimensions it is
+                    smaller on all the others
+    """
+    import torch
+    from concept_erasure import LeaceFitter
+
+    words, lost = chosen(model, target, ignore, preprocessors)
+    training = labelled_words(
+        model,
+        classes=classes,
+        bias_representation=bias_representation,
+        definitional_pairs=definitional_pairs,
+        ignore=ignore,
+        n_words=n_words,
+        neutral=neutral,
+        seed=seed,
+        preprocessors=preprocessors,
+    )
+    one_hot = np.eye(len(training.names))[training.labels]
+    eraser = LeaceFitter.fit(
+        torch.from_numpy(training.vectors),
+        torch.from_numpy(one_hot),
+        shrinkage=shrinkage,
+        # where it acts, it mixes in the projection onto the complement of W Cov(x, z), which leaves some of Cov(x, z)
+        constrain_cov_trace=False,
+        # singular values of W Cov(x, z), at most .5 whatever the scale of x: what is below is rounding, while the
+        # default of .01 would leave the traces of a weak or rare class
+        svd_tol=1e-8,
+    ).eraser
+    left, right = eraser.proj_right.T.numpy(), eraser.proj_left.T.numpy()
+    kept = np.abs(left).max(axis=0) > 0
+    left, right = left[:, kept].copy(), right[kept].copy()
+    params = {"n_words": n_words, "neutral": neutral, "shrinkage": shrinkage, "seed": seed}
+    return Transform(
+        method="leace",
+        fitted_on=fitted(
+            model,
+            params | {"preprocessors": list(preprocessors)},
+            training.found,
+            training.lost | lost,
+            rank=int(kept.sum()),
+            **training.facts,
+        ),
+        left=left,
+        right=right,
+        shift=eraser.bias.numpy() @ left @ right,
+        **words,
+    )
+
+
+def _check(n_words, neutral, shrinkage, preprocessors) -> None:
+    check_training(n_words, neutral)
+    if type(shrinkage) is not bool:
+        raise BiasgridError(f"shrinkage: {shrinkage!r} is not allowed; allowed are true and false")
+
+
+METHODS = (
+    Method(
+        name="leace",
+        label="LEACE",
+        function=leace,
+        words={
+            "classes": "classes",
+            "bias_representation": "words",
+            "definitional_pairs": "sets",
+            "ignore": "words",
+            "target": "words",
+        },
+        aliases=("LeastSquaresConceptErasure",),
+        seeded=True,
+        check=_check,
+        reference="Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept "
+        "erasure in closed form. NeurIPS 2023, section 4",
+    ),
+)

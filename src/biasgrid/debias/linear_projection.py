@@ -1,0 +1,94 @@
+"""Linear projection (Dev and Phillips, Attenuating bias in word vectors, AISTATS 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from ..geometry import unit_or_zero
+from .inlp import normals
+from .lookup import check_pairs, chosen, find_sets, subspace
+from .registry import Method
+from .training import single_threaded
+from .transform import Transform, fitted
+
+DIRECTIONS = ("pca", "two_means", "classifier")
+
+
+@single_threaded("sklearn.svm")
+def linear_projection(
+    model: EmbeddingStore,
+    *,
+    definitional_pairs: Sequence[Sequence[str]],
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    direction: str = "pca",
+    normalize: bool = False,
+    preprocessors: Sequence = ({},),
+) -> Transform:
+    """Linear projection: w' = w - <w, v> v for every word, with one bias direction v of unit length.
+
+    Unlike hard debias it takes no word out, equalises none and scales nothing: the paper projects the whole
+    vocabulary. `ignore` leaves words alone all the same; `target` projects only its own.
+
+    direction  where v comes from, of the definitional pairs:
+               "pca"         the first singular vector of the pairs' differences, which is the first component of
+                             the pairs after each is centred
+               "two_means"   the mean of the pairs' first words minus that of their second words
+               "classifier"  the normal of a linear classifier that tells the first words from the second: one
+                             step of INLP (Ravfogel et al. 2020)
+    normalize  scale every vector to unit length first, also those left alone
+    """
+    check_pairs(definitional_pairs, "definitional_pairs")
+    pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
+    vectors = np.stack([unit_or_zero(v) if normalize else v for v in pairs.vectors])
+    if direction == "pca":
+        v = subspace(vectors, 1, "definitional_pairs")[0]
+    elif direction == "two_means":
+        v = (vectors[:, 0] - vectors[:, 1]).mean(axis=0)
+    else:
+        v = normals(np.concatenate([vectors[:, 0], vectors[:, 1]]), np.repeat([0, 1], len(vectors)))[0]
+    size = np.linalg.norm(v)
+    if not size > 1e-10 * np.linalg.norm(vectors, axis=-1).max():
+        raise BiasgridError(
+            f"definitional_pairs: direction {direction} finds no difference between their sides"
+        )
+    v = v / size
+    words, lost = chosen(model, target, ignore, preprocessors)
+    params = {"direction": direction, "normalize": normalize, "preprocessors": list(preprocessors)}
+    return Transform(
+        method="linear_projection",
+        fitted_on=fitted(
+            model,
+            params,
+            {"definitional_pairs": pairs.words},
+            {"definitional_pairs": pairs.lost, **lost},
+        ),
+        normalize=normalize,
+        left=v[:, None],
+        right=v[None, :],
+        **words,
+    )
+
+
+def _check(direction, normalize, preprocessors) -> None:
+    if direction not in DIRECTIONS:
+        raise BiasgridError(f"direction: {direction!r} is not known; allowed are {', '.join(DIRECTIONS)}")
+    if type(normalize) is not bool:
+        raise BiasgridError(f"normalize: {normalize!r} is not allowed; allowed are true and false")
+
+
+METHODS = (
+    Method(
+        name="linear_projection",
+        label="Linear projection",
+        function=linear_projection,
+        words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
+        aliases=("LinearProjection",),
+        check=_check,
+        reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
+    ),
+)

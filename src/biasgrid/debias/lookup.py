@@ -1,0 +1,182 @@
+"""From the words that define a bias to their vectors, and the subspace that these span."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from ..words import Preprocessor, WordOptions, variant
+
+
+@dataclass(frozen=True)
+class FoundSets:
+    """Sets of words that the model has completely.
+
+    words    vocabulary entries, set by set
+    vectors  float64 (words, d) for each set, as the model has them
+    lost     sets that lack a word, as they were given
+    """
+
+    words: tuple[tuple[str, ...], ...]
+    vectors: list[np.ndarray]
+    lost: list[list[str]]
+
+
+@dataclass(frozen=True)
+class FoundWords:
+    """Words that the model has: vocabulary entries without repetition, their rows and vectors (n, d); those lost."""
+
+    words: tuple[str, ...]
+    rows: np.ndarray
+    vectors: np.ndarray
+    lost: tuple[str, ...]
+
+
+def find_words(
+    model: EmbeddingStore,
+    words: Sequence[str],
+    name: str,
+    preprocessors: Sequence[Preprocessor] = ({},),
+) -> FoundWords:
+    """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
+    found, lost = {}, []
+    given = list(dict.fromkeys(words))
+    for word, (key, row) in zip(given, _looked_up(model, given, preprocessors), strict=True):
+        if row < 0:
+            lost.append(word)
+        else:
+            found[key] = row
+    keys, rows = tuple(found), np.array(list(found.values()), dtype=np.int64)
+    return FoundWords(keys, rows, _vectors(model, keys, rows, name), tuple(lost))
+
+
+def find_sets(
+    model: EmbeddingStore,
+    sets: Sequence[Sequence[str]],
+    name: str,
+    preprocessors: Sequence[Preprocessor] = ({},),
+    strict: bool = True,
+) -> FoundSets:
+    """Look sets up, such as pairs; one that lacks a word is dropped and told in `lost`.
+
+    `strict` is for sets that define the bias. Raises BiasgridError then for a set of which the model has no word,
+    and for fewer than two sets that are whole; and always for a set of fewer than two different words.
+    """
+    given = [word for words in sets for word in words]
+    hits = iter(_looked_up(model, given, preprocessors))
+    whole, vectors, lost = [], [], []
+    for words in sets:
+        if len(set(words)) < 2:
+            raise BiasgridError(f"{name}: {list(words)} has fewer than two different words")
+        keys, rows = zip(*(next(hits) for _ in words), strict=True)
+        if strict and max(rows) < 0:
+            raise BiasgridError(
+                f"{name}: {model.name} has no word of {list(words)}; correct them, leave them out, or have them "
+                "looked up in other forms too (preprocessors)"
+            )
+        if min(rows) < 0:
+            lost.append(list(words))
+        else:
+            whole.append(keys)
+            vectors.append(_vectors(model, keys, np.array(rows), name))
+    if strict and len(whole) < 2:
+        there = f"; of {lost} words are missing in {model.name}" if lost else ""
+        raise BiasgridError(f"{name}: {len(whole)} whole sets, and at least two are needed{there}")
+    return FoundSets(tuple(whole), vectors, lost)
+
+
+def check_pairs(sets: Sequence[Sequence[str]], name: str) -> None:
+    """Raises BiasgridError for a set that is no pair."""
+    for words in sets:
+        if len(words) != 2:
+            raise BiasgridError(f"{name}: {list(words)} is not a pair of words")
+
+
+def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:
+    """Raises BiasgridError for a word that is to be changed and left alone."""
+    both = sorted(set(target or ()) & set(ignore))
+    if both:
+        raise BiasgridError(f"target and ignore: {', '.join(map(repr, both[:5]))} in both; a word is in one")
+
+
+def chosen(
+    model: EmbeddingStore,
+    target: Sequence[str] | None,
+    ignore: Sequence[str],
+    preprocessors: Sequence[Preprocessor] = ({},),
+) -> tuple[dict[str, tuple[str, ...] | None], dict[str, list[str]]]:
+    """`only` and `leave` of a Transform from a method's `target` and `ignore`; and the words lost of both.
+
+    Raises BiasgridError for a word in both, and for a target of which the model has no word.
+    """
+    check_disjoint(target, ignore)
+    left = find_words(model, ignore, "ignore", preprocessors)
+    lost = {"ignore": list(left.lost)}
+    if target is None:
+        return {"only": None, "leave": left.words}, lost
+    wanted = find_words(model, target, "target", preprocessors)
+    if not wanted.words:
+        raise BiasgridError(f"target: {model.name} has none of its {len(target)} words")
+    only = tuple(word for word in wanted.words if word not in set(left.words))
+    return {"only": only, "leave": ()}, lost | {"target": list(wanted.lost)}
+
+
+def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str) -> np.ndarray:
+    """The bias subspace (n_components, d), orthonormal rows: the first components of the sets' centred vectors.
+
+    Bolukbasi et al. 2016, section 6, step 1: of C = sum_i sum_{w in D_i} (w - mu_i)^T (w - mu_i) / |D_i|. For sets
+    of one size it is the PCA of the centred vectors. `n_components` None takes as many as there are.
+    Raises BiasgridError if the sets do not span that many dimensions: what lies beyond is arbitrary.
+    """
+    centred = np.concatenate([(v - v.mean(axis=0)) / np.sqrt(len(v)) for v in vectors])
+    _, scale, components = np.linalg.svd(centred, full_matrices=False)
+    rank = int((scale > 1e-10 * scale[0]).sum()) if scale[0] > 0 else 0
+    if not rank:
+        raise BiasgridError(f"{name}: the words of every set have the same vector: there is no subspace")
+    if n_components is not None and n_components > rank:
+        raise BiasgridError(
+            f"n_components: {n_components} is more than the {rank} dimensions that the {len(vectors)} sets of {name} "
+            "span"
+        )
+    components = components[: n_components or rank]
+    # an SVD leaves the sign open: the largest coordinate is positive
+    largest = np.abs(components).argmax(axis=1)
+    return components * np.sign(components[np.arange(len(components)), largest])[:, None]
+
+
+def check_n_components(n_components: int | None, optional: bool = False) -> None:
+    """Raises BiasgridError for what is no number of components."""
+    if optional and n_components is None:
+        return
+    if type(n_components) is not int or n_components < 1:
+        raise BiasgridError(
+            f"n_components: {n_components!r} is not allowed; allowed are whole numbers from 1 on"
+        )
+
+
+def _looked_up(
+    model: EmbeddingStore, words: Sequence[str], preprocessors: Sequence[Preprocessor]
+) -> list[tuple[str, int]]:
+    """Vocabulary entry and row of each word as its first variant that is found; row -1 if none is."""
+    variants = WordOptions(preprocessors=tuple(preprocessors)).preprocessors
+    keys = [variant(word, p, model.vocab_prefix) for word in words for p in variants]
+    rows = model.rows(keys).tolist()
+    found = []
+    for place in range(0, len(keys), len(variants)):
+        slots = range(place, place + len(variants))
+        slot = next((s for s in slots if rows[s] >= 0 and keys[s] != model.vocab_prefix), place)
+        found.append((keys[slot], rows[slot]))
+    return found
+
+
+def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:
+    vectors = model.take(words, rows)
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        word = words[int(np.argmin(finite))]
+        raise BiasgridError(f"{name}: the vector of {word!r} in {model.name} is not finite")
+    return vectors

@@ -1,0 +1,133 @@
+"""A whole model under a transform, as a store or a file for other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..embeddings import writers
+from ..embeddings.store import VECTORS, EmbeddingStore
+from ..errors import BiasgridError
+from .transform import Transform
+
+BLOCK = 1 << 18  # numbers that are worked on at a time
+
+
+def materialize(
+    model: EmbeddingStore, transform: Transform, output: Path | str, block: int | None = None
+) -> dict[str, Any]:
+    """Write all of a model under a transform; returns what was written where.
+
+    The vector of each word is that of `model.under(transform).take`, rounded to float32, to the last bit. Memory
+    is bounded by `block`, the number of vectors worked on at a time (None: a megabyte's worth of float32), but for
+    the words of a .kv. `output` appears when it is whole.
+
+    Args:
+        output: a folder (no suffix, or one that exists) becomes a store: words that share a row go on sharing it
+            where the transform does the same to them, and else get rows behind the others; model.json is the
+            model's, with the transform added to its list `debias`. .bin, .txt, .vec (these also .gz) and .kv are
+            the formats of biasgrid.embeddings.writers; their words are in the order of the model's rows.
+
+    Raises:
+        BiasgridError: another suffix; the transform was fitted on other vectors; `output` is the model itself, or a
+            folder of other things; a word that the format cannot hold; a value that is not finite in float32.
+    """
+    output = Path(output)
+    transform.check_model(model)
+    suffix = writers.format_of(output)
+    if output.exists() and output.samefile(model.path):
+        raise BiasgridError(f"{output}: is the model itself; give another output")
+    block = block or max(1, BLOCK // model.dimensions)
+    if suffix == writers.STORE:
+        rows = _write_store(model, transform, output, block)
+    else:
+        rows = len(model)
+        parts = writers.by_row(model, block)
+        writers.write(output, (rows, model.dimensions), _transformed(model, transform, parts, output))
+    return {
+        "output": str(output),
+        "format": suffix,
+        "model": model.name,
+        "method": transform.method,
+        "words": len(model),
+        "shape": [rows, model.dimensions],
+    }
+
+
+def _write_store(model: EmbeddingStore, transform: Transform, output: Path, block: int) -> int:
+    writers.check_folder(output)
+    source, words, moved = _rows(model, transform)
+    parts = ((words[i : i + block], source[i : i + block]) for i in range(0, len(source), block))
+    with writers.StoreCopy(output, model, moved) as writer:
+        for _, vectors in _transformed(model, transform, parts, output):
+            writer.add([], vectors)
+        label = f"{model.metadata.get('label', model.name)}, {transform.method}"
+        debias = [*model.metadata.get("debias", []), transform.summary()]
+        writer.finish({**model.metadata, "name": output.name, "label": label, "debias": debias})
+    return len(source)
+
+
+def _rows(model: EmbeddingStore, transform: Transform) -> tuple[np.ndarray, list[str | None], dict[str, int]]:
+    """The rows of a new store: for each the model's row that it is made from, and a word of it, None where all of
+    them are on no list of the transform; and the words that move to another row.
+
+    A row goes to the words that are on no list; where it has none, to the first of the others by treatment.
+    """
+    listed = transform.leave if transform.only is None else transform.only
+    listed = list(dict.fromkeys([*listed, *transform.override_words]))
+    rows = model.rows(listed)
+    pairs = sorted((row, word) for word, row in zip(listed, rows.tolist(), strict=True) if row >= 0)
+    count = np.bincount(rows[rows >= 0], minlength=len(model.vectors))
+    free = (
+        set(np.flatnonzero((count > 0) & (count == writers.words_of_rows(model))).tolist())
+        if pairs
+        else set()
+    )
+    source, words = list(range(len(model.vectors))), [None] * len(model.vectors)
+    own = (
+        range(len(transform.override_words))
+        if transform.override_rows is None
+        else transform.override_rows.tolist()
+    )
+    own = dict(zip(transform.override_words, own, strict=True))
+    places: dict[tuple[int, int | None], int] = {}
+    moved = {}
+    for row, word in pairs:
+        # all listed words of a row are treated alike, but for those that get another vector
+        treatment = (row, own.get(word))
+        if treatment not in places:
+            if row in free:
+                free.remove(row)
+                places[treatment], words[row] = row, word
+            else:
+                places[treatment] = len(source)
+                source.append(row)
+                words.append(word)
+        if places[treatment] != row:
+            moved[word] = places[treatment]
+    return np.array(source, dtype=np.int64), words, moved
+
+
+def _transformed(
+    model: EmbeddingStore,
+    transform: Transform,
+    parts: Iterable[tuple[list[str | None], np.ndarray]],
+    output: Path,
+) -> Iterator[tuple[list[str | None], np.ndarray]]:
+    """Words and their rows to words and their float32 vectors under the transform."""
+    for words, rows in parts:
+        # mapped anew for each block, or all that was read would count as this process's memory
+        vectors = np.load(model.path / VECTORS, mmap_mode="r")[rows]
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = transform.apply(vectors, words).astype(np.float32)
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            place = int(np.argmin(finite))
+            word = f"word {words[place]!r}" if words[place] is not None else f"row {rows[place] + 1}"
+            raise BiasgridError(
+                f"{output}: {word} of {model.name} has a value that is not a finite float32 after {transform.method}"
+            )
+        yield words, vectors

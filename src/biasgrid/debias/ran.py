@@ -1,0 +1,336 @@
+"""Repulsion, attraction, neutralisation (Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon?
+Mitigating gender-biased proximities in word embeddings. TACL 2020)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from ..geometry import unit_or_zero
+from .lookup import check_pairs, chosen, find_sets, subspace
+from .registry import Method
+from .transform import Transform, fitted
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
+
+VARIANTS = ("paper", "original", "wefe")
+# rows that are float64 at one time: words whose neighbours are looked for, and those among which
+TARGETS, CANDIDATES = 2048, 16384
+# words that are optimised together: as many as with what repels them stay in the cache
+TOGETHER, CACHE = 256, 2**23
+# repulsion sets of one size are optimised together; sizes are rounded up to a multiple of this
+ROUND = 8
+
+
+def ran(
+    model: EmbeddingStore,
+    *,
+    definitional_pairs: Sequence[Sequence[str]],
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    limit: int | None = None,
+    n_neighbours: int = 100,
+    theta: float = 0.05,
+    weights: Sequence[float] = (0.33, 0.33, 0.33),
+    learning_rate: float = 0.01,
+    epochs: int = 300,
+    variant: str = "paper",
+    preprocessors: Sequence = ({},),
+) -> Transform:
+    """RAN debias: every target word gets a vector x of its own that minimises the paper's objective
+
+        weights[0] mean_i |cos(x, n_i)|  +  weights[1] |cos(x, w) - 1| / 2  +  weights[2] |cos(x, g)|
+
+    by Adam from x = w, and is scaled to unit length. w is the word's unit vector; n_i are those of its nearest
+    neighbours to which it owes an indirect bias above `theta`; g is the first principal component of the pairs
+    (of unit vectors). Most words have no such neighbours: nothing repels them, the first term is 0. Indirect bias
+    (Bolukbasi et al. 2016): beta(w, v) = (w v - cos of w and v without their parts along g) / w v; a neighbour for
+    which it is not defined does not repel.
+
+    All other words are scaled to unit length. Of words that share a vector each is a target or not by its own name. A
+    zero vector is no target. As Adam's steps have a fixed length, |cos(x, g)| ends near .01, not at 0.
+
+    target         these words only; None: all but `ignore`
+    limit          neighbours, and targets where none are named, are among so many first rows of the model; None: all
+    n_neighbours   how many nearest words are looked at, from 1 on
+    theta          0 to 1
+    weights        of repulsion, attraction, neutralisation, from 0 on; the authors' configuration for GloVe is
+                   1/8, 6/8, 1/8
+    learning_rate, epochs  Adam's, its other settings are those of Kingma and Ba 2015
+    variant        "original", the authors' code: |x g| in |cos(x, g)|'s place, which a shorter x lowers as well, with
+                   the second weight where the third belongs (their script looks at 199 neighbours, of which at most
+                   100 repel). "wefe", WEFE 1.0.1: |x g| likewise, and repulsion and neutralisation move a copy of
+                   w, which x only follows by attraction. Its first step has the direction of rounding errors
+
+    The number of threads changes nothing, and with a variant other than "wefe" neither do the other targets. Raises
+    BiasgridError where no target is left.
+    """
+    check_pairs(definitional_pairs, "definitional_pairs")
+    pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
+    words, rows, lost = _targets(model, target, ignore, limit, preprocessors)
+    targets, row_of = np.unique(rows, return_inverse=True)
+    overrides = np.empty((len(targets), model.dimensions), dtype=np.float32)
+    # repelled by, loss before, loss after
+    told = np.empty((3, len(targets)))
+    repulsion, attraction, neutralisation = map(float, weights)
+    if variant == "original":
+        neutralisation = attraction
+    # imported late, as cells need none of it, but before threads are limited, which holds for what is there by then
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(algorithm="brute")
+    # more threads gain little on matrices of this size, and would decide the last bits
+    with threadpool_limits(1):
+        direction = subspace([unit_or_zero(v) for v in pairs.vectors], 1, "definitional_pairs")[0]
+        _, candidates = model.vocabulary(limit)
+        along = _along(model, candidates, direction)
+        for start in range(0, len(targets), TARGETS):
+            part = slice(start, start + TARGETS)
+            near, repels = _repulsion_sets(
+                model, targets[part], candidates, along, direction, n_neighbours, theta, search
+            )
+            told[0, part] = repels.sum(axis=1)
+            for members, slots in _of_one_size(repels, model.dimensions):
+                places = start + members
+                vectors = np.zeros((*slots.shape, model.dimensions))
+                vectors[slots] = _units(model, near[members][repels[members]], variant)
+                # neutralisation is repulsion from the direction, with a weight of its own
+                vectors[:, -1] = direction
+                counts = slots.sum(axis=1, keepdims=True)
+                scale = np.where(slots, repulsion / np.maximum(counts, 1), 0.0)
+                scale[:, -1] = neutralisation
+                w = _units(model, targets[places], variant)
+                optimise = _follow if variant == "wefe" else _descend
+                x = optimise(w, vectors, scale, attraction, variant != "paper", learning_rate, epochs)
+                overrides[places] = x
+                told[1, places] = objective(w, w, vectors, scale, attraction)
+                told[2, places] = objective(x, w, vectors, scale, attraction)
+    repelled_by, loss_before, loss = told[:, row_of]
+    params = {
+        "limit": limit,
+        "n_neighbours": n_neighbours,
+        "theta": theta,
+        "weights": list(weights),
+        "learning_rate": learning_rate,
+        "epochs": epochs,
+        "variant": variant,
+        "preprocessors": list(preprocessors),
+    }
+    return Transform(
+        method="ran",
+        fitted_on=fitted(
+            model,
+            params,
+            {"definitional_pairs": pairs.words},
+            {"definitional_pairs": pairs.lost, **lost},
+            targets=len(words),
+            repelled_by=float(repelled_by.mean()),
+            repelled_by_none=int((repelled_by == 0).sum()),
+            loss_before=float(loss_before.mean()),
+            loss=float(loss.mean()),
+        ),
+        normalize=True,
+        only=(),
+        override_words=words,
+        overrides=overrides,
+        override_rows=row_of,
+    )
+
+
+def objective(
+    x: np.ndarray, w: np.ndarray, repelled: np.ndarray, scale: np.ndarray, attraction: float
+) -> np.ndarray:
+    """The paper's objective (b,) of unit vectors x (b, d): w (b, d) attracts, `repelled` (b, k, d) repel, each with
+    its `scale` (b, k)."""
+    cosines = np.matmul(repelled, x[:, :, None])[:, :, 0]
+    return (scale * np.abs(cosines)).sum(axis=1) + attraction / 2 * np.abs(np.einsum("bd,bd->b", x, w) - 1)
+
+
+def gradient(
+    x: np.ndarray, w: np.ndarray, repelled: np.ndarray, scale: np.ndarray, attraction: float, dot: bool
+) -> np.ndarray:
+    """Of the objective of x / |x|, by x (b, d) of any length. `dot`: the last of `repelled`, g, repels by |x g| in
+    |cos(x, g)|'s place."""
+    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    units = x / norms
+    cosines = np.matmul(repelled, units[:, :, None])[:, :, 0]
+    signs = np.sign(cosines) * scale
+    if dot:
+        signs[:, -1:] *= norms
+    pull = np.matmul(signs[:, None], repelled)[:, 0] - attraction / 2 * w
+    # |cos| does not change with the length of x, so that pull has no part along it; |x g| does
+    length = np.einsum("bd,bd->b", pull, units)
+    if dot:
+        length -= signs[:, -1] * cosines[:, -1]
+    return (pull - length[:, None] * units) / norms
+
+
+def _descend(w, repelled, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
+    """Adam from w: unit vectors (b, d). Written out because in PyTorch's an entry's last bits depend on its place in
+    the array, and because it is faster."""
+    x, mean, square = w.copy(), np.zeros_like(w), np.zeros_like(w)
+    for step in range(1, epochs + 1):
+        slope = gradient(x, w, repelled, scale, attraction, dot)
+        mean += 0.1 * (slope - mean)
+        square += 0.001 * (slope * slope - square)
+        unbiased = math.sqrt(1 - 0.999**step)
+        x -= learning_rate * unbiased / (1 - 0.9**step) * mean / (np.sqrt(square) + 1e-8 * unbiased)
+    return unit_or_zero(x)
+
+
+def _follow(w, repelled, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
+    """WEFE's optimisation, in float32 and with its operations: where x starts, the slope of attraction is 0 but for
+    rounding errors, and Adam makes a full step of them. With other ones a coordinate ends up to .02 away."""
+    # imported late: it takes longer than all else that cells import
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        w, repelled, scale = (torch.from_numpy(a.astype(np.float32)) for a in (w, repelled, scale))
+        moved, x = w.clone().requires_grad_(), w.clone().requires_grad_()
+        adam = torch.optim.Adam([moved, x], lr=learning_rate)
+        for _ in range(epochs):
+            adam.zero_grad()
+            products = torch.bmm(moved[:, None], repelled.mT)[:, 0]
+            cosines = products[:, :-1] / moved.norm(dim=1, keepdim=True)
+            away = torch.cat([cosines, products[:, -1:]], dim=1).abs() * scale
+            towards = (torch.cosine_similarity(moved, x) - 1).abs()
+            (away.sum() + attraction / 2 * towards.sum()).backward()
+            adam.step()
+        x = x.detach()
+        return (x / x.norm(dim=1, keepdim=True)).numpy()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _targets(
+    model: EmbeddingStore,
+    target: Sequence[str] | None,
+    ignore: Sequence[str],
+    limit: int | None,
+    preprocessors: Sequence,
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, list[str]]]:
+    """Vocabulary entries to debias and their rows, none with a zero vector; and the words lost."""
+    listed, lost = chosen(model, target, ignore, preprocessors)
+    words = listed["only"]
+    if words is None:
+        left = set(listed["leave"])
+        words = [word for word in model.words() if word not in left]
+    rows = model.rows(words)
+    keep = np.ones(len(rows), dtype=bool)
+    for start in range(0, len(rows), CANDIDATES):
+        part = slice(start, start + CANDIDATES)
+        keep[part] = model.vectors[rows[part]].any(axis=1)
+    if target is None and limit is not None:
+        keep &= rows < limit
+    if not keep.any():
+        raise BiasgridError(f"ignore and target: no word of {model.name} is left to debias")
+    return tuple(word for word, kept in zip(words, keep, strict=True) if kept), rows[keep], lost
+
+
+def _units(model: EmbeddingStore, rows: np.ndarray, variant: str = "paper") -> np.ndarray:
+    vectors = model.vectors[rows]
+    if variant == "wefe":
+        # in its arithmetic: see _follow
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit_or_zero(vectors.astype(np.float64))
+
+
+def _along(model: EmbeddingStore, rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Cosine of each row's vector with the direction (n,); NaN for a zero vector."""
+    along = np.empty(len(rows))
+    for start in range(0, len(rows), CANDIDATES):
+        units = _units(model, rows[start : start + CANDIDATES])
+        along[start : start + CANDIDATES] = np.where(units.any(axis=1), units @ direction, np.nan)
+    return along
+
+
+def _repulsion_sets(
+    model: EmbeddingStore,
+    rows: np.ndarray,
+    candidates: np.ndarray,
+    along: np.ndarray,
+    direction: np.ndarray,
+    n_neighbours: int,
+    theta: float,
+    search: NearestNeighbors,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows' nearest neighbours, the nearest first, and which of them repel: rows and bool (b, n)."""
+    units = _units(model, rows)
+    distances = np.full((len(rows), 1), np.inf)
+    near = np.zeros((len(rows), 1), dtype=np.int64)
+    for start in range(0, len(candidates), CANDIDATES):
+        part = candidates[start : start + CANDIDATES]
+        # one more: the word itself is its nearest neighbour
+        n = min(n_neighbours + 1, len(part))
+        new_distances, places = search.fit(_units(model, part)).kneighbors(units, n)
+        places += start
+        new_distances[(candidates[places] == rows[:, None]) | np.isnan(along[places])] = np.inf
+        distances, near = np.hstack([distances, new_distances]), np.hstack([near, places])
+        nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours]
+        distances = np.take_along_axis(distances, nearest, axis=1)
+        near = np.take_along_axis(near, nearest, axis=1)
+    cosines = 1 - distances**2 / 2
+    own, other = (units @ direction)[:, None], along[near]
+    across = np.sqrt(np.maximum(1 - own**2, 0) * np.maximum(1 - other**2, 0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beta = 1 - (cosines - own * other) / across / cosines
+        defined = np.isfinite(distances) & (across > 1e-9) & (np.abs(cosines) > 1e-12)
+        return candidates[near], defined & (beta > theta)
+
+
+def _of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Words to optimise together: their places, and which slots of an array of what repels them are taken (b, k + 1);
+    the last slot stays free.
+
+    A word's k, which decides the order in which its sums are made, does not depend on other words.
+    """
+    counts = repels.sum(axis=1)
+    sizes = -(-counts // ROUND) * ROUND
+    for size in np.unique(sizes):
+        together = max(1, min(TOGETHER, CACHE // (8 * dimensions * (size + 1))))
+        of_size = np.flatnonzero(sizes == size)
+        for start in range(0, len(of_size), together):
+            members = of_size[start : start + together]
+            yield members, np.arange(size + 1) < counts[members, None]
+
+
+def _check(limit, n_neighbours, theta, weights, learning_rate, epochs, variant, preprocessors) -> None:
+    def require(ok: bool, name: str, given: object, allowed: str) -> None:
+        if not ok:
+            raise BiasgridError(f"{name}: {given!r} is not allowed; allowed are {allowed}")
+
+    def number(value: object) -> bool:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+    for name, value in (("limit", limit), ("n_neighbours", n_neighbours), ("epochs", epochs)):
+        if name != "limit" or value is not None:
+            require(type(value) is int and value >= 1, name, value, "whole numbers from 1 on")
+    require(number(theta) and 0 <= theta <= 1, "theta", theta, "numbers from 0 to 1")
+    ok = isinstance(weights, (list, tuple)) and len(weights) == 3 and all(map(number, weights))
+    ok = ok and min(weights) >= 0 and max(weights) > 0
+    require(ok, "weights", weights, "three numbers from 0 on, not all 0")
+    require(number(learning_rate) and learning_rate > 0, "learning_rate", learning_rate, "numbers above 0")
+    require(variant in VARIANTS, "variant", variant, ", ".join(VARIANTS))
+
+
+METHODS = (
+    Method(
+        name="ran",
+        label="RAN debias",
+        function=ran,
+        words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
+        aliases=("RepulsionAttractionNeutralization",),
+        check=_check,
+        reference="Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? Mitigating "
+        "gender-biased proximities in word embeddings. TACL 8, 2020",
+    ),
+)

@@ -1,0 +1,115 @@
+"""What a debias method is, and the list of all of them.
+
+A method is one file in this package. It holds a function of a model and words that returns a fitted `Transform`,
+and a module-level `METHODS` tuple that says which of its arguments are words. Putting the file here is all it
+takes: studies and the command line find it by itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from .transform import Transform
+
+WordKind = Literal["words", "sets", "classes"]
+KINDS = {
+    "words": "a list of words",
+    "sets": "a list of lists of words",
+    "classes": "a mapping of names to lists of words",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A debias method as a study sees it.
+
+    function   (model, **words, **parameters) -> Transform, all but the model by keyword
+    words      which of its arguments hold words, and how: "words", "sets" (lists of words that belong together,
+               such as pairs) or "classes" (name -> words)
+    aliases    other names of it, WEFE's classes first
+    seeded     it draws at random and takes a `seed`
+    check      called with all parameters before anything is fitted; raises BiasgridError for a wrong value
+    reference  the paper and section it is written from
+    """
+
+    name: str
+    label: str
+    function: Callable[..., Transform]
+    words: Mapping[str, WordKind]
+    reference: str
+    aliases: tuple[str, ...] = ()
+    seeded: bool = False
+    check: Callable[..., None] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameter -> default, without words and seed."""
+        return {p.name: p.default for p in self._arguments if p.name not in self.words and p.name != "seed"}
+
+    @property
+    def required(self) -> list[str]:
+        """The words without which it cannot be fitted."""
+        return [p.name for p in self._arguments if p.default is p.empty]
+
+    @property
+    def _arguments(self) -> list[inspect.Parameter]:
+        signature = inspect.signature(self.function).parameters.values()
+        return [p for p in signature if p.kind is p.KEYWORD_ONLY]
+
+    def check_words(self, given: Mapping[str, Any]) -> None:
+        """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
+        for name, value in given.items():
+            if name not in self.words:
+                raise BiasgridError(f"{self.name} takes no {name!r}; its words are {', '.join(self.words)}")
+            if not _is(value, self.words[name]):
+                raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
+        for name in self.required:
+            if name not in given:
+                raise BiasgridError(f"{self.name} needs {name!r}, {KINDS[self.words[name]]}")
+
+    def check_parameters(self, given: Mapping[str, Any]) -> None:
+        """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
+        for name in given:
+            if name not in self.parameters:
+                allowed = ", ".join(self.parameters) or "none"
+                raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
+        if self.check:
+            self.check(**{**self.parameters, **given})
+
+    def __call__(self, model: EmbeddingStore, *, seed: int = 0, **options) -> Transform:
+        """Fit the method; `options` are its words and its parameters.
+
+        Raises BiasgridError for an option that it does not have or that cannot be used.
+        """
+        words = {name: value for name, value in options.items() if name in self.words and value is not None}
+        words = {name: _as_lists(value) for name, value in words.items()}
+        parameters = {name: value for name, value in options.items() if name not in self.words}
+        self.check_words(words)
+        self.check_parameters(parameters)
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise BiasgridError(f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 on")
+        if self.seeded:
+            parameters["seed"] = seed
+        return self.function(model, **words, **parameters)
+
+
+def _is(value: Any, kind: WordKind) -> bool:
+    if kind == "classes":
+        return isinstance(value, dict) and all(_is(words, "words") for words in value.values())
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(v, str) if kind == "words" else _is(v, "words") for v in value)
+
+
+def _as_lists(value: Any) -> Any:
+    """Tuples, sets of pairs and the like from Python callers as JSON would have them."""
+    if isinstance(value, Mapping):
+        return {name: _as_lists(v) for name, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_as_lists(v) for v in value]
+    return value

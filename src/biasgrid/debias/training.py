@@ -1,0 +1,215 @@
+"""Words to learn a bias from: labelled classes for INLP and LEACE, and how far each word of a model leans."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from .lookup import check_pairs, find_sets, find_words, subspace
+
+BLOCK = 8192  # rows that are float64 at one time: a large store is never copied
+FREQUENT = 150_000  # Ravfogel et al. draw their training words from so many, the most frequent ones
+NEUTRAL = 0.03  # the cosine below which a word is neutral: theirs
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Training words.
+
+    names    of the classes
+    vectors  float64 (n, d), as the model has them, class after class
+    labels   int64 (n,): the class of each
+    found, lost, facts  for `fitted`
+    """
+
+    names: tuple[str, ...]
+    vectors: np.ndarray
+    labels: np.ndarray
+    found: dict[str, Any]
+    lost: dict[str, Any]
+    facts: dict[str, Any]
+
+
+def labelled_words(
+    model: EmbeddingStore,
+    *,
+    classes: Mapping[str, Sequence[str]] | None,
+    bias_representation: Sequence[str] | None,
+    definitional_pairs: Sequence[Sequence[str]] | None,
+    ignore: Sequence[str],
+    n_words: int,
+    neutral: bool,
+    seed: int,
+    preprocessors: Sequence = ({},),
+) -> Labelled:
+    """Training words, in one of three ways, of which exactly one is given.
+
+    classes              name -> words, two classes or more, each of two words or more that the model has
+    bias_representation  two words, [he, she] in the paper: the words whose cosine with the difference of their
+                         vectors is highest, and lowest, are the classes "first" and "second"
+    definitional_pairs   the same with the first principal component of the pairs in the difference's place, and
+                         the pairs' first words on the side of "first"
+
+    The extremes (Ravfogel et al. 2020, section 6.1) are the `n_words` most biased on each side among the first
+    150,000 rows of the model that no ignored word has; `neutral` adds as many, drawn at random, of those with a
+    cosine within .03, which are then on no side. Where the model has fewer, all classes get the size of the smallest.
+    """
+    given = {
+        "classes": classes,
+        "bias_representation": bias_representation,
+        "definitional_pairs": definitional_pairs,
+    }
+    ways = [name for name, words in given.items() if words is not None]
+    if len(ways) != 1:
+        raise BiasgridError(
+            f"training words: {' and '.join(ways) or 'nothing'} given; allowed is one of {', '.join(given)}"
+        )
+    if classes is not None:
+        return _classes(model, classes, preprocessors)
+    if bias_representation is not None:
+        words, vectors = representation(model, bias_representation, preprocessors)
+        direction, lost = vectors[0] - vectors[1], []
+    else:
+        check_pairs(definitional_pairs, "definitional_pairs")
+        pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
+        direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]
+        # the first words' side, whichever way the component points
+        direction = direction * (1 if sum((v[0] - v[1]) @ direction for v in pairs.vectors) > 0 else -1)
+        words, lost = pairs.words, pairs.lost
+    size = np.linalg.norm(direction)
+    if not size > 0:
+        raise BiasgridError(f"{ways[0]}: {' and '.join(words)} have the same vector: there is no direction")
+    cosine = leaning(model, direction / size, FREQUENT)
+    ignored = find_words(model, ignore, "ignore", preprocessors).rows
+    cosine[ignored[ignored < len(cosine)]] = np.nan
+    least = NEUTRAL if neutral else 0.0
+    # NaN, of a zero vector or an ignored word, is on no side
+    sides = {
+        "first": np.flatnonzero(cosine > 0 if not neutral else cosine >= least),
+        "second": np.flatnonzero(cosine < 0 if not neutral else cosine <= -least),
+    }
+    if neutral:
+        sides["neutral"] = np.flatnonzero(np.abs(cosine) < least)
+    smallest = min(sides, key=lambda name: len(sides[name]))
+    n = min(n_words, len(sides[smallest]))
+    if n < 2:
+        raise BiasgridError(
+            f"training words: the class {smallest!r} has {n} words in {model.name}, and at least two are needed"
+            + ("; neutral: false does without that class" if smallest == "neutral" and n_words > 1 else "")
+        )
+    rows = [
+        sides["first"][np.argsort(-cosine[sides["first"]], kind="stable")[:n]],
+        sides["second"][np.argsort(cosine[sides["second"]], kind="stable")[:n]],
+    ]
+    if neutral:
+        rows.append(np.sort(np.random.default_rng(seed).choice(sides["neutral"], n, replace=False)))
+    return Labelled(
+        tuple(sides),
+        model.vectors[np.concatenate(rows)].astype(np.float64),
+        np.repeat(np.arange(len(sides)), n),
+        {ways[0]: words},
+        {ways[0]: lost},
+        {"training_words": dict.fromkeys(sides, n)},
+    )
+
+
+def representation(
+    model: EmbeddingStore, words: Sequence[str], preprocessors: Sequence
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The vocabulary entries and vectors (2, d) of the two words that stand for the bias.
+
+    Raises BiasgridError if they are not two, the model lacks one, or one's vector is zero.
+    """
+    found = find_words(model, words, "bias_representation", preprocessors)
+    if found.lost:
+        raise BiasgridError(f"bias_representation: {model.name} does not have {', '.join(found.lost)}")
+    if len(words) != 2 or len(found.words) != 2:
+        raise BiasgridError(f"bias_representation: {list(words)} are not two different words")
+    if not found.vectors.any(axis=1).all():
+        raise BiasgridError(f"bias_representation: a word of {list(words)} has a zero vector in {model.name}")
+    return found.words, found.vectors
+
+
+def leaning(model: EmbeddingStore, direction: np.ndarray, limit: int | None = None) -> np.ndarray:
+    """Of each of the first `limit` rows x of the model: x . direction / |x|, float64; NaN for a zero vector.
+
+    It is the cosine with a direction of unit length; and with a/|a| - b/|b| the difference of the cosines with a, b.
+    """
+    values = []
+    for start in range(0, len(model.vectors[:limit]), BLOCK):
+        block = model.vectors[:limit][start : start + BLOCK].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        values.append((block @ direction) / np.where(norms > 0, norms, np.nan))
+    return np.concatenate(values)
+
+
+def single_threaded(*modules: str) -> Callable[[Callable], Callable]:
+    """Decorates a fit: one thread for linear algebra and clustering, so that the result has the same bytes whatever
+    the machine's number of cores. On matrices of this size more threads gain little, and beside other jobs they lose.
+
+    `modules` are those it uses: a limit holds only for libraries that are loaded when it is set.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        @wraps(function)
+        def limited(*arguments, **options):
+            for module in modules:
+                importlib.import_module(module)
+            with threadpool_limits(1):
+                return function(*arguments, **options)
+
+        return limited
+
+    return decorate
+
+
+def check_training(n_words: Any, neutral: Any) -> None:
+    """Raises BiasgridError for values that these parameters cannot take."""
+    check_count("n_words", n_words)
+    if type(neutral) is not bool:
+        raise BiasgridError(f"neutral: {neutral!r} is not allowed; allowed are true and false")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raises BiasgridError for what is no whole number from 1 on."""
+    if type(value) is not int or value < 1:
+        raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are whole numbers from 1 on")
+
+
+def _classes(
+    model: EmbeddingStore, classes: Mapping[str, Sequence[str]], preprocessors: Sequence
+) -> Labelled:
+    if len(classes) < 2:
+        raise BiasgridError(f"classes: {len(classes)} given, and at least two are needed")
+    found = {
+        name: find_words(model, words, f"classes: {name}", preprocessors) for name, words in classes.items()
+    }
+    owner: dict[str, str] = {}
+    for name, words in found.items():
+        for word in words.words:
+            if word in owner:
+                raise BiasgridError(
+                    f"classes: {word!r} is in {owner[word]!r} and in {name!r}; a word is in one"
+                )
+            owner[word] = name
+        if len(words.words) < 2:
+            raise BiasgridError(
+                f"classes: {model.name} has {len(words.words)} of the {len(classes[name])} words of {name!r}, "
+                "and at least two are needed"
+            )
+    return Labelled(
+        tuple(found),
+        np.concatenate([words.vectors for words in found.values()]),
+        np.repeat(np.arange(len(found)), [len(words.words) for words in found.values()]),
+        {"classes": {name: words.words for name, words in found.items()}},
+        {"classes": {name: words.lost for name, words in found.items()}},
+        {"training_words": {name: len(words.words) for name, words in found.items()}},
+    )

@@ -1,0 +1,209 @@
+"""A fitted debias method: a small frozen object that changes vectors when they are looked up."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BiasgridError
+from ..files import aside
+from ..geometry import unit_or_zero
+
+if TYPE_CHECKING:
+    from ..embeddings.store import EmbeddingStore
+
+ARRAYS = ("left", "right", "matrix", "shift", "overrides", "override_rows")
+WORDS = ("only", "leave", "override_words")
+
+
+@dataclass(frozen=True, eq=False)
+class Transform:
+    """What a debias method does to a word's vector x (1, d), all words alike but for the exceptions listed here.
+
+    method          the method's name
+    fitted_on       what it was fitted on: model, its fingerprint, parameters, words found and lost (`fitted`)
+    normalize       x is first scaled to unit length, also that of a word which is then left alone
+    left, right     (d, k), (k, d): x + shift - (x left) right
+    matrix          (d, d): x matrix + shift. Neither left nor matrix: x + shift
+    shift           (d,); None is 0
+    renormalize     what the map gave is scaled to unit length; a zero vector stays zero
+    only            if not None, these vocabulary entries are mapped and no others
+    leave           else all are but these
+    override_words  vocabulary entries that get vectors of their own, to which nothing more is done: word i gets
+                    `overrides` (m, d)[`override_rows`[i]], or [i] where there are no rows
+    """
+
+    method: str
+    fitted_on: Mapping[str, Any]
+    normalize: bool = False
+    left: np.ndarray | None = None
+    right: np.ndarray | None = None
+    matrix: np.ndarray | None = None
+    shift: np.ndarray | None = None
+    renormalize: bool = False
+    only: tuple[str, ...] | None = None
+    leave: tuple[str, ...] = ()
+    override_words: tuple[str, ...] = ()
+    overrides: np.ndarray | None = None
+    override_rows: np.ndarray | None = None
+
+    def __post_init__(self):
+        for name in ARRAYS:
+            array = getattr(self, name)
+            if array is not None and not np.isfinite(array).all():
+                raise BiasgridError(f"{self.method}: {name} of the fitted transform is not finite")
+
+    @property
+    def dimensions(self) -> int:
+        return self.fitted_on["dimensions"]
+
+    def apply(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
+        """The words' vectors (n, d) under the transform, float64; `words` are their vocabulary entries."""
+        vectors = np.array(vectors, dtype=np.float64)
+        if self.normalize:
+            vectors = unit_or_zero(vectors)
+        mapped = self.maps(words)
+        if mapped.all():
+            vectors = self.map(vectors)
+        elif mapped.any():
+            vectors[mapped] = self.map(vectors[mapped])
+        if self.override_words:
+            rows = np.array([self._override.get(word, -1) for word in words], dtype=np.int64)
+            vectors[rows >= 0] = self.overrides[rows[rows >= 0]]
+        return vectors
+
+    def map(self, vectors: np.ndarray) -> np.ndarray:
+        """The map alone, of vectors (n, d) that are normalised already where the transform asks for it."""
+        if self.matrix is not None:
+            mapped = vectors @ self.matrix
+        elif self.left is not None:
+            mapped = vectors - (vectors @ self.left) @ self.right
+        else:
+            mapped = vectors
+        if self.shift is not None:
+            mapped = mapped + self.shift
+        if self.renormalize:
+            norms = np.linalg.norm(mapped, axis=1, keepdims=True)
+            mapped = mapped / np.where(norms > 0, norms, 1.0)
+        return mapped
+
+    def maps(self, words: Sequence[str]) -> np.ndarray:
+        """Which of the words go through the map: bool (n,)."""
+        listed = self._listed
+        if not listed:
+            return np.full(len(words), self.only is None)
+        within = np.fromiter((word in listed for word in words), bool, len(words))
+        return within if self.only is not None else ~within
+
+    def check_model(self, model: EmbeddingStore) -> None:
+        """Raises BiasgridError if the transform was fitted on other vectors than the model's."""
+        if self.dimensions != model.dimensions:
+            raise BiasgridError(
+                f"{self.method}: fitted on {self.dimensions} dimensions ({self.fitted_on['model']}); "
+                f"{model.name} has {model.dimensions}"
+            )
+        if self.fitted_on["fingerprint"] != model.fingerprint:
+            raise BiasgridError(
+                f"{self.method}: fitted on other vectors ({self.fitted_on['model']}) than those of {model.name}; "
+                "fit it on this model"
+            )
+
+    def summary(self) -> dict[str, Any]:
+        """What it is and was fitted on, without arrays and word lists; JSON-able."""
+        words = {name: len(getattr(self, name) or ()) for name in WORDS}
+        shapes = {name: list(getattr(self, name).shape) for name in ARRAYS if getattr(self, name) is not None}
+        mapped = "only the listed words" if self.only is not None else "all words but those left alone"
+        return {
+            "method": self.method,
+            "mapped": mapped,
+            "words": words,
+            "arrays": shapes,
+            "normalize": self.normalize,
+            "renormalize": self.renormalize,
+            "fitted_on": dict(self.fitted_on),
+        }
+
+    def save(self, path: Path | str) -> None:
+        """Write an .npz without pickle; the same transform gives the same bytes."""
+        path = Path(path)
+        header = {"method": self.method, "fitted_on": self.fitted_on}
+        header |= {"normalize": self.normalize, "renormalize": self.renormalize}
+        header |= {name: getattr(self, name) for name in WORDS}
+        text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
+        arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
+        whole = io.BytesIO()
+        np.savez(whole, header=np.frombuffer(text, dtype=np.uint8), **arrays)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside(path).write_bytes(whole.getbuffer())
+        os.replace(aside(path), path)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Transform:
+        """A transform that `save` wrote. Raises BiasgridError for any other file."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                header = json.loads(file["header"].tobytes())
+                arrays = {name: file[name] for name in ARRAYS if name in file}
+            words = {name: None if header[name] is None else tuple(header.pop(name)) for name in WORDS}
+            transform = cls(**(header | words), **arrays)
+            d = transform.dimensions
+            shapes = {"left": (d, -1), "right": (-1, d), "matrix": (d, d), "shift": (d,)}
+            n = len(transform.override_words)
+            shapes |= {"overrides": (n if transform.override_rows is None else -1, d), "override_rows": (n,)}
+            for name, array in arrays.items():
+                if len(array.shape) != len(shapes[name]) or any(
+                    want not in (-1, have) for have, want in zip(array.shape, shapes[name], strict=True)
+                ):
+                    raise ValueError(f"{name} has the shape {array.shape}")
+        except FileNotFoundError:
+            raise BiasgridError(f"{path}: no such file") from None
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            EOFError,
+            zipfile.BadZipFile,
+        ) as error:
+            raise BiasgridError(f"{path}: not a transform that biasgrid saved: {error}") from None
+        return transform
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        return frozenset(self.leave if self.only is None else self.only)
+
+    @cached_property
+    def _override(self) -> dict[str, int]:
+        rows = range(len(self.override_words)) if self.override_rows is None else self.override_rows.tolist()
+        return dict(zip(self.override_words, rows, strict=True))
+
+
+def fitted(
+    model: EmbeddingStore,
+    params: Mapping[str, Any],
+    found: Mapping[str, Any],
+    lost: Mapping[str, Any],
+    **facts: Any,
+) -> dict[str, Any]:
+    """What a transform was fitted on. `found` and `lost` are words by argument, `facts` further results."""
+    record = {
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "dimensions": model.dimensions,
+        "params": dict(params),
+        "found": dict(found),
+        "lost": dict(lost),
+        **facts,
+    }
+    # as it comes back from a file: lists for tuples, text for keys
+    return json.loads(json.dumps(record, ensure_ascii=False))

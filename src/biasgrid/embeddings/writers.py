@@ -1,0 +1,241 @@
+"""Vectors in the formats of other tools, and stores that share another's vocabulary; block by block.
+
+- .bin         word2vec's binary format: a line "rows dimensions", then each word, a space and its float32 numbers
+- .txt, .vec   word2vec's text format: the same line, then a line a word; each number is the shortest decimal that
+               reads back as the same float32
+- .kv          KeyedVectors.save of gensim 4; large vectors go beside it into <name>.vectors.npy, as gensim has it
+
+.bin, .txt and .vec may end in .gz. A file appears when it is whole.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ..errors import BiasgridError
+from ..files import aside
+from .store import MODEL, VOCABULARY, EmbeddingStore, StoreWriter
+
+Blocks = Iterable[tuple[list[str], np.ndarray]]
+
+STORE = "store"
+KV = ".kv"
+APART = 10 << 20  # numbers from which on gensim puts an array beside the pickle
+FETCH = 10_000  # words
+# of all float32 the one whose shortest decimal, read as float64, rounds to its neighbour: 7.038531e-26
+ODD = np.float32(7.038530691851209e-26)
+
+
+def format_of(output: Path) -> str:
+    """ "store" for a folder, else the suffix. Raises BiasgridError for a suffix that is not in FORMATS."""
+    if output.is_dir() or not output.suffix:
+        return STORE
+    suffix = "".join(output.suffixes[-2:]) if output.suffix == ".gz" else output.suffix
+    if suffix not in FORMATS:
+        raise BiasgridError(
+            f"{output}: cannot write {suffix!r}; allowed are {', '.join(FORMATS)}, and a folder, whose name has no "
+            "suffix, for a store"
+        )
+    return suffix
+
+
+def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
+    """Write words and their vectors, (n, dimensions) float32 a block, in the format that `output` ends in.
+
+    `shape` is (words, dimensions) of all blocks together. Raises BiasgridError for a word that the format cannot
+    hold.
+    """
+    suffix = format_of(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if suffix == KV:
+        _write_keyed_vectors(output, shape, blocks)
+        return
+    lines = _ROWS[suffix.removesuffix(".gz")]
+    with _whole(output) as raw, _zipped(raw, suffix) as file:
+        file.write(b"%d %d\n" % shape)
+        for words, vectors in blocks:
+            _check_words(words, output)
+            file.write(lines(words, vectors))
+
+
+def by_row(store: EmbeddingStore, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Every word and its row, `size` at a time, in the order of `EmbeddingStore.words`; without holding all."""
+    with closing(_vocabulary(store)) as database:
+        found = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
+        while pairs := found.fetchmany(size):
+            words, rows = zip(*pairs, strict=True)
+            yield list(words), np.array(rows, dtype=np.int64)
+
+
+def words_of_rows(store: EmbeddingStore) -> np.ndarray:
+    """How many words each row of the store has: int64 (rows,)."""
+    with closing(_vocabulary(store)) as database:
+        found = (row for (row,) in database.execute("SELECT row FROM vocabulary"))
+        return np.bincount(np.fromiter(found, np.int64), minlength=len(store.vectors))
+
+
+class StoreCopy(StoreWriter):
+    """Builds a store with the vocabulary of another, but for `moved`: words that get another row.
+
+    Vectors are added without words. The vocabulary is copied as a file and never in memory.
+    """
+
+    def __init__(self, output: Path, model: EmbeddingStore, moved: dict[str, int]):
+        super().__init__(output, model.path)
+        self.model, self.moved = model, moved
+        self.vocabulary = _Words(model)
+
+    def _write_vocabulary(self) -> None:
+        path = self._aside / VOCABULARY
+        shutil.copyfile(self.model.path / VOCABULARY, path)
+        if self.moved:
+            with closing(sqlite3.connect(path, isolation_level=None)) as database:
+                for setting in ("journal_mode = OFF", "synchronous = OFF"):
+                    database.execute(f"PRAGMA {setting}")
+                database.execute("BEGIN")
+                moved = [(row, word) for word, row in self.moved.items()]
+                database.executemany("UPDATE vocabulary SET row = ? WHERE word = ?", moved)
+                database.execute("COMMIT")
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+class _Words:
+    """What a StoreWriter asks of its vocabulary."""
+
+    def __init__(self, model: EmbeddingStore):
+        self.model = model
+
+    def __len__(self) -> int:
+        return len(self.model)
+
+    def __iter__(self) -> Iterator[str]:
+        return (word for words, _ in by_row(self.model) for word in words)
+
+
+def check_folder(output: Path) -> None:
+    """Raises BiasgridError where a store would be written between other things."""
+    names = {path.name for path in output.iterdir()} if output.is_dir() else set()
+    # a store, or what a killed process left of one
+    if names and names.isdisjoint({MODEL, ".partial"}):
+        raise BiasgridError(f"{output}: is a folder with other things in it; a store needs one of its own")
+
+
+def _binary_rows(words: list[str], vectors: np.ndarray) -> bytes:
+    rows = np.ascontiguousarray(vectors, dtype="<f4")
+    return b"".join(
+        part for word, row in zip(words, rows, strict=True) for part in (word.encode(), b" ", row.data)
+    )
+
+
+def _text_rows(words: list[str], vectors: np.ndarray) -> bytes:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    numbers = compute.cast(pa.array(vectors.ravel()), pa.string())
+    if (np.abs(vectors) == ODD).any():
+        numbers = compute.replace_substring(numbers, "7.038531e-26", repr(float(ODD)))
+    fields = pa.ListArray.from_arrays(np.arange(len(words) + 1, dtype=np.int32) * vectors.shape[1], numbers)
+    lines = compute.binary_join_element_wise(pa.array(words), compute.binary_join(fields, " "), " ")
+    return "\n".join([*lines.to_pylist(), ""]).encode()
+
+
+_ROWS: dict[str, Callable[[list[str], np.ndarray], bytes]] = {
+    ".bin": _binary_rows,
+    ".txt": _text_rows,
+    ".vec": _text_rows,
+}
+FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV)
+
+
+def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError:
+        raise BiasgridError(
+            f"{output}: .kv needs gensim (pip install gensim); .bin, .txt and a store do not"
+        ) from None
+    beside, part = output.with_name(f"{output.name}.vectors.npy"), aside(output)
+    apart = shape[0] * shape[1] >= APART
+    words: list[str] = []
+    try:
+        with aside(beside).open("wb") as file:
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for more, vectors in blocks:
+                words += more
+                file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            _sync(file)
+        model = KeyedVectors(shape[1])
+        model.index_to_key, model.next_index = words, shape[0]
+        model.key_to_index = {word: place for place, word in enumerate(words)}
+        # what it would log is the time
+        model.lifecycle_events = None
+        if not apart:
+            model.vectors = np.load(aside(beside))
+        # large vectors are on the disk already: gensim gets none, and leaves a file of none to be replaced
+        model.save(str(part), separately=["vectors"] if apart else [])
+        with part.open("rb+") as file:
+            _sync(file)
+        # a former model stops being one before the first of its files changes
+        output.unlink(missing_ok=True)
+        if apart:
+            os.replace(aside(beside), beside)
+        else:
+            beside.unlink(missing_ok=True)
+        os.replace(part, output)
+    finally:
+        for path in (part, aside(beside), part.with_name(f"{part.name}.vectors.npy")):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _whole(output: Path) -> Iterator[IO[bytes]]:
+    """A file that is moved in at the end, and not if that does not come."""
+    try:
+        with aside(output).open("wb") as file:
+            yield file
+            _sync(file)
+        os.replace(aside(output), output)
+    finally:
+        aside(output).unlink(missing_ok=True)
+
+
+@contextmanager
+def _zipped(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    if not suffix.endswith(".gz"):
+        yield file
+        return
+    # no name and no time in it: the same bytes for the same vectors
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zipped:
+        yield zipped
+
+
+def _check_words(words: list[str], output: Path) -> None:
+    text = "".join(words)
+    if " " in text or "\n" in text or "" in words:
+        word = next(word for word in words if not word or " " in word or "\n" in word)
+        raise BiasgridError(
+            f"{output}: word2vec's formats cannot hold the word {word!r}: no space, no line break, and not empty is "
+            "allowed; write a store or .kv"
+        )
+
+
+def _vocabulary(store: EmbeddingStore) -> sqlite3.Connection:
+    """A connection of its own: the store's is one for all threads."""
+    address = f"{(store.path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True)
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,136 @@
+"""`biasgrid debias` and measuring under its transform, as scripts use them."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import make_store
+from test_cli import biasgrid, printed
+
+from biasgrid import EmbeddingStore, Query, debias, metrics
+
+WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
+PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("debias")
+    make_store(made, WORDS, np.random.default_rng(5).normal(size=(16, 6)))
+    query = Query.of([WORDS[:4], WORDS[4:8]], [WORDS[8:12], WORDS[12:]], ["A", "B"], ["C", "D"])
+    (made / "query.json").write_text(query.to_json())
+    (made / "words.json").write_text(json.dumps({"definitional_pairs": PAIRS, "ignore": ["a3"]}))
+    return made
+
+
+def test_a_transform_is_fitted_written_and_measured_under(folder, tmp_path):
+    output = tmp_path / "t.npz"
+    record = printed(
+        "debias", "--method", "hard", "--model", folder / "store", "--words", folder / "words.json",
+        "--output", output, "--param", "n_components=2",
+    )  # fmt: skip
+    assert record["transform"] == str(output)
+    assert record["method"] == "hard"
+    assert record["fitted_on"]["found"]["definitional_pairs"] == PAIRS
+    assert record["fitted_on"]["params"]["n_components"] == 2
+    model = EmbeddingStore.open(folder / "store")
+    transform = debias.hard(model, definitional_pairs=PAIRS, ignore=["a3"], n_components=2)
+    query = Query.read(folder / "query.json")
+    arguments = ("measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json")
+    under = printed(*arguments, "--debias", output)
+    assert under["debias"] == "hard"
+    assert under["value"] == metrics.weat(query, model.under(transform)).value
+    untouched = printed(*arguments)
+    assert "debias" not in untouched
+    assert untouched["value"] == metrics.weat(query, model).value != under["value"]
+
+
+@pytest.mark.parametrize("name", ["out.bin", "out.txt", "out.kv", "out"])
+def test_a_debiased_model_as_a_file_measures_the_same(folder, tmp_path, name):
+    printed(
+        "debias", "--method", "HardDebias", "--model", folder / "store", "--words", folder / "words.json",
+        "--output", tmp_path / "t.npz", "--materialize", tmp_path / name,
+    )  # fmt: skip
+    arguments = ("measure", "--metric", "weat", "--query", folder / "query.json", "--model")
+    under = printed(*arguments, folder / "store", "--debias", tmp_path / "t.npz")
+    trust = ["--trust-pickle"] if name.endswith(".kv") else []
+    assert printed(*arguments, tmp_path / name, *trust)["value"] == under["value"]
+
+
+def test_pairs_that_are_left_out_are_told(folder, tmp_path):
+    words = tmp_path / "words.json"
+    words.write_text(json.dumps({"definitional_pairs": [*PAIRS, ["a3", "none"]]}))
+    done = biasgrid(
+        "debias",
+        "--method",
+        "hard",
+        "--model",
+        folder / "store",
+        "--words",
+        words,
+        "--output",
+        tmp_path / "t.npz",
+    )
+    assert done.returncode == 0
+    assert (
+        "warning: definitional_pairs: left out, as made lacks a word of each: [['a3', 'none']]" in done.stderr
+    )
+
+
+BAD = [
+    ({}, ["--method", "soft"], "debias method 'soft' is not known; allowed are"),
+    ({}, [], "words.json: hard needs 'definitional_pairs'"),
+    ([], [], "words.json: not a mapping of definitional_pairs, equalize_pairs, ignore, target to words"),
+    ({"pairs": PAIRS}, [], "words.json: hard takes no 'pairs'; its words are definitional_pairs"),
+    ({"definitional_pairs": "x"}, [], "words.json: definitional_pairs: must be a list of lists of words"),
+    ({"definitional_pairs": [["x", "y"], *PAIRS]}, [], "definitional_pairs: made has no word of ['x', 'y']"),
+    ({"definitional_pairs": PAIRS[:1]}, [], "definitional_pairs: 1 whole sets, and at least two are needed"),
+    ({"definitional_pairs": PAIRS}, ["--param", "n_components=4"], "n_components: 4 is more than the 3 dim"),
+    ({"definitional_pairs": PAIRS}, ["--param", "alpha=4"], "hard has no parameter 'alpha'; allowed are"),
+    ({"definitional_pairs": PAIRS}, ["--seed", "-1"], "seed: -1 is not allowed"),
+    (
+        {"definitional_pairs": PAIRS, "target": ["c0"], "ignore": ["c0"]},
+        [],
+        "target and ignore: 'c0' in both",
+    ),
+    ({"definitional_pairs": PAIRS}, ["--materialize", "out.vec.zip"], "out.vec.zip"),
+]
+
+
+@pytest.mark.parametrize(("words", "arguments", "says"), BAD)
+def test_bad_input_is_one_line_and_nothing_is_written(folder, tmp_path, words, arguments, says):
+    (tmp_path / "words.json").write_text(json.dumps(words))
+    method = [] if "--method" in arguments else ["--method", "hard"]
+    done = biasgrid(
+        "debias", *method, "--model", folder / "store", "--words", tmp_path / "words.json",
+        "--output", tmp_path / "t.npz", *arguments,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("biasgrid: ")
+    assert says in line
+    assert [path.name for path in tmp_path.iterdir()] == ["words.json"]
+
+
+def test_a_transform_of_another_model_is_refused(folder, tmp_path):
+    other = make_store(tmp_path, WORDS, np.random.default_rng(6).normal(size=(16, 6)))
+    debias.hard(other, definitional_pairs=PAIRS).save(tmp_path / "t.npz")
+    done = biasgrid(
+        "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json",
+        "--debias", tmp_path / "t.npz",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "fitted on other vectors (made) than those of made; fit it on this model" in done.stderr
+
+
+def test_a_model_with_a_value_that_is_no_number_is_refused(folder, tmp_path):
+    lines = [f"{word} 1 2 {'nan' if word == 'c1' else '3'}" for word in WORDS]
+    (tmp_path / "m.txt").write_text("\n".join(lines) + "\n")
+    done = biasgrid(
+        "debias", "--method", "hard", "--model", tmp_path / "m.txt", "--words", folder / "words.json",
+        "--output", tmp_path / "t.npz",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "c1" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
