@@ -39,10 +39,10 @@ rule all:
         f"{RESULTS}/study.json",
 
 
-# The archives of all models, and nothing else.
+# The archives of all models and benchmarks, and nothing else.
 rule fetch:
     input:
-        [f"{EMBEDDINGS}/raw/{model}/manifest.json" for model in STUDY.models],
+        [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in STUDY.sources],
 
 
 # Read what was downloaded once more and hold it against its checksums.
@@ -52,8 +52,8 @@ rule verify:
     run:
         from biasgrid.embeddings.sources import verify
 
-        for model in STUDY.models:
-            step(f"verify {model}", log[0], verify, model, Path(EMBEDDINGS) / "raw")
+        for name in STUDY.sources:
+            step(f"verify {name}", log[0], verify, name, Path(EMBEDDINGS) / "raw")
 
 
 # All models as stores.

@@ -421,12 +421,18 @@ def test_a_vector_that_is_not_finite_is_named(random_model):
 
 
 def test_the_registry_is_complete():
-    assert {"hard", "multiclass_hard", "hsr"} <= set(debias.REGISTRY)
+    assert set(debias.REGISTRY) == {
+        *("hard", "multiclass_hard", "double_hard", "ran", "hsr", "linear_projection", "inlp", "leace")
+    }
     for method in debias.REGISTRY.values():
         assert method.reference
-        assert debias.source_file(method).is_file()
+        files = [path.name for path in debias.source_files(method)]
+        assert {"registry.py", "transform.py", "lookup.py"} < set(files)
         assert set(method.required) <= set(method.words)
     assert debias.method("HardDebias") is debias.method("Hard") is debias.REGISTRY["hard"]
     assert debias.method("half-sibling regression") is debias.REGISTRY["hsr"]
+    files = [path.name for path in debias.source_files(debias.REGISTRY["linear_projection"])]
+    assert {"linear_projection.py", "inlp.py", "training.py"} <= set(files)
+    assert "hard.py" not in files
     with pytest.raises(BiasgridError, match="debias method 'soft' is not known; allowed are"):
         debias.method("soft")

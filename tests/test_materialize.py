@@ -203,7 +203,7 @@ def cases(draw):
     return words, np.array(vectors, np.float32), rows, parts
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(case=cases(), block=st.integers(1, 5))
 def test_any_transform_of_any_store(tmp_path_factory, case, block):
     words, vectors, rows, parts = case
@@ -231,7 +231,7 @@ def test_any_transform_of_any_store(tmp_path_factory, case, block):
         assert found(back) == wanted
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 # the one positive float32 whose shortest decimal is, as a float64, nearer to its neighbour
 @example([7.038530691851209e-26, -7.038530691851209e-26, 1e-45, 3.4028234663852886e38, -0.0, 1e16, 1e-5])

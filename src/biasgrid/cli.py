@@ -107,9 +107,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
 def fit(args: argparse.Namespace) -> dict[str, Any]:
     """A debias method of a study fitted on one of its models, written where the workflow writes it."""
     from . import mitigation
-    from .study import Study
 
-    study = Study.read(args.study)
+    study = _study(args.study)
     if (args.model, args.debias) not in study.fits:
         known = ", ".join(dict.fromkeys(key for model, key in study.fits if model == args.model)) or "none"
         raise BiasgridError(f"{args.study}: no method {args.debias!r} for {args.model!r}; it has {known}")
@@ -120,9 +119,8 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     """What a debias method of a study costs and hides, written where the workflow writes it."""
     from . import mitigation
-    from .study import Study
 
-    study = Study.read(args.study)
+    study = _study(args.study)
     if args.evaluation not in study.evaluations:
         known = f"such as {next(iter(study.evaluations))!r}" if study.evaluations else "none"
         raise BiasgridError(f"{args.study}: no evaluation {args.evaluation!r}; it has {known}")
@@ -166,9 +164,8 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
 
 def query(args: argparse.Namespace) -> dict[str, Any]:
     """A study's query as a query file."""
-    from .study import Study
 
-    queries = Study.read(args.study).queries
+    queries = _study(args.study).queries
     if args.query not in queries:
         raise BiasgridError(f"{args.study}: no query {args.query!r}; it has {', '.join(queries)}")
     return json.loads(queries[args.query].to_json())
@@ -178,9 +175,8 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     """One cell of a study, written where the workflow writes it."""
     from .cell import compute_cell
     from .files import write_text
-    from .study import Study
 
-    study = Study.read(args.study)
+    study = _study(args.study)
     if args.cell not in study.cells:
         example = next(iter(study.cells))
         raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")
@@ -194,18 +190,16 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """One table of a study, from the cells or tables that it is made of."""
     from . import tables
-    from .study import Study
 
-    study = Study.read(args.study)
+    study = _study(args.study)
     return {"table": str(study.results / f"{args.table}.csv"), "rows": tables.make(study, args.table)}
 
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
     """One figure of a study as PDF, SVG and PNG."""
     from . import figures, mitigation, mitigation_figures, tables
-    from .study import Study
 
-    study = Study.read(args.study)
+    study = _study(args.study)
     if args.figure not in study.figures:
         raise BiasgridError(f"{args.study}: no figure {args.figure!r}; it has {', '.join(study.figures)}")
     results = study.results
@@ -260,7 +254,11 @@ def _parser() -> argparse.ArgumentParser:
         "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
         "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
     }
-    study = {"required": True, "type": Path, "help": "a study's config, or its results/<study>/study.json"}
+    study = {
+        "required": True,
+        "type": Path,
+        "help": "a study's config, or its results/<study>/study.json; - reads the latter on standard input",
+    }
     model = {
         "required": True,
         "type": Path,
@@ -335,6 +333,19 @@ def _parser() -> argparse.ArgumentParser:
     command(table, study=study, table={"required": True, "choices": TABLES})
     command(figure, study=study, figure={"required": True, "help": "such as rankings"})
     return parser
+
+
+def _study(path: Path):
+    """The study of a config file, or of standard input (-)."""
+    from .study import Study
+
+    if str(path) == "-":
+        sys.stdin.reconfigure(encoding="utf-8")
+        try:
+            return Study.of(json.load(sys.stdin), "standard input")
+        except ValueError as error:
+            raise BiasgridError(f"standard input: not JSON: {error}") from None
+    return Study.read(path)
 
 
 def _of_file(args: argparse.Namespace) -> dict[str, Any]:

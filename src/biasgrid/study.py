@@ -16,6 +16,7 @@ import jsonschema
 from . import debias, metrics
 from .configs import read_json, read_yaml
 from .errors import BiasgridError
+from .evaluation.spec import Spec
 from .query import Query
 from .words import WordOptions
 
@@ -94,6 +95,9 @@ class Study:
             for criterion, entry in config[part].items():
                 place = f"{where}: {part}: {criterion}"
                 config[part][criterion] = _resolved(entry, place, root / config["word_sets"], word_sets)
+        for entry in config["evaluation"].values():
+            for kind in ("similarity", "analogies"):
+                entry[kind] = _located(entry.get(kind, {}), config)
         for criterion, entry in config["criteria"].items():
             for key, sets in entry["queries"].items():
                 if key in queries:
@@ -117,6 +121,16 @@ class Study:
     @property
     def models(self) -> dict[str, dict[str, Any]]:
         return self.config["models"]
+
+    @property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What is fetched: models and archives of benchmarks, by name."""
+        return self.models | self.config["benchmarks"]
+
+    @cached_property
+    def evaluation_specs(self) -> dict[str, Spec]:
+        """What to evaluate, by criterion."""
+        return {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
 
     @property
     def results(self) -> Path:
@@ -352,8 +366,12 @@ class Study:
                     method.check_parameters(entry["params"])
                 except BiasgridError as error:
                     raise BiasgridError(f"{place}: {error}") from None
-        for criterion in self.config["evaluation"]:
+        for criterion, entry in self.config["evaluation"].items():
             self._check_known(f"{where}: evaluation", [criterion], self.config["debias"])
+            try:
+                Spec.of(entry)
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: evaluation: {criterion}: {error}") from None
 
     @staticmethod
     def _check_known(where: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -376,6 +394,9 @@ class Study:
                 raise BiasgridError(
                     f"{where}: debias: {key}: another entry is labelled {self.labels[key]!r}; give it a label"
                 )
+        for key in self.config["benchmarks"]:
+            if key in self.models or key == "gensim":
+                raise BiasgridError(f"{where}: benchmarks: {key}: this name is taken; name it otherwise")
         for key, model in self.models.items():
             if key == "raw":
                 raise BiasgridError(
@@ -510,6 +531,18 @@ def _resolved(value: Any, where: str, folder: Path, cache: dict[str, dict]) -> A
     ):
         return _word_set(value, where, folder, cache)
     return value
+
+
+def _located(files: Any, config: Mapping[str, Any]) -> Any:
+    """Files by name, with "archive:file" of an archive of the study's benchmarks made a path."""
+    if not isinstance(files, dict):
+        return files  # for the check to refuse
+    raw = Path(config["embeddings"]) / "raw"
+    located = {}
+    for name, path in files.items():
+        archive, _, file = path.partition(":") if isinstance(path, str) else ("", "", "")
+        located[name] = str(raw / archive / file) if archive in config["benchmarks"] else path
+    return located
 
 
 def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, dict]) -> list[str]:

@@ -40,11 +40,14 @@ def step(name, log, function, *args, **options):
         raise WorkflowError(f"{name} failed: {FAILED[name]}") from None
 
 
-def command(*arguments):
-    """A sub-command of biasgrid in a process of its own, for what would change this one's state."""
+def command(*arguments, given=None):
+    """A sub-command of biasgrid in a process of its own, for what would change this one's state.
+
+    `given` is text for its standard input.
+    """
     environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
     called = [sys.executable, "-m", "biasgrid", *arguments]
-    done = subprocess.run(called, env=environment, capture_output=True, text=True)
+    done = subprocess.run(called, env=environment, input=given, capture_output=True, encoding="utf-8")
     if done.returncode:
         raise BiasgridError(
             (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("biasgrid: ")
@@ -57,6 +60,7 @@ def one_of(names):
 
 
 wildcard_constraints:
+    name=one_of(STUDY.sources),
     model=one_of(STUDY.models),
     query=one_of(STUDY.queries),
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
@@ -70,13 +74,14 @@ def source(name):
     return os.path.relpath(SOURCES / name)
 
 
-def model_spec(model, *names):
-    return json.dumps({name: STUDY.models[model].get(name) for name in names}, sort_keys=True)
+def source_spec(name, *keys):
+    """What a model's or a benchmark's archive and store depend on."""
+    return json.dumps({key: STUDY.sources[name].get(key) for key in keys}, sort_keys=True)
 
 
 def local_file(wildcards):
     """A file that the user put in place: when it changes, so does the model. Missing, it is fetch's to say so."""
-    source = STUDY.models[wildcards.model]["source"]
+    source = STUDY.sources[wildcards.name]["source"]
     return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
 
 
@@ -102,6 +107,46 @@ CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
 
 def cell_code(wildcards):
     return CELL_SOURCES + [source("debias/transform.py")] * (wildcards.debias != UNTOUCHED)
+
+
+# what a fitted debias method depends on, besides the method's own modules
+DEBIAS_SOURCES = [source("geometry.py"), source("embeddings/store.py")]
+
+
+def fit_of(wildcards):
+    return STUDY.fits[wildcards.model, wildcards.debias]
+
+
+def method_sources(wildcards):
+    return list(map(source, debias.source_files(debias.method(json.loads(fit_of(wildcards).spec)["method"]))))
+
+
+def evaluation_of(wildcards):
+    return STUDY.evaluations[wildcards.evaluation]
+
+
+def evaluation_files(wildcards):
+    """Word pairs and questions: files at hand, and the manifests of archives that hold them."""
+    raw, files = Path(EMBEDDINGS) / "raw", STUDY.evaluation_specs[evaluation_of(wildcards).criterion].files
+    archives = {str(raw / name): name for name in STUDY.config["benchmarks"]}
+    manifests = [f"{f}/manifest.json" for f in archives if any(Path(p).parent == Path(f) for p in files)]
+    return manifests + [path for path in files if str(Path(path).parent) not in archives]
+
+
+def drawn_from(wildcards):
+    kind, criterion, model = STUDY.figures[wildcards.figure]
+    if kind == "word-map":
+        of_model = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
+        return [str(STUDY.evaluation_file(e)) for e in of_model]
+    if kind in ("before-after", "trade-off", "hidden-bias"):
+        return [f"{RESULTS}/mitigation.csv"]
+    return [f"{RESULTS}/{name}.csv" for name in ("scores", "rankings", "correlations")]
+
+
+def figure_code(wildcards):
+    kind = STUDY.figures[wildcards.figure][0]
+    of_mitigation = kind in ("word-map", "before-after", "trade-off", "hidden-bias")
+    return [source("figures.py")] + [source("mitigation_figures.py")] * of_mitigation
 
 
 onstart:

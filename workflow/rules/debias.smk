@@ -1,23 +1,12 @@
 # Model -> fitted debias method (a small transform, under which cells look words up) -> what it costs and hides.
-# Processes of their own: some methods import torch, and evaluations hold a whole model in memory.
-DEBIAS_SOURCES = [source(f"debias/{name}.py") for name in ("registry", "transform", "lookup", "training")]
-DEBIAS_SOURCES += [source("geometry.py"), source("embeddings/store.py")]
-
-
-def fit_of(wildcards):
-    return STUDY.fits[wildcards.model, wildcards.debias]
-
-
-def method_source(wildcards):
-    return source(debias.source_file(debias.method(json.loads(fit_of(wildcards).spec)["method"])))
+# Processes of their own: some methods import torch, and evaluations hold a whole model in memory. They are given the
+# study on standard input: were its file an input, every edit of the config would reach them.
 
 
 rule debias:
     input:
-        # all that matters of the study is in the parameters
-        study=ancient(f"{RESULTS}/study.json"),
         model=f"{EMBEDDINGS}/{{model}}/model.json",
-        method=method_source,
+        method=method_sources,
         code=DEBIAS_SOURCES,
     output:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
@@ -26,19 +15,22 @@ rule debias:
     params:
         spec=lambda w: fit_of(w).spec,
     run:
-        arguments = ("--study", input.study, "--model", wildcards.model, "--debias", wildcards.debias)
-        step(f"debias {wildcards.model}/{wildcards.debias}", log[0], command, "fit", *arguments)
-
-
-def evaluation_of(wildcards):
-    return STUDY.evaluations[wildcards.evaluation]
+        arguments = ("--study", "-", "--model", wildcards.model, "--debias", wildcards.debias)
+        step(
+            f"debias {wildcards.model}/{wildcards.debias}",
+            log[0],
+            command,
+            "fit",
+            *arguments,
+            given=STUDY.to_json(),
+        )
 
 
 rule evaluation:
     input:
-        study=ancient(f"{RESULTS}/study.json"),
         model=lambda w: f"{EMBEDDINGS}/{evaluation_of(w).model}/model.json",
         transform=lambda w: transform_of(evaluation_of(w)),
+        files=evaluation_files,
         code=[source(f"evaluation/{path.name}") for path in sorted((SOURCES / "evaluation").glob("*.py"))],
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
@@ -47,5 +39,12 @@ rule evaluation:
     params:
         spec=lambda w: evaluation_of(w).spec,
     run:
-        arguments = ("--study", input.study, "--evaluation", wildcards.evaluation)
-        step(f"evaluation {wildcards.evaluation}", log[0], command, "evaluate", *arguments)
+        arguments = ("--study", "-", "--evaluation", wildcards.evaluation)
+        step(
+            f"evaluation {wildcards.evaluation}",
+            log[0],
+            command,
+            "evaluate",
+            *arguments,
+            given=STUDY.to_json(),
+        )

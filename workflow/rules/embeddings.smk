@@ -8,20 +8,20 @@ rule archive:
     input:
         local_file,
     output:
-        f"{EMBEDDINGS}/raw/{{model}}/manifest.json",
+        f"{EMBEDDINGS}/raw/{{name}}/manifest.json",
     log:
-        f"{LOGS}/archive/{{model}}.txt",
+        f"{LOGS}/archive/{{name}}.txt",
     params:
-        source=lambda w: model_spec(w.model, "source"),
+        source=lambda w: source_spec(w.name, "source"),
     run:
         from biasgrid.embeddings.sources import fetch
 
         step(
-            f"download {wildcards.model}",
+            f"download {wildcards.name}",
             log[0],
             fetch,
-            wildcards.model,
-            STUDY.models[wildcards.model]["source"],
+            wildcards.name,
+            STUDY.sources[wildcards.name]["source"],
             Path(EMBEDDINGS) / "raw",
         )
 
@@ -36,7 +36,7 @@ rule store:
     log:
         f"{LOGS}/store/{{model}}.txt",
     params:
-        spec=lambda w: model_spec(w.model, "source", "format", "vocab_prefix", "licence"),
+        spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
     run:
         from biasgrid.embeddings import build_store

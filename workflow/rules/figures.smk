@@ -4,22 +4,6 @@ FIGURES = expand(
 )
 
 
-def drawn_from(wildcards):
-    kind, criterion, model = STUDY.figures[wildcards.figure]
-    if kind == "word-map":
-        of_model = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
-        return [str(STUDY.evaluation_file(e)) for e in of_model]
-    if kind in ("before-after", "trade-off", "hidden-bias"):
-        return [f"{RESULTS}/mitigation.csv"]
-    return [f"{RESULTS}/{name}.csv" for name in ("scores", "rankings", "correlations")]
-
-
-def figure_code(wildcards):
-    kind = STUDY.figures[wildcards.figure][0]
-    of_mitigation = kind in ("word-map", "before-after", "trade-off", "hidden-bias")
-    return [source("figures.py")] + [source("mitigation_figures.py")] * of_mitigation
-
-
 rule figure:
     input:
         study=f"{RESULTS}/study.json",

@@ -18,7 +18,7 @@ from ..errors import BiasgridError
 from .registry import Method
 from .transform import Transform
 
-__all__ = ["REGISTRY", "Method", "Transform", "method", "source_file"]
+__all__ = ["REGISTRY", "Method", "Transform", "method", "source_files"]
 
 
 def _found() -> dict[str, Method]:
@@ -45,9 +45,15 @@ def method(name: str) -> Method:
     raise BiasgridError(f"debias method {name!r} is not known; allowed are {', '.join(sorted(REGISTRY))}")
 
 
-def source_file(entry: Method) -> Path:
-    """The file that defines a method: what its transforms depend on."""
-    return Path(importlib.import_module(entry.function.__module__).__file__)
+def source_files(entry: Method) -> list[Path]:
+    """The files of this package that a method's transforms depend on: its own, and those that it takes names from."""
+    modules, ahead = set(), {entry.function.__module__}
+    while ahead:
+        module = importlib.import_module(ahead.pop())
+        modules.add(module)
+        others = {getattr(thing, "__module__", None) or "" for thing in vars(module).values()}
+        ahead |= {name for name in others if name.startswith(f"{__name__}.")} - {m.__name__ for m in modules}
+    return sorted(Path(module.__file__) for module in modules)
 
 
 def _folded(name: str) -> str:

@@ -66,7 +66,7 @@ def leace(
         torch.from_numpy(training.vectors),
         torch.from_numpy(one_hot),
         shrinkage=shrinkage,
-        # where it acts, it mixes in the projection onto the complement of W Cov(x, z), which leaves some of Cov(x, z)
+        # LEACE never makes the variance grow; the remedy for where rounding says so would leave some of Cov(x, z)
         constrain_cov_trace=False,
         # singular values of W Cov(x, z), at most .5 whatever the scale of x: what is below is rounding, while the
         # default of .01 would leave the traces of a weak or rare class

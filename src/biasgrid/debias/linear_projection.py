@@ -18,7 +18,7 @@ from .transform import Transform, fitted
 DIRECTIONS = ("pca", "two_means", "classifier")
 
 
-@single_threaded("sklearn.svm")
+@single_threaded()
 def linear_projection(
     model: EmbeddingStore,
     *,

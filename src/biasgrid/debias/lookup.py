@@ -121,8 +121,9 @@ def chosen(
     wanted = find_words(model, target, "target", preprocessors)
     if not wanted.words:
         raise BiasgridError(f"target: {model.name} has none of its {len(target)} words")
-    only = tuple(word for word in wanted.words if word not in set(left.words))
-    return {"only": only, "leave": ()}, lost | {"target": list(wanted.lost)}
+    # two words may be found as one entry
+    check_disjoint(wanted.words, left.words)
+    return {"only": wanted.words, "leave": ()}, lost | {"target": list(wanted.lost)}
 
 
 def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str) -> np.ndarray:

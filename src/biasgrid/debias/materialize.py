@@ -58,9 +58,17 @@ def materialize(
 
 
 def _write_store(model: EmbeddingStore, transform: Transform, output: Path, block: int) -> int:
+    """Returns the number of rows."""
     writers.check_folder(output)
-    source, words, moved = _rows(model, transform)
-    parts = ((words[i : i + block], source[i : i + block]) for i in range(0, len(source), block))
+    word_of, added, moved = _rows(model, transform)
+    source = np.concatenate([np.arange(len(model.vectors)), np.array(added, dtype=np.int64)])
+    parts = (
+        (
+            [word_of.get(row) for row in range(start, min(start + block, len(source)))],
+            source[start : start + block],
+        )
+        for start in range(0, len(source), block)
+    )
     with writers.StoreCopy(output, model, moved) as writer:
         for _, vectors in _transformed(model, transform, parts, output):
             writer.add([], vectors)
@@ -70,45 +78,40 @@ def _write_store(model: EmbeddingStore, transform: Transform, output: Path, bloc
     return len(source)
 
 
-def _rows(model: EmbeddingStore, transform: Transform) -> tuple[np.ndarray, list[str | None], dict[str, int]]:
-    """The rows of a new store: for each the model's row that it is made from, and a word of it, None where all of
-    them are on no list of the transform; and the words that move to another row.
+def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], list[int], dict[str, int]]:
+    """How the rows of a new store differ from the model's: row -> word for those of words that the transform names;
+    the model's row that each further row is made from; and word -> row for words that move to another.
 
-    A row goes to the words that are on no list; where it has none, to the first of the others by treatment.
+    A row stays with its words that are not named. Where it has none, it goes to the first of the others.
     """
-    listed = transform.leave if transform.only is None else transform.only
-    listed = list(dict.fromkeys([*listed, *transform.override_words]))
-    rows = model.rows(listed)
-    pairs = sorted((row, word) for word, row in zip(listed, rows.tolist(), strict=True) if row >= 0)
-    count = np.bincount(rows[rows >= 0], minlength=len(model.vectors))
-    free = (
-        set(np.flatnonzero((count > 0) & (count == writers.words_of_rows(model))).tolist())
-        if pairs
-        else set()
-    )
-    source, words = list(range(len(model.vectors))), [None] * len(model.vectors)
-    own = (
-        range(len(transform.override_words))
-        if transform.override_rows is None
-        else transform.override_rows.tolist()
-    )
+    named = transform.leave if transform.only is None else transform.only
+    named = list(dict.fromkeys([*named, *transform.override_words]))
+    rows = model.rows(named)
+    if (rows < 0).all():
+        return {}, [], {}
+    here = np.bincount(rows[rows >= 0], minlength=len(model.vectors))
+    free = set(np.flatnonzero((here > 0) & (here == writers.words_of_rows(model))).tolist())
+    own = transform.override_rows
+    own = range(len(transform.override_words)) if own is None else own.tolist()
     own = dict(zip(transform.override_words, own, strict=True))
+    word_of, added, moved = {}, [], {}
     places: dict[tuple[int, int | None], int] = {}
-    moved = {}
-    for row, word in pairs:
-        # all listed words of a row are treated alike, but for those that get another vector
+    for row, word in sorted(zip(rows.tolist(), named, strict=True)):
+        if row < 0:
+            continue
+        # all named words of a row are treated alike, but for those that get another vector
         treatment = (row, own.get(word))
         if treatment not in places:
             if row in free:
                 free.remove(row)
-                places[treatment], words[row] = row, word
+                places[treatment] = row
             else:
-                places[treatment] = len(source)
-                source.append(row)
-                words.append(word)
+                places[treatment] = len(model.vectors) + len(added)
+                added.append(row)
+            word_of[places[treatment]] = word
         if places[treatment] != row:
             moved[word] = places[treatment]
-    return np.array(source, dtype=np.int64), words, moved
+    return word_of, added, moved
 
 
 def _transformed(

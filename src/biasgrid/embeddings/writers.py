@@ -131,9 +131,10 @@ def check_folder(output: Path) -> None:
 
 
 def _binary_rows(words: list[str], vectors: np.ndarray) -> bytes:
-    rows = np.ascontiguousarray(vectors, dtype="<f4")
+    width, data = 4 * vectors.shape[1], np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+    rows = (data[start : start + width] for start in range(0, len(data), width))
     return b"".join(
-        part for word, row in zip(words, rows, strict=True) for part in (word.encode(), b" ", row.data)
+        part for word, row in zip(words, rows, strict=True) for part in (word.encode(), b" ", row)
     )
 
 

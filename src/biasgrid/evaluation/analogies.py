@@ -1,0 +1,128 @@
+"""Analogy questions "a is to b as c is to ?" (Mikolov et al. 2013) by 3CosAdd, all of them at once."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..words import Preprocessor
+from .benchmarks import look_up
+from .facts import directions, fact
+
+CANDIDATES = (
+    30_000  # answers are looked for among so many rows of the model: the C word2vec's compute-accuracy
+)
+QUESTIONS = 1000  # whose words' similarities with all candidates are held at one time
+BLOCK = 16  # questions that are answered at one time: what they need stays in the cache
+Question = tuple[str, tuple[str, str, str, str]]
+
+
+def measures(
+    state: EmbeddingStore | DebiasedModel,
+    benchmarks: Mapping[str, Sequence[Question]],
+    preprocessors: Sequence[Preprocessor] = ({},),
+    how: str = "preprocessors",
+) -> list[dict[str, Any]]:
+    """Accuracy by benchmark, 0 to 1; `n` questions. If a benchmark has sections whose names begin with "gram", also
+    that of these (<name>_syntactic) and of the others (<name>_semantic); and that of its section family.
+
+    The answer is the word among the model's first 30,000 whose vector has the highest cosine with b - a + c (of unit
+    vectors), but for a, b and c in any case; it is right if it is d in any case. A question of which these 30,000
+    lack a word is left out. `how` words are looked up: see `benchmarks.look_up`; with "gensim" as gensim's
+    `evaluate_word_analogies` with restrict_vocab=30,000. Words that share a row are one.
+    """
+    if not benchmarks:
+        return []
+    words, rows = state.vocabulary(CANDIDATES)
+    vectors, there = directions(state.matrix(words, rows))
+    forms = [word.removeprefix(state.vocab_prefix).upper() for word in words]
+    asked = [word for questions in benchmarks.values() for _, four in questions for word in four]
+    found = look_up(state, asked, preprocessors, how)
+    candidates = set(rows.tolist())
+    found = {word: entry for word, entry in found.items() if entry[1] in candidates}
+    facts = []
+    for name, questions in benchmarks.items():
+        right, undirected = _answered(state, questions, found, vectors, there, rows, forms)
+        sections = list(dict.fromkeys(section for section, _ in questions))
+        grammar = [section for section in sections if section.startswith("gram")]
+        parts = {name: sections}
+        if grammar:
+            parts[f"{name}_semantic"] = [section for section in sections if section not in grammar]
+            parts[f"{name}_syntactic"] = grammar
+        if "family" in sections:
+            parts[f"{name}_family"] = ["family"]
+        for part, members in parts.items():
+            answers = [answer for section in members for answer in right[section]]
+            accuracy = float(np.mean(answers)) if answers else math.nan
+            lost = sum(undirected[section] for section in members)
+            facts.append(
+                fact("analogy", part, accuracy, len(answers), undirected=lost, why="too_few_questions")
+            )
+    return facts
+
+
+def _answered(state, questions, found, vectors, there, rows, forms):
+    """Section -> whether each of its questions that the model has the words of is answered rightly; and section ->
+    how many were left out because a word has no direction."""
+    place = {row: i for i, row in enumerate(rows.tolist())}
+    number = {form: i for i, form in reversed(list(enumerate(forms)))}
+    group = np.array([number[form] for form in forms], dtype=np.int64)
+    same: dict[int, list[int]] = defaultdict(list)
+    for i, first in enumerate(group.tolist()):
+        same[first].append(i)
+
+    covered = [(section, four) for section, four in questions if all(word in found for word in four)]
+    asked = list(dict.fromkeys(word for _, four in covered for word in four))
+    entries = [found[word][0] for word in asked]
+    own, own_there = directions(
+        state.matrix(entries, np.array([found[word][1] for word in asked], dtype=np.int64))
+    )
+    index = {word: i for i, word in enumerate(asked)}
+    # the number of a word's form among the candidates
+    form = np.array([group[place[found[word][1]]] for word in asked], dtype=np.int64)
+    four = np.array([[index[word] for word in words] for _, words in covered], dtype=np.int64).reshape(-1, 4)
+    answerable = own_there[four].all(axis=1)
+
+    right, undirected = defaultdict(list), defaultdict(int)
+    for (section, _), fine in zip(covered, answerable, strict=True):
+        undirected[section] += not fine
+    sections = [section for (section, _), fine in zip(covered, answerable, strict=True) if fine]
+    four = four[answerable]
+    for start in range(0, len(four), QUESTIONS):
+        part = four[start : start + QUESTIONS]
+        needed, local = np.unique(part[:, :3], return_inverse=True)
+        similar = own[needed] @ vectors.T
+        similar[:, ~there] = -1.0
+        answers = _best(similar, local.reshape(-1, 3), form[part[:, :3]], same)
+        correct = group[answers] == form[part[:, 3]]
+        for section, answer in zip(sections[start : start + QUESTIONS], correct.tolist(), strict=True):
+            right[section].append(answer)
+    return right, undirected
+
+
+def _best(
+    similar: np.ndarray, abc: np.ndarray, forms: np.ndarray, same: Mapping[int, Sequence[int]]
+) -> np.ndarray:
+    """The candidate with the highest cosine with b - a + c, of other forms than these.
+
+    similar  cosines of words and candidates (words, candidates); a row's sum for b, c less that for a is the
+             cosine with b - a + c times that vector's length
+    abc      the three words of each question (questions, 3), and their `forms`
+    same     form -> the candidates that have it
+    """
+    best = np.empty(len(abc), dtype=np.int64)
+    for start in range(0, len(abc), BLOCK):
+        a, b, c = abc[start : start + BLOCK].T
+        scores = similar[b]
+        scores -= similar[a]
+        scores += similar[c]
+        for i, own in enumerate(forms[start : start + BLOCK].tolist()):
+            for form in own:
+                scores[i, same[form]] = -np.inf
+        best[start : start + BLOCK] = scores.argmax(axis=1)
+    return best

@@ -1,0 +1,34 @@
+"""What a measure is in an evaluation's record, and the directions of vectors, which most measures look at."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def fact(
+    group: str, measure: str, value: float, n: int, *, undirected: int = 0, why: str = "degenerate"
+) -> dict[str, Any]:
+    """A measure; NaN becomes None, and `why` its status. `undirected`: what had to be left out (see `evaluate`)."""
+    known = math.isfinite(value)
+    status = why if not known else f"no_direction:{undirected}" if undirected else "ok"
+    return {
+        "group": group,
+        "measure": measure,
+        "value": float(value) if known else None,
+        "n": int(n),
+        "status": status,
+    }
+
+
+def directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (n, d) scaled to unit length, in their precision, and which of them have a direction: bool (n,).
+
+    A row that is zero or not finite has none; it becomes zero.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    there = np.isfinite(norms) & (norms > 0)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=there), there[:, 0]

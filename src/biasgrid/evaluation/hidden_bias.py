@@ -1,0 +1,222 @@
+"""Bias that stays after debiasing (Gonen & Goldberg, NAACL 2019, "Lipstick on a Pig", section 4): words that leaned
+to a side before still lie together, can be told from the others, and have each other as neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import pearsonr
+from sklearn.cluster import KMeans
+from sklearn.svm import SVC
+
+from ..debias.lookup import find_words
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..errors import BiasgridError
+from ..words import Preprocessor
+from .facts import directions, fact
+from .spec import Hidden
+
+LONGEST = 20  # characters of a word
+BLOCK = 128  # words whose similarities with the whole vocabulary are held at one time
+
+
+@dataclass(frozen=True)
+class BiasedWords:
+    """A vocabulary and how its words lean in the model as it is.
+
+    words    vocabulary entries without the model's prefix
+    entries  vocabulary entries
+    rows     their rows, int64 (n,)
+    bias     cosine with the direction, float64 (n,): below zero the first side, above zero the second
+    most     places of the most biased words of each side, the most biased first, and as many on either; those that
+             a test looks at are the first of them
+    """
+
+    words: list[str]
+    entries: list[str]
+    rows: np.ndarray
+    bias: np.ndarray
+    most: tuple[np.ndarray, np.ndarray]
+
+    def names(self, sides: Sequence[str], limit: int) -> dict[str, list[str]]:
+        """Side -> its `limit` most biased words, the most biased first."""
+        return {
+            side: [self.words[i] for i in places[:limit]]
+            for side, places in zip(sides, self.most, strict=True)
+        }
+
+
+def choose(
+    model: EmbeddingStore, spec: Hidden, vocabulary: int, preprocessors: Sequence[Preprocessor] = ({},)
+) -> BiasedWords:
+    """The vocabulary that the tests look at, and its most biased words, in the model as it is.
+
+    As in the paper: of the first `vocabulary` rows of the model those words and phrases (new_york) that are
+    lower-case letters only, 20 characters at most, and not in `exclude`; their bias is the projection of their unit
+    vector on the direction between the words of the pair(s), unit vectors too (he - she). A side has the
+    `cluster_words` and `svm_words` most biased words that lean to it, but no more than a quarter of the vocabulary
+    and than the other side has.
+
+    Raises BiasgridError where the model has no whole pair, and where their differences cancel.
+    """
+    direction = _direction(model, spec.pairs, preprocessors)
+    excluded = set(find_words(model, spec.exclude, "exclude", preprocessors).rows.tolist())
+    kept = []
+    for entry, row in zip(*model.vocabulary(vocabulary), strict=True):
+        word = entry.removeprefix(model.vocab_prefix)
+        own = entry.startswith(model.vocab_prefix) and row not in excluded
+        if own and word.replace("_", "").isalpha() and word.islower() and len(word) <= LONGEST:
+            kept.append((word, entry, int(row)))
+    rows = np.array([row for *_, row in kept], dtype=np.int64)
+    unit, there = directions(model.matrix([entry for _, entry, _ in kept], rows))
+    kept, rows, bias = [kept[i] for i in np.flatnonzero(there)], rows[there], unit[there] @ direction
+    order = np.argsort(bias, kind="stable")
+    size = min(max(spec.cluster_words, spec.svm_words), len(rows) // 4, (bias < 0).sum(), (bias > 0).sum())
+    return BiasedWords(
+        words=[word for word, *_ in kept],
+        entries=[entry for _, entry, _ in kept],
+        rows=rows,
+        bias=bias,
+        most=(order[:size], order[::-1][:size]),
+    )
+
+
+def measures(
+    model: EmbeddingStore,
+    state: EmbeddingStore | DebiasedModel,
+    biased: BiasedWords,
+    spec: Hidden,
+    seed: int,
+    preprocessors: Sequence[Preprocessor] = ({},),
+) -> list[dict[str, Any]]:
+    """The four measures of `state`. All vectors are scaled to unit length, as those of the paper's embeddings are.
+
+    cluster_accuracy        2-means on the `cluster_words` most biased words of each side: the share of words in
+                            the cluster that is its side's, .5 (chance) to 1
+    svm_accuracy            an RBF-kernel SVM (C = 1) that learned the sides of a random fifth of the `svm_words`
+                            most biased words of each side: its accuracy on the others, chance .5. `n` are the
+                            latter; the paper has 2 x 500 and 2 x 2,000
+    neighbours_share        of the words of cluster_accuracy: the mean share of words of their own side among their
+                            100 nearest neighbours (by cosine, in the vocabulary), 0 to 1, neutral .5
+    neighbours_correlation  Pearson's r of the professions' bias and the share of words of the second side among
+                            their 100 nearest neighbours, -1 to 1, neutral 0; of professions in the vocabulary
+
+    A word's side is always that of the model as it is.
+    """
+    vectors, there = directions(state.matrix(biased.entries, biased.rows))
+    facts = [
+        _cluster(vectors, there, [most[: spec.cluster_words] for most in biased.most], seed),
+        _svm(vectors, there, [most[: spec.svm_words] for most in biased.most], spec, seed),
+    ]
+    second = biased.bias > 0
+    words = np.concatenate([most[: spec.cluster_words] for most in biased.most])
+    places = {row: place for place, row in enumerate(biased.rows.tolist())}
+    of_professions = find_words(model, spec.professions, "professions", preprocessors).rows.tolist()
+    professions = np.array(sorted({places[r] for r in of_professions if r in places}), dtype=np.int64)
+    asked, _ = _present(np.concatenate([words, professions]), there)
+    shares = _second_among_neighbours(vectors, there, second, asked, spec.neighbours)
+    share = dict(zip(asked.tolist(), shares.tolist(), strict=True))
+
+    words, undirected = _present(words, there)
+    own = np.array([share[i] if second[i] else 1 - share[i] for i in words])
+    mean = own.mean() if len(own) else math.nan
+    facts.append(
+        fact("hidden", "neighbours_share", mean, len(own), undirected=undirected, why="too_few_words")
+    )
+    if spec.professions:
+        professions, undirected = _present(professions, there)
+        of_neighbours = np.array([share[i] for i in professions])
+        r, enough = math.nan, len(professions) >= 3
+        if enough and np.ptp(of_neighbours) > 0:
+            r = pearsonr(biased.bias[professions], of_neighbours).statistic
+        why = "degenerate" if enough else "too_few_words"
+        named = ("hidden", "neighbours_correlation")
+        facts.append(fact(*named, r, len(professions), undirected=undirected, why=why))
+    return facts
+
+
+def _direction(
+    model: EmbeddingStore, pairs: Sequence[Sequence[str]], preprocessors: Sequence[Preprocessor]
+) -> np.ndarray:
+    """The mean of the pairs' differences, second word minus first, at unit length."""
+    differences = []
+    for pair in pairs:
+        found = find_words(model, pair, "pairs", preprocessors)
+        unit, there = directions(found.vectors)
+        if len(unit) == 2 and there.all():
+            differences.append(unit[1] - unit[0])
+    if not differences:
+        raise BiasgridError(f"hidden: pairs: {model.name} has no whole pair of {[list(p) for p in pairs]}")
+    direction, there = directions(np.mean(differences, axis=0, keepdims=True))
+    if not there[0]:
+        raise BiasgridError("hidden: pairs: their differences cancel, there is no direction")
+    return direction[0]
+
+
+def _present(places: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, int]:
+    """The places of vectors with a direction, and the number of those without."""
+    present = places[there[places]]
+    return present, len(places) - len(present)
+
+
+def _cluster(
+    vectors: np.ndarray, there: np.ndarray, sides: Sequence[np.ndarray], seed: int
+) -> dict[str, Any]:
+    places, undirected = _present(np.concatenate(sides), there)
+    labels = np.isin(places, sides[1])
+    accuracy = math.nan
+    if len(places) >= 2:
+        clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(vectors[places].astype(np.float64))
+        agree = (clusters == labels).mean()
+        accuracy = max(agree, 1 - agree)
+    named = ("hidden", "cluster_accuracy")
+    return fact(*named, accuracy, len(places), undirected=undirected, why="too_few_words")
+
+
+def _svm(
+    vectors: np.ndarray, there: np.ndarray, sides: Sequence[np.ndarray], spec: Hidden, seed: int
+) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    train, test, undirected = [], [], 0
+    for label, places in enumerate(sides):
+        # drawn before words are left out: every state of a model learns from the same words
+        drawn = rng.permutation(places)
+        size = round(spec.svm_share * len(places))
+        for into, part in ((train, drawn[:size]), (test, drawn[size:])):
+            part, lost = _present(part, there)
+            undirected += lost
+            into.append((part, np.full(len(part), label)))
+    (x, y), (x_test, y_test) = (
+        [np.concatenate(column) for column in zip(*part, strict=True)] for part in (train, test)
+    )
+    accuracy = math.nan
+    if len(set(y.tolist())) == 2 and len(y_test):
+        classifier = SVC(kernel="rbf", C=1.0, gamma=spec.svm_gamma).fit(vectors[x].astype(np.float64), y)
+        accuracy = classifier.score(vectors[x_test].astype(np.float64), y_test)
+    named = ("hidden", "svm_accuracy")
+    return fact(*named, accuracy, len(y_test), undirected=undirected, why="too_few_words")
+
+
+def _second_among_neighbours(
+    vectors: np.ndarray, there: np.ndarray, second: np.ndarray, words: np.ndarray, neighbours: int
+) -> np.ndarray:
+    """Share of words of the second side among the nearest neighbours of each of `words`, not counting itself."""
+    pool = np.flatnonzero(there)
+    place = np.full(len(there), -1)
+    place[pool] = np.arange(len(pool))
+    candidates, side = vectors[pool], second[pool]
+    k = min(neighbours, len(pool) - 1)
+    shares = np.full(len(words), math.nan)
+    if k < 1:
+        return shares
+    for start in range(0, len(words), BLOCK):
+        part = words[start : start + BLOCK]
+        similar = vectors[part] @ candidates.T
+        similar[np.arange(len(part)), place[part]] = -np.inf
+        nearest = np.argpartition(similar, -k, axis=1)[:, -k:]
+        shares[start : start + BLOCK] = side[nearest].mean(axis=1)
+    return shares

@@ -1,0 +1,75 @@
+"""SemBias (Zhao, Zhou, Li, Wang, Chang, EMNLP 2018, section 4.1): which of four pairs is he - she most like?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..words import Preprocessor, WordOptions, find
+from .facts import directions, fact
+
+KINDS = ("definition", "none", "none", "stereotype")
+SUBSET = 2  # definitional pairs, the last ones, that gn-GloVe was not trained with
+ROUNDING = 1e-6  # a difference that is shorter, measured by its words, is what float32 makes of no difference
+
+
+def measures(
+    state: EmbeddingStore | DebiasedModel,
+    instances: Sequence[Sequence[tuple[str, str]]],
+    preprocessors: Sequence[Preprocessor] = ({},),
+) -> list[dict[str, Any]]:
+    """Share of the instances in which the pair a:b with the highest cos(he - she, a - b) is the one by definition,
+    the stereotype, or one of the two that have nothing to do with gender; each also with subset_ before it, over the
+    instances of the last two definitional pairs. `n` instances of which the model has all words.
+
+    Vectors are as the model has them: the paper's formula does not scale them. 1, 0 and 0 are best. A pair whose words
+    have one and the same vector, as in a model whose words share rows, differs by nothing and is not the answer; an
+    instance of such pairs only is left out.
+    """
+    words = list(dict.fromkeys(word for pairs in [[("he", "she")], *instances] for p in pairs for word in p))
+    found = find("sembias", words, state, WordOptions(preprocessors=tuple(preprocessors))).found
+    entries = [entry for entry, *_ in found.values()]
+    vectors = state.take(entries, state.rows(entries))
+    index = {word: i for i, word in enumerate(found)}
+    subset = set(list(dict.fromkeys(pairs[0] for pairs in instances))[-SUBSET:])
+
+    covered = [pairs for pairs in instances if all(word in index for pair in pairs for word in pair)]
+    if not {"he", "she"} <= index.keys():
+        covered = []
+    pairs = np.array(
+        [[[index[word] for word in pair] for pair in pairs] for pairs in covered], dtype=np.int64
+    )
+    differences, there = _differences(vectors, pairs.reshape(-1, 2))
+    best, fine = np.zeros(len(covered), dtype=np.int64), np.zeros(len(covered), dtype=bool)
+    if covered:
+        he_she, directed = _differences(vectors, np.array([[index["he"], index["she"]]]))
+        best = np.where(there, differences @ he_she[0], -np.inf).reshape(-1, 4).argmax(axis=1)
+        fine = there.reshape(-1, 4).any(axis=1) & directed[0]
+
+    facts = []
+    within = np.array([pairs[0] in subset for pairs in covered], dtype=bool)
+    for prefix, chosen in (("", np.ones(len(covered), dtype=bool)), ("subset_", within)):
+        answers = best[chosen & fine]
+        undirected = int((chosen & ~fine).sum())
+        why = "degenerate" if undirected else "too_few_instances"
+        for kind in dict.fromkeys(KINDS):
+            share = (
+                np.isin(answers, [i for i, k in enumerate(KINDS) if k == kind]).mean()
+                if len(answers)
+                else math.nan
+            )
+            named = ("sembias", prefix + kind)
+            facts.append(fact(*named, share, len(answers), undirected=undirected, why=why))
+    return facts
+
+
+def _differences(vectors: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First minus second vector of each pair, at unit length, and which of them differ."""
+    first, second = vectors[pairs[:, 0]], vectors[pairs[:, 1]]
+    unit, there = directions(first - second)
+    size = np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1)
+    return unit, there & (np.linalg.norm(first - second, axis=1) > ROUNDING * size)
