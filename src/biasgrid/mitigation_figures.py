@@ -175,8 +175,8 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
     figure, panels, places = _blocks(
         f"{criterion}: bias that can still be recovered",
         "Measures on the words that are most biased in the untouched model. Correlation: Pearson's r of a "
-        "profession's bias in the untouched model and its share of male-side neighbours. On the dashed line, nothing "
-        "is left.",
+        "profession's bias in the untouched model and the share of one side among its neighbours. On the dashed line, "
+        "nothing is left.",
         rows,
         _ordered(table, criterion),
         labels,
@@ -327,7 +327,7 @@ def word_map(
     size = np.full(2, min(2.2, (PAGE[0] - 2 * MARGIN + gap) / columns - gap))
     figure, panels, _ = _panels(
         f"{criterion}: the most biased words",
-        f"{labels.get(models[0], models[0])}. Two sides that stay apart can still be told from each other. "
+        f"{labels.get(models[0], models[0])}, t-SNE. Two sides that stay apart can still be told from each other. "
         "Accuracy: 0.5 = nothing left to recover, 1 = everything.",
         heads,
         columns,

@@ -12,7 +12,7 @@ from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..words import Preprocessor, WordOptions, find
 from .facts import directions, fact
 
-KINDS = ("definition", "none", "none", "stereotype")
+KINDS = np.array(["definition", "none", "none", "stereotype"])  # of an instance's four pairs
 SUBSET = 2  # definitional pairs, the last ones, that gn-GloVe was not trained with
 ROUNDING = 1e-6  # a difference that is shorter, measured by its words, is what float32 makes of no difference
 
@@ -26,9 +26,9 @@ def measures(
     the stereotype, or one of the two that have nothing to do with gender; each also with subset_ before it, over the
     instances of the last two definitional pairs. `n` instances of which the model has all words.
 
-    Vectors are as the model has them: the paper's formula does not scale them. 1, 0 and 0 are best. A pair whose words
-    have one and the same vector, as in a model whose words share rows, differs by nothing and is not the answer; an
-    instance of such pairs only is left out.
+    Vectors are as the model has them: the paper's formula does not scale them. 1, 0 and 0 are best. A pair whose
+    words have one and the same vector, as in a model whose words share rows, differs by nothing and is not the
+    answer; an instance of such pairs only is left out.
     """
     words = list(dict.fromkeys(word for pairs in [[("he", "she")], *instances] for p in pairs for word in p))
     found = find("sembias", words, state, WordOptions(preprocessors=tuple(preprocessors))).found
@@ -53,15 +53,11 @@ def measures(
     facts = []
     within = np.array([pairs[0] in subset for pairs in covered], dtype=bool)
     for prefix, chosen in (("", np.ones(len(covered), dtype=bool)), ("subset_", within)):
-        answers = best[chosen & fine]
+        answers = KINDS[best[chosen & fine]]
         undirected = int((chosen & ~fine).sum())
         why = "degenerate" if undirected else "too_few_instances"
-        for kind in dict.fromkeys(KINDS):
-            share = (
-                np.isin(answers, [i for i, k in enumerate(KINDS) if k == kind]).mean()
-                if len(answers)
-                else math.nan
-            )
+        for kind in ("definition", "stereotype", "none"):
+            share = (answers == kind).mean() if len(answers) else math.nan
             named = ("sembias", prefix + kind)
             facts.append(fact(*named, share, len(answers), undirected=undirected, why=why))
     return facts
