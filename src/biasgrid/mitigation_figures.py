@@ -175,8 +175,8 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
     figure, panels, places = _blocks(
         f"{criterion}: bias that can still be recovered",
         "Measures on the words that are most biased in the untouched model. Correlation: Pearson's r of a "
-        "profession's bias in the untouched model and the share of one side among its neighbours. On the dashed line, "
-        "nothing is left.",
+        "profession's bias in the untouched model and the share of one side among its neighbours. On the dashed "
+        "line, nothing is left.",
         rows,
         _ordered(table, criterion),
         labels,

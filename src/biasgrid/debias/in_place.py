@@ -63,30 +63,34 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
     normalize, renormalize = transform.normalize, transform.renormalize
     # without a shift the map of unit(x) has the direction of the map of x
     scale = normalize and (shift is not None or not renormalize)
+    gain = 0 if right is None else np.linalg.norm(right)
+    shifted = 0 if shift is None else np.linalg.norm(shift)
 
     # what overflows or divides by 0 on the fast way goes the long way
     @np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
     def step(x: np.ndarray, mapped: np.ndarray) -> None:
+        # lengths that are divided by, and the length of what the subtraction before has taken away
+        lengths = taken = 1
         if matrix is not None:
             np.matmul(x, matrix, out=mapped)
+            taken = _lengths(x)
         elif left is not None:
             coefficients = np.vecdot(x[:, None], left)
             (np.multiply if len(left) == 1 else np.matmul)(coefficients, right, out=mapped)
             np.subtract(x, mapped, out=mapped)
+            taken = _lengths(coefficients) * gain
         else:
             mapped[:] = x
-        doubtful = ()
-        if normalize or renormalize:
-            sizes = _lengths(x)
-            # squares outside of what float32 can hold
-            doubtful = ~((sizes > 1e-15) & (sizes < 1e15))
         if scale:
-            mapped /= sizes[:, None]
+            lengths = _lengths(x)
+            mapped /= lengths[:, None]
+            taken /= lengths
+        doubtful = _doubtful(lengths)
         if shift is not None:
             mapped += shift
         if renormalize:
             lengths = _lengths(mapped)
-            doubtful |= ~(lengths > CANCELLED * (1 if scale else sizes))
+            doubtful |= _doubtful(lengths, CANCELLED * (taken + shifted))
         doubtful = np.flatnonzero(doubtful)
         exact = x[doubtful].astype(np.float64)
         if renormalize:
