@@ -87,6 +87,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     options = _options(args.param)
     if args.materialize:
         format_of(args.materialize)  # refuses a suffix before anything is fitted
+        if args.materialize.exists() and args.model.exists() and args.materialize.samefile(args.model):
+            raise BiasgridError(f"{args.materialize}: is the model itself; give another output")
     try:
         method.check_words(words)
     except BiasgridError as error:
@@ -132,12 +134,9 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
 def convert(args: argparse.Namespace) -> dict[str, Any]:
     """A file of vectors into a store."""
     from .embeddings.readers import convert as convert_file
+    from .embeddings.writers import check_folder
 
-    there = {path.name for path in args.output.iterdir()} if args.output.is_dir() else set()
-    if there and "model.json" not in there:
-        raise BiasgridError(
-            f"{args.output}: is a folder with other things in it; a store needs one of its own"
-        )
+    check_folder(args.output)
     store = convert_file(
         args.input,
         args.output,

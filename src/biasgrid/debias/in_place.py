@@ -63,34 +63,33 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
     normalize, renormalize = transform.normalize, transform.renormalize
     # without a shift the map of unit(x) has the direction of the map of x
     scale = normalize and (shift is not None or not renormalize)
-    gain = 0 if right is None else np.linalg.norm(right)
-    shifted = 0 if shift is None else np.linalg.norm(shift)
+    reach = 1 if right is None else np.linalg.norm(right, 2)
 
     # what overflows or divides by 0 on the fast way goes the long way
     @np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
     def step(x: np.ndarray, mapped: np.ndarray) -> None:
-        # lengths that are divided by, and the length of what the subtraction before has taken away
-        lengths = taken = 1
         if matrix is not None:
             np.matmul(x, matrix, out=mapped)
-            taken = _lengths(x)
         elif left is not None:
             coefficients = np.vecdot(x[:, None], left)
             (np.multiply if len(left) == 1 else np.matmul)(coefficients, right, out=mapped)
             np.subtract(x, mapped, out=mapped)
-            taken = _lengths(coefficients) * gain
         else:
             mapped[:] = x
+        doubtful = np.zeros(len(x), dtype=bool)
+        # the length of what may have cancelled out
+        terms = reach * _lengths(x if left is None else coefficients) if renormalize else 0
         if scale:
             lengths = _lengths(x)
+            doubtful |= _outside(lengths, 0)
             mapped /= lengths[:, None]
-            taken /= lengths
-        doubtful = _doubtful(lengths)
+            terms /= lengths
         if shift is not None:
             mapped += shift
+            terms += _lengths(shift)
         if renormalize:
             lengths = _lengths(mapped)
-            doubtful |= _doubtful(lengths, CANCELLED * (taken + shifted))
+            doubtful |= _outside(lengths, CANCELLED * terms)
         doubtful = np.flatnonzero(doubtful)
         exact = x[doubtful].astype(np.float64)
         if renormalize:
@@ -100,6 +99,11 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
         x[doubtful] = transform.map(unit_or_zero(exact) if normalize else exact)
 
     return step
+
+
+def _outside(lengths: np.ndarray, least: np.ndarray | float) -> np.ndarray:
+    """Which are too small, or have a square that float32 cannot hold."""
+    return ~((lengths > least) & (lengths > 1e-15) & (lengths < 1e15))
 
 
 def _normalize(x: np.ndarray, scratch: np.ndarray) -> None:

@@ -84,9 +84,12 @@ class Transform:
     def map(self, vectors: np.ndarray) -> np.ndarray:
         """The map alone, of vectors (n, d) that are normalised already where the transform asks for it."""
         if self.matrix is not None:
-            mapped = vectors @ self.matrix
+            # a product for each row: BLAS rounds a row of several by where it stands among them
+            mapped = (vectors[:, None] @ self.matrix)[:, 0]
         elif self.left is not None:
-            mapped = vectors - (vectors @ self.left) @ self.right
+            mapped = vectors.copy()
+            for left, right in zip(self.left.T, self.right, strict=True):
+                mapped -= np.vecdot(vectors, left)[:, None] * right
         else:
             mapped = vectors
         if self.shift is not None:
@@ -101,7 +104,7 @@ class Transform:
         listed = self._listed
         if not listed:
             return np.full(len(words), self.only is None)
-        within = np.fromiter((word in listed for word in words), bool, len(words))
+        within = np.fromiter(map(listed.__contains__, words), bool, len(words))
         return within if self.only is not None else ~within
 
     def check_model(self, model: EmbeddingStore) -> None:

@@ -36,7 +36,7 @@ ODD = np.float32(7.038530691851209e-26)
 
 
 def format_of(output: Path) -> str:
-    """ "store" for a folder, else the suffix. Raises BiasgridError for a suffix that is not in FORMATS."""
+    """STORE for a folder, else the suffix. Raises BiasgridError for a suffix that is not in FORMATS."""
     if output.is_dir() or not output.suffix:
         return STORE
     suffix = "".join(output.suffixes[-2:]) if output.suffix == ".gz" else output.suffix
