@@ -356,6 +356,85 @@ def test_words_that_share_a_row_are_treated_each_by_its_own_name(tmp_path):
     assert model.vocabulary(3)[0] == list("abc")
 
 
+def test_definitional_words_of_a_set_that_is_not_whole_are_left_alone_too(random_model):
+    sets = [["w0", "w1", "w2"], ["w3", "w4", "w5"], ["w6", "w7", "none"]]
+    transform = debias.multiclass_hard(random_model(0), definitional_sets=sets)
+    assert set(transform.leave) == {f"w{i}" for i in range(8)}
+    with pytest.raises(BiasgridError, match="target: all its words are definitional"):
+        debias.multiclass_hard(random_model(0), definitional_sets=sets, target=["w6"])
+
+
+def test_equalize_pairs_that_differ_in_case_alone_are_equalised_as_they_can(tmp_path):
+    words = ["us", "US", "Us", *WORDS]
+    model = make_store(tmp_path, words, np.random.default_rng(1).normal(size=(43, 9)))
+    transform = debias.hard(model, definitional_pairs=PAIRS, equalize_pairs=[["US", "us"], ["w8", "w9"]])
+    assert transform.override_words == ("w8", "w9")
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1e-300, 1e300])
+def test_half_sibling_regression_is_exact_for_any_penalty(random_model, alpha):
+    """Without penalty it is the projection onto what is orthogonal to the words; an infinite one changes nothing."""
+    model = random_model(0)
+    debiased = model.under(debias.hsr(model, definitional_words=["w0", "w1", "w2"], alpha=alpha))
+    definitional, others = vectors(model, ["w0", "w1", "w2"]), vectors(model, WORDS[3:])
+    basis = np.linalg.qr(definitional.T)[0]
+    expected = others if alpha > 1 else others - others @ basis @ basis.T
+    np.testing.assert_allclose(vectors(debiased, WORDS[3:]), expected, atol=1e-6)
+
+
+def test_a_word_listed_twice_is_two_rows_of_the_regression(random_model):
+    model = random_model(0)
+    definitional = ["w0", "w1", "w0", "w0"]
+    rows = vectors(model, definitional)
+    debiased = model.under(debias.hsr(model, definitional_words=definitional, alpha=2))
+    v = vectors(model, WORDS[2:])
+    expected = v - v @ rows.T @ np.linalg.inv(rows @ rows.T + 2 * np.eye(4)) @ rows
+    np.testing.assert_allclose(vectors(debiased, WORDS[2:]), expected, atol=1e-6)
+
+
+BROKEN = [
+    {"left": None},
+    {"right": None},
+    {"right": np.ones((2, 9))},
+    {"left": np.ones((9, 1), dtype=complex)},
+    {"matrix": np.eye(9)},
+    {"overrides": None},
+    {"override_rows": np.array([0, 2])},
+    {"override_rows": np.array([-1, 0])},
+    {"override_rows": np.array([0.0, 1.0])},
+    {"shift": np.ones(8)},
+    {"normalize": "no"},
+    {"leave": "abc"},
+    {"leave": [1]},
+    {"fitted_on": {"dimensions": 9, "model": "made"}},
+]
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_a_transform_whose_parts_do_not_fit_is_refused(tmp_path, change):
+    parts = {
+        "left": np.ones((9, 1)),
+        "right": np.ones((1, 9)),
+        "overrides": np.ones((2, 9)),
+        "override_rows": np.array([0, 1]),
+        "shift": np.ones(9),
+    }
+    header = {"method": "hard", "normalize": True, "renormalize": True, "only": None, "leave": ["x"]}
+    header["override_words"] = ["a", "b"]
+    header["fitted_on"] = {"dimensions": 9, "model": "made", "fingerprint": "0"}
+
+    def written(changed):
+        record = {k: changed.get(k, v) for k, v in header.items()}
+        arrays = {k: changed.get(k, v) for k, v in (parts | {"matrix": None}).items()}
+        text = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
+        np.savez(tmp_path / "t.npz", header=text, **{k: v for k, v in arrays.items() if v is not None})
+        return tmp_path / "t.npz"
+
+    assert Transform.load(written({})).leave == ("x",)
+    with pytest.raises(BiasgridError, match="not a transform that biasgrid saved"):
+        Transform.load(written(change))
+
+
 BAD = [
     (
         {"definitional_pairs": [["w0", "w1"], ["x", "y"], ["w2", "w3"]]},
@@ -368,13 +447,21 @@ BAD = [
     ),
     ({"definitional_pairs": []}, "0 whole sets"),
     ({"definitional_pairs": [["w0", "w1", "w2"], ["w3", "w4"]]}, "is not a pair"),
-    ({"definitional_pairs": [["w0", "w0"], ["w3", "w4"]]}, "fewer than two different words"),
+    ({"definitional_pairs": [["w0", "w0"], ["w3", "w4"]]}, "is not a pair of two words"),
+    ({"definitional_pairs": [["w0", "w1"], ["w1", "w0"]]}, "1 whole sets, and at least two different"),
+    ({"definitional_pairs": PAIRS, "preprocessors": 3}, "preprocessors: expected a list"),
+    ({"definitional_pairs": PAIRS, "n_components": 10**30}, "n_components: is too large a number"),
+    ({"definitional_pairs": PAIRS, "ignore": ["\ud800"]}, "ignore: holds a word that is not valid Unicode"),
+    ({"definitional_pairs": PAIRS, "seed": 2**32}, "seed: 4294967296 is not allowed"),
     ({"definitional_pairs": "w0"}, "definitional_pairs: must be a list of lists of words"),
     ({"definitional_pairs": ["w0", "w1"]}, "definitional_pairs: must be a list of lists of words"),
     ({"definitional_pairs": [["w0", 1], ["w2", "w3"]]}, "must be a list of lists"),
     ({}, "hard needs 'definitional_pairs'"),
     ({"definitional_pairs": PAIRS, "n_components": 5}, "n_components: 5 is more than the 4 dimensions"),
-    ({"definitional_pairs": [PAIRS[0]] * 3, "n_components": 2}, "n_components: 2 is more than the 1 dim"),
+    (
+        {"definitional_pairs": [["w0", "w1"], ["w1", "w2"], ["w0", "w2"]], "n_components": 3},
+        "n_components: 3 is more than the 2 dimensions",
+    ),
     ({"definitional_pairs": PAIRS, "n_components": 0}, "n_components: 0 is not allowed"),
     ({"definitional_pairs": PAIRS, "target": ["w9"], "ignore": ["w9"]}, "target and ignore: 'w9' in both"),
     ({"definitional_pairs": PAIRS, "target": ["x"]}, "target: made has none of its 1 words"),

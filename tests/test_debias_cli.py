@@ -8,6 +8,7 @@ from conftest import make_store
 from test_cli import biasgrid, printed
 
 from biasgrid import EmbeddingStore, Query, debias, metrics
+from biasgrid.embeddings.store import StoreWriter
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
@@ -84,10 +85,15 @@ BAD = [
     ({"pairs": PAIRS}, [], "words.json: hard takes no 'pairs'; its words are definitional_pairs"),
     ({"definitional_pairs": "x"}, [], "words.json: definitional_pairs: must be a list of lists of words"),
     ({"definitional_pairs": [["x", "y"], *PAIRS]}, [], "definitional_pairs: made has no word of ['x', 'y']"),
-    ({"definitional_pairs": PAIRS[:1]}, [], "definitional_pairs: 1 whole sets, and at least two are needed"),
+    (
+        {"definitional_pairs": PAIRS[:1]},
+        [],
+        "definitional_pairs: 1 whole sets, and at least two different ones are needed",
+    ),
     ({"definitional_pairs": PAIRS}, ["--param", "n_components=4"], "n_components: 4 is more than the 3 dim"),
     ({"definitional_pairs": PAIRS}, ["--param", "alpha=4"], "hard has no parameter 'alpha'; allowed are"),
-    ({"definitional_pairs": PAIRS}, ["--seed", "-1"], "seed: -1 is not allowed"),
+    ({"definitional_pairs": PAIRS}, ["--seed", "-1"], "seed: -1 is not allowed; allowed are whole"),
+    ({"definitional_pairs": PAIRS}, ["--param", "preprocessors=3"], "preprocessors: expected a list"),
     (
         {"definitional_pairs": PAIRS, "target": ["c0"], "ignore": ["c0"]},
         [],
@@ -134,3 +140,47 @@ def test_a_model_with_a_value_that_is_no_number_is_refused(folder, tmp_path):
     assert done.returncode == 2
     assert "c1" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_nothing_is_written_over_what_is_read(folder, tmp_path):
+    model, words = tmp_path / "m.txt", tmp_path / "words.json"
+    model.write_text("\n".join(f"{w} {i} {i * i} 1" for i, w in enumerate(WORDS, 1)) + "\n")
+    words.write_text((folder / "words.json").read_text())
+    before = (model.read_text(), words.read_text())
+    arguments = ("debias", "--method", "hard", "--words", words)
+    for of_model, output, more in (
+        (model, model, []),
+        (model, words, []),
+        (folder / "store", folder / "store" / "model.json", []),
+        (folder / "store", folder / "store", []),
+        (model, tmp_path, []),
+        (model, "", []),
+        (model, tmp_path / "t.npz", ["--materialize", model]),
+        (model, tmp_path / "t.bin", ["--materialize", tmp_path / "t.bin"]),
+        (model, tmp_path / "t.npz", ["--materialize", tmp_path]),
+    ):
+        done = biasgrid(*arguments, "--model", of_model, "--output", output, *more)
+        assert done.returncode == 2, (output, more)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert (model.read_text(), words.read_text()) == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.txt", "words.json"]
+    assert EmbeddingStore.open(folder / "store").name == "made"
+
+
+def test_where_the_model_cannot_be_written_there_is_no_transform_either(folder, tmp_path):
+    words = [*WORDS, "two words"]
+    store = make_spaced_store(tmp_path / "s", words)
+    done = biasgrid(
+        "debias", "--method", "hard", "--model", store, "--words", folder / "words.json",
+        "--output", tmp_path / "t.npz", "--materialize", tmp_path / "out.bin",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "'two words'" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
+
+
+def make_spaced_store(folder, words):
+    with StoreWriter(folder, "made") as writer:
+        writer.add(words, np.random.default_rng(1).normal(size=(len(words), 6)))
+        writer.finish({"name": "spaced", "vocab_prefix": ""})
+    return folder

@@ -224,7 +224,7 @@ def test_sums_do_not_cancel_far_from_the_origin(tmp_path):
         ({"seed": -1}, "seed: -1 is not allowed"),
         ({"target": ["c0", "c1"], "ignore": ["c1"]}, "'c1' in both"),
         ({"definitional_pairs": [["a0", "b0", "c0"]]}, "is not a pair"),
-        ({"definitional_pairs": PAIRS[:1]}, "1 whole sets, and at least two are needed"),
+        ({"definitional_pairs": PAIRS[:1]}, "1 whole sets, and at least two different"),
         ({"bias_representation": ["a0"]}, "are not two different words"),
         ({"bias_representation": ["a0", "a0"]}, "are not two different words"),
         ({"bias_representation": ["a0", "lost"]}, "made does not have lost"),

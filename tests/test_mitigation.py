@@ -69,7 +69,7 @@ def test_before_and_after_of_every_measure(tmp_path):
                 ("displacement", "mean_cosine_distance", 0.02, 100, "ok"),
             ),
         ],
-        {"mac": 1.0, "weat": 0.0, "ripa": 0.0},
+        {("Gender", "mac"): 1.0, ("Gender", "weat"): 0.0, ("Gender", "ripa"): 0.0, ("Religion", "mac"): 0.0},
     )
     assert list(table.columns) == mitigation.MITIGATION
     assert set(table["debias"]) == {"hard"}
@@ -254,6 +254,35 @@ def test_editing_a_methods_parameter_or_module_refits_that_method(debiased):
     debiased.configure(debias_config())
     append(debiased.folder / "src" / "biasgrid" / "debias" / "hard.py")
     assert planned(debiased)["debias"] == {f"debias/{m}/hard.npz" for m in ("one", "two")}
+
+
+@pytest.mark.parametrize(
+    "module", ["words", "geometry", "embeddings/store", "debias/lookup", "debias/transform"]
+)
+def test_editing_what_fits_and_evaluations_share_reruns_them(debiased, module):
+    append(debiased.folder / "src" / "biasgrid" / f"{module}.py")
+    jobs = planned(debiased)
+    assert len(jobs["debias"]) == len(ALL)
+    assert len(jobs["evaluation"]) == len(ALL) + 2
+
+
+def test_a_file_of_word_pairs_that_is_gone_is_named(debiased):
+    config = debias_config()
+    config["evaluation"]["First"]["similarity"]["toy"] = "nowhere.tsv"
+    debiased.configure(config)
+    done = debiased.snakemake("--cores", "2")
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
+    assert lines
+    assert all("nowhere.tsv" in line for line in lines)
+
+
+def test_distances_are_from_the_neutral_value_of_the_criterions_own_metric(root):
+    """A criterion that is not ranked may have another metric under the same key."""
+    config = config_with()
+    config["criteria"]["First"] |= {"ranked": False, "metrics": {"weat": {"metric": "mac"}}}
+    assert Study.of(config, root=root).neutrals["First", "weat"] == 1.0
+    assert Study.of(config, root=root).neutrals["Second", "weat"] == 0.0
 
 
 def test_editing_a_querys_word_fits_nothing(debiased):

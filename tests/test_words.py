@@ -122,7 +122,9 @@ def test_bad_options(options, says):
 def test_every_distinct_word_is_found_or_lost(words):
     class Model:
         vocab_prefix = ""
-        vectors = np.eye(4)
+
+        def take(self, words, rows):
+            return np.eye(4)[rows]
 
         def rows(self, keys):
             return np.array(

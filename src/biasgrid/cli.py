@@ -78,7 +78,7 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     from .configs import read_json
     from .debias.materialize import materialize
     from .embeddings.readers import open_model
-    from .embeddings.writers import format_of
+    from .embeddings.writers import STORE, check_folder, format_of
 
     method = methods.method(args.method)
     words = read_json(args.words)
@@ -86,9 +86,13 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"{args.words}: not a mapping of {', '.join(method.words)} to words")
     options = _options(args.param)
     if args.materialize:
-        format_of(args.materialize)  # refuses a suffix before anything is fitted
-        if args.materialize.exists() and args.model.exists() and args.materialize.samefile(args.model):
-            raise BiasgridError(f"{args.materialize}: is the model itself; give another output")
+        # refused before anything is fitted
+        if format_of(args.materialize) == STORE:
+            check_folder(args.materialize)
+        _check_output(args.materialize, [args.model, args.words])
+    _check_output(args.output, [args.model, args.words, *filter(None, [args.materialize])])
+    if args.output.is_dir():
+        raise BiasgridError(f"{args.output}: is a folder; a transform is a file, such as hard.npz")
     try:
         method.check_words(words)
     except BiasgridError as error:
@@ -99,10 +103,11 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
         for name, lost in transform.fitted_on["lost"].items():
             if lost and method.words.get(name) == "sets":
                 warnings.warn(f"{name}: left out, as {model.name} lacks a word of each: {lost}", stacklevel=1)
-        transform.save(args.output)
         record = {"transform": str(args.output), **transform.summary()}
         if args.materialize:
             record["materialized"] = materialize(model, transform, args.materialize)
+        # last: nothing is written where something fails
+        transform.save(args.output)
     return record
 
 
@@ -345,6 +350,13 @@ def _study(path: Path):
         except ValueError as error:
             raise BiasgridError(f"standard input: not JSON: {error}") from None
     return Study.read(path)
+
+
+def _check_output(output: Path, inputs: list[Path]) -> None:
+    """Raises BiasgridError for an output that is one of the inputs, or lies inside of one."""
+    for path in inputs:
+        if path.resolve() in (output.resolve(), *output.resolve().parents):
+            raise BiasgridError(f"{output}: would be written over {path}; give another output")
 
 
 def _of_file(args: argparse.Namespace) -> dict[str, Any]:

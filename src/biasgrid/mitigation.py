@@ -51,12 +51,14 @@ def evaluate(study: Study, evaluation: Evaluation) -> None:
     write_text(study.evaluation_file(evaluation), dumps(record, separators=(",", ":")) + "\n")
 
 
-def table(scores: pd.DataFrame, evaluations: Iterable[Path], neutral: Mapping[str, float]) -> pd.DataFrame:
+def table(
+    scores: pd.DataFrame, evaluations: Iterable[Path], neutral: Mapping[tuple[str, str], float]
+) -> pd.DataFrame:
     """One row a criterion, model, debias method and measure, before and after.
 
-    group "metric": the mean distance of the criterion's scores from the metric's neutral value, over the cells that
-    have a value both before and after (`n` of them). Else what the evaluation files hold; `n` is how many words,
-    pairs or questions the measure after rests on.
+    group "metric": the mean distance of the criterion's scores from the metric's neutral value (`neutral` has it by
+    criterion and metric), over the cells that have a value both before and after (`n` of them). Else what the
+    evaluation files hold; `n` is how many words, pairs or questions the measure after rests on.
     """
     read = [_read(path) for path in evaluations]
     states = {(r["criterion"], r["model"], r["debias"]): r for r in read}
@@ -78,7 +80,7 @@ def table(scores: pd.DataFrame, evaluations: Iterable[Path], neutral: Mapping[st
 
 
 def _of_metrics(
-    scores: pd.DataFrame, criterion: str, model: str, key: str, neutral: Mapping[str, float]
+    scores: pd.DataFrame, criterion: str, model: str, key: str, neutral: Mapping[tuple[str, str], float]
 ) -> Iterable[tuple]:
     mine = scores[(scores["criterion"] == criterion) & (scores["model"] == model)]
     states = mine.pivot(index=["metric", "query"], columns="debias", values="value")
@@ -86,7 +88,7 @@ def _of_metrics(
         return
     for metric, part in states[[UNTOUCHED, key]].groupby("metric"):
         values = part.to_numpy()
-        values = np.abs(values[np.isfinite(values).all(axis=1)] - neutral[metric])
+        values = np.abs(values[np.isfinite(values).all(axis=1)] - neutral[criterion, metric])
         n = len(values)
         before, after = values.mean(axis=0).tolist() if n else (math.nan, math.nan)
         yield metric, before, after, n, "ok" if n else "no query has a value before and after"

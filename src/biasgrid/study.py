@@ -177,7 +177,7 @@ class Study:
                 figures |= {
                     f"{kind}-{slug}": (kind, criterion, None) for kind in ("before-after", "trade-off")
                 }
-                if "hidden" in entry:
+                if entry.get("hidden") is not None:
                     figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
                     models = dict.fromkeys(
                         e.model for e in self.evaluations.values() if e.criterion == criterion
@@ -242,7 +242,8 @@ class Study:
         labels = {key: model["label"] for key, model in self.models.items()}
         for key, (_, entry) in self.debias.items():
             labels[key] = entry.get("label", debias.method(entry["method"]).label)
-        for criterion in self.ranked:
+        for criterion in sorted(self.config["criteria"], key=self.ranked.__contains__):
+            # the ranked ones last: where a key is another metric in a criterion that is not ranked, theirs counts
             for key, entry in self.metrics(criterion).items():
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
         return labels
@@ -253,6 +254,15 @@ class Study:
         return {
             key: self.metric(criterion, key).neutral
             for criterion in self.ranked
+            for key in self.metrics(criterion)
+        }
+
+    @property
+    def neutrals(self) -> dict[tuple[str, str], float]:
+        """The value that means no bias, by criterion and metric key, of all criteria."""
+        return {
+            (criterion, key): self.metric(criterion, key).neutral
+            for criterion in self.config["criteria"]
             for key in self.metrics(criterion)
         }
 
@@ -395,7 +405,7 @@ class Study:
                     f"{where}: debias: {key}: another entry is labelled {self.labels[key]!r}; give it a label"
                 )
         for key in self.config["benchmarks"]:
-            if key in self.models or key == "gensim":
+            if key in self.models or key in ("gensim", "raw"):
                 raise BiasgridError(f"{where}: benchmarks: {key}: this name is taken; name it otherwise")
         for key, model in self.models.items():
             if key == "raw":

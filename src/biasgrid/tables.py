@@ -134,7 +134,7 @@ def make(study: Study, name: str) -> int:
             study.results, study.config["published"], study.published_as
         ),
         "mitigation": lambda: mitigation.table(
-            table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutral
+            table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
         ),
     }
     made = recipes[name]()

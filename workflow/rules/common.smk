@@ -110,7 +110,12 @@ def cell_code(wildcards):
 
 
 # what a fitted debias method depends on, besides the method's own modules
-DEBIAS_SOURCES = [source("geometry.py"), source("embeddings/store.py")]
+DEBIAS_SOURCES = [source("geometry.py"), source("words.py"), source("embeddings/store.py")]
+# and what an evaluation does
+EVALUATION_SOURCES = [
+    source(f"evaluation/{path.name}") for path in sorted((SOURCES / "evaluation").glob("*.py"))
+]
+EVALUATION_SOURCES += [*DEBIAS_SOURCES, source("debias/lookup.py"), source("debias/transform.py")]
 
 
 def fit_of(wildcards):
@@ -130,7 +135,8 @@ def evaluation_files(wildcards):
     raw, files = Path(EMBEDDINGS) / "raw", STUDY.evaluation_specs[evaluation_of(wildcards).criterion].files
     archives = {str(raw / name): name for name in STUDY.config["benchmarks"]}
     manifests = [f"{f}/manifest.json" for f in archives if any(Path(p).parent == Path(f) for p in files)]
-    return manifests + [path for path in files if str(Path(path).parent) not in archives]
+    # one that is missing is the evaluation's to say so
+    return manifests + [p for p in files if str(Path(p).parent) not in archives and Path(p).is_file()]
 
 
 def drawn_from(wildcards):

@@ -31,7 +31,7 @@ rule evaluation:
         model=lambda w: f"{EMBEDDINGS}/{evaluation_of(w).model}/model.json",
         transform=lambda w: transform_of(evaluation_of(w)),
         files=evaluation_files,
-        code=[source(f"evaluation/{path.name}") for path in sorted((SOURCES / "evaluation").glob("*.py"))],
+        code=EVALUATION_SOURCES,
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:

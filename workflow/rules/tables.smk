@@ -80,5 +80,7 @@ rule mitigation:
         f"{RESULTS}/mitigation.csv",
     log:
         f"{LOGS}/mitigation.txt",
+    params:
+        neutral=json.dumps([[*names, value] for names, value in STUDY.neutrals.items()]),
     run:
         step("mitigation", log[0], tables.make, STUDY, "mitigation")

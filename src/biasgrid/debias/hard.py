@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
 from ..geometry import unit_or_zero
-from .lookup import FoundSets, check_n_components, check_pairs, chosen, find_sets, subspace
+from .lookup import FoundSets, check_n_components, check_pairs, chosen, find_sets, find_words, subspace
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -45,6 +46,8 @@ def hard(
     cased = [
         [case(word) for word in pair] for pair in equalize_pairs for case in (str.lower, str.title, str.upper)
     ]
+    # of [US, us] no case has two words
+    cased = [pair for pair in cased if pair[0] != pair[1]]
     equalize = find_sets(model, cased, "equalize_pairs", preprocessors, strict=False)
     given = {tuple(pair) for pair in equalize_pairs}
     lost = [pair for pair in equalize.lost if tuple(pair) in given]
@@ -84,11 +87,15 @@ def multiclass_hard(
         basis = basis[:COMPONENTS]
     equalize = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
     words, lost_words = chosen(model, target, ignore, preprocessors)
-    definitional = dict.fromkeys(word for s in sets.words for word in s)
+    # also those of a set that is not whole
+    given = [word for words_ in definitional_sets for word in words_]
+    definitional = find_words(model, given, "definitional_sets", preprocessors).words
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *definitional]))
     else:
         words["only"] = tuple(word for word in words["only"] if word not in definitional)
+        if not words["only"]:
+            raise BiasgridError("target: all its words are definitional, and these are not neutralised")
     return _neutralize_and_equalize(
         model,
         "multiclass_hard",

@@ -27,7 +27,8 @@ def hsr(
 
     The paper (section 4.2) predicts every other word's vector v by ridge regression on the definitional words'
     vectors, the rows of D (n, d): v - D^T (D D^T + alpha I)^-1 D v. That is alpha (D^T D + alpha I)^-1 v, one d x d
-    map for all words, and it is fitted as such. Definitional words are left alone; vectors are used as they are.
+    map for all words, and it is fitted as such. Definitional words are left alone; vectors are used as they are. A
+    word that is listed twice is two rows of D, as in the authors' code.
 
     alpha  the ridge penalty, above 0; the paper's 60
     """
@@ -36,14 +37,16 @@ def hsr(
         raise BiasgridError(
             f"definitional_words: {model.name} has none of the {len(definitional_words)} words"
         )
-    both = sorted(set(target or ()) & set(definitional_words))
+    words, lost = chosen(model, target, ignore, preprocessors)
+    both = sorted(set(words["only"] or ()) & set(found.words))
     if both:
         raise BiasgridError(f"target and definitional_words: {', '.join(map(repr, both[:5]))} in both")
-    words, lost = chosen(model, target, ignore, preprocessors)
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *found.words]))
-    identity = np.eye(model.dimensions)
-    matrix = alpha * np.linalg.inv(found.vectors.T @ found.vectors + alpha * identity)
+    # by the singular values of D, which is exact for any alpha where the inverse of D^T D + alpha I is not
+    weighted = found.vectors * np.sqrt(found.counts)[:, None]
+    _, scale, axes = np.linalg.svd(weighted, full_matrices=False)
+    matrix = np.eye(model.dimensions) - (axes.T * (scale**2 / (scale**2 + alpha))) @ axes
     return Transform(
         method="hsr",
         fitted_on=fitted(

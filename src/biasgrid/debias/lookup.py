@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,11 +29,13 @@ class FoundSets:
 
 @dataclass(frozen=True)
 class FoundWords:
-    """Words that the model has: vocabulary entries without repetition, their rows and vectors (n, d); those lost."""
+    """Words that the model has: vocabulary entries without repetition, their rows and vectors (n, d), and how many
+    of the words given were found as each (n,); the words lost."""
 
     words: tuple[str, ...]
     rows: np.ndarray
     vectors: np.ndarray
+    counts: np.ndarray
     lost: tuple[str, ...]
 
 
@@ -43,15 +46,16 @@ def find_words(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> FoundWords:
     """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
-    found, lost = {}, []
-    given = list(dict.fromkeys(words))
-    for word, (key, row) in zip(given, _looked_up(model, given, preprocessors), strict=True):
+    found, lost, counts = {}, {}, Counter()
+    for word, (key, row) in zip(words, _looked_up(model, words, preprocessors), strict=True):
         if row < 0:
-            lost.append(word)
+            lost[word] = None
         else:
             found[key] = row
+            counts[key] += 1
     keys, rows = tuple(found), np.array(list(found.values()), dtype=np.int64)
-    return FoundWords(keys, rows, _vectors(model, keys, rows, name), tuple(lost))
+    times = np.array([counts[key] for key in keys], dtype=np.int64)
+    return FoundWords(keys, rows, _vectors(model, keys, rows, name), times, tuple(lost))
 
 
 def find_sets(
@@ -83,17 +87,26 @@ def find_sets(
         else:
             whole.append(keys)
             vectors.append(_vectors(model, keys, np.array(rows), name))
-    if strict and len(whole) < 2:
+    different = len(set(map(frozenset, whole)))
+    if strict and different < 2:
         there = f"; of {lost} words are missing in {model.name}" if lost else ""
-        raise BiasgridError(f"{name}: {len(whole)} whole sets, and at least two are needed{there}")
+        raise BiasgridError(
+            f"{name}: {different} whole sets, and at least two different ones are needed{there}"
+        )
+    for keys, found in zip(whole, vectors, strict=True):
+        if strict and not found.any(axis=1).all():
+            word = keys[int(np.argmin(found.any(axis=1)))]
+            raise BiasgridError(
+                f"{name}: the vector of {word!r} in {model.name} is zero: it has no direction"
+            )
     return FoundSets(tuple(whole), vectors, lost)
 
 
 def check_pairs(sets: Sequence[Sequence[str]], name: str) -> None:
-    """Raises BiasgridError for a set that is no pair."""
+    """Raises BiasgridError for a set that is no pair of two words."""
     for words in sets:
-        if len(words) != 2:
-            raise BiasgridError(f"{name}: {list(words)} is not a pair of words")
+        if len(words) != 2 or words[0] == words[1]:
+            raise BiasgridError(f"{name}: {list(words)} is not a pair of two words")
 
 
 def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:

@@ -8,15 +8,19 @@ takes: studies and the command line find it by itself.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
+from ..words import WordOptions
+from .lookup import check_disjoint
 from .transform import Transform
 
 WordKind = Literal["words", "sets", "classes"]
+LARGEST = 2**53  # beyond it floats skip whole numbers, and libraries give up
 KINDS = {
     "words": "a list of words",
     "sets": "a list of lists of words",
@@ -68,16 +72,29 @@ class Method:
                 raise BiasgridError(f"{self.name} takes no {name!r}; its words are {', '.join(self.words)}")
             if not _is(value, self.words[name]):
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
+            try:
+                json.dumps(value, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                raise BiasgridError(
+                    f"{name}: holds a word that is not valid Unicode: {error.object[:40]!r}"
+                ) from None
         for name in self.required:
             if name not in given:
                 raise BiasgridError(f"{self.name} needs {name!r}, {KINDS[self.words[name]]}")
+        check_disjoint(given.get("target"), given.get("ignore", ()))
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
         """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
-        for name in given:
+        for name, value in given.items():
             if name not in self.parameters:
                 allowed = ", ".join(self.parameters) or "none"
                 raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
+            if any(
+                type(v) is int and abs(v) > LARGEST for v in (value if isinstance(value, list) else [value])
+            ):
+                raise BiasgridError(f"{name}: is too large a number; allowed are numbers up to {LARGEST}")
+        if "preprocessors" in given:
+            WordOptions(preprocessors=given["preprocessors"])
         if self.check:
             self.check(**{**self.parameters, **given})
 
@@ -91,8 +108,10 @@ class Method:
         parameters = {name: value for name, value in options.items() if name not in self.words}
         self.check_words(words)
         self.check_parameters(parameters)
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise BiasgridError(f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 on")
+        if type(seed) is not int or not 0 <= seed < 2**32:
+            raise BiasgridError(
+                f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 to 4294967295"
+            )
         if self.seeded:
             parameters["seed"] = seed
         return self.function(model, **words, **parameters)

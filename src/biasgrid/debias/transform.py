@@ -145,6 +145,8 @@ class Transform:
         arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         whole = io.BytesIO()
         np.savez(whole, header=np.frombuffer(text, dtype=np.uint8), **arrays)
+        if path.is_dir():
+            raise BiasgridError(f"{path}: is a folder; a transform is a file, such as hard.npz")
         path.parent.mkdir(parents=True, exist_ok=True)
         aside(path).write_bytes(whole.getbuffer())
         os.replace(aside(path), path)
@@ -156,17 +158,12 @@ class Transform:
             with np.load(path, allow_pickle=False) as file:
                 header = json.loads(file["header"].tobytes())
                 arrays = {name: file[name] for name in ARRAYS if name in file}
-            words = {name: None if header[name] is None else tuple(header.pop(name)) for name in WORDS}
+            words = {name: header.pop(name) for name in WORDS}
+            if not all(w is None or isinstance(w, list) for w in words.values()):
+                raise ValueError("its words are no lists")
+            words = {name: None if w is None else tuple(w) for name, w in words.items()}
             transform = cls(**(header | words), **arrays)
-            d = transform.dimensions
-            shapes = {"left": (d, -1), "right": (-1, d), "matrix": (d, d), "shift": (d,)}
-            n = len(transform.override_words)
-            shapes |= {"overrides": (n if transform.override_rows is None else -1, d), "override_rows": (n,)}
-            for name, array in arrays.items():
-                if len(array.shape) != len(shapes[name]) or any(
-                    want not in (-1, have) for have, want in zip(array.shape, shapes[name], strict=True)
-                ):
-                    raise ValueError(f"{name} has the shape {array.shape}")
+            transform._check()
         except FileNotFoundError:
             raise BiasgridError(f"{path}: no such file") from None
         except (
@@ -180,6 +177,28 @@ class Transform:
         ) as error:
             raise BiasgridError(f"{path}: not a transform that biasgrid saved: {error}") from None
         return transform
+
+    def _check(self) -> None:
+        """Raises ValueError for what `save` never writes."""
+        arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
+        d, m, rows = self.dimensions, len(self.override_words), self.override_rows
+        k = arrays["left"].shape[-1] if "left" in arrays else -1
+        shapes = {"left": (d, k), "right": (k, d), "matrix": (d, d), "shift": (d,), "override_rows": (m,)}
+        shapes["overrides"] = (m if rows is None else len(arrays.get("overrides", ())), d)
+        whole = [
+            type(self.normalize) is bool and type(self.renormalize) is bool,
+            all(isinstance(text, str) for text in (self.method, self.fitted_on["model"])),
+            isinstance(self.fitted_on["fingerprint"], str),
+            all(isinstance(word, str) for name in WORDS for word in getattr(self, name) or ()),
+            ("left" in arrays) == ("right" in arrays) and not {"left", "matrix"} <= set(arrays),
+            "overrides" in arrays or not m,
+            all(array.shape == shapes[name] for name, array in arrays.items()),
+            all(a.dtype.kind == ("i" if name == "override_rows" else "f") for name, a in arrays.items()),
+        ]
+        if not all(whole) or (
+            rows is not None and m and not 0 <= rows.min() <= rows.max() < shapes["overrides"][0]
+        ):
+            raise ValueError("its parts do not fit together")
 
     @cached_property
     def _listed(self) -> frozenset[str]:
