@@ -49,6 +49,30 @@ def make_store(folder: Path, words: list[str], vectors: np.ndarray) -> Embedding
     return convert(source, folder / "store", name="made")
 
 
+@pytest.fixture(scope="session")
+def random_model(tmp_path_factory):
+    """Stores of 40 words w0 to w39 with random vectors of 9 dimensions, one for each seed."""
+
+    def made(seed: int) -> EmbeddingStore:
+        if seed not in there:
+            folder = tmp_path_factory.mktemp(f"random{seed}")
+            words = [f"w{i}" for i in range(40)]
+            there[seed] = make_store(folder, words, np.random.default_rng(seed).normal(size=(40, 9)))
+        return there[seed]
+
+    there: dict[int, EmbeddingStore] = {}
+    return made
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    """A folder with a word-set file, as a study's config refers to it."""
+    folder = tmp_path / "data" / "word_sets"
+    folder.mkdir(parents=True)
+    (folder / "toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1"], "pairs": [["a", "b"]]}}')
+    return tmp_path
+
+
 GRID_WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
 
 

@@ -149,18 +149,6 @@ WORDS = [f"w{i}" for i in range(40)]
 PAIRS = [["w0", "w1"], ["w2", "w3"], ["w4", "w5"], ["w6", "w7"]]
 
 
-@pytest.fixture(scope="module")
-def random_model(tmp_path_factory):
-    def made(seed):
-        if seed not in there:
-            folder = tmp_path_factory.mktemp(f"random{seed}")
-            there[seed] = make_store(folder, WORDS, np.random.default_rng(seed).normal(size=(40, 9)))
-        return there[seed]
-
-    there = {}
-    return made
-
-
 SEEDS = st.integers(0, 7)
 
 

@@ -90,14 +90,6 @@ def test_before_and_after_of_every_measure(tmp_path):
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
 
 
-@pytest.fixture
-def root(tmp_path):
-    folder = tmp_path / "data" / "word_sets"
-    folder.mkdir(parents=True)
-    (folder / "toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1"], "pairs": [["a", "b"]]}}')
-    return tmp_path
-
-
 def config_with(criterion="First", key="hard", **entry):
     config = grid_config()
     entry = {"method": "hard", "words": {"definitional_pairs": PAIRS}} | entry

@@ -21,18 +21,6 @@ SEEDS = st.integers(0, 7)
 SMALL = {"definitional_pairs": PAIRS, "n_neighbours": 12, "epochs": 40}
 
 
-@pytest.fixture(scope="module")
-def random_model(tmp_path_factory):
-    def made(seed):
-        if seed not in there:
-            folder = tmp_path_factory.mktemp(f"random{seed}")
-            there[seed] = make_store(folder, WORDS, np.random.default_rng(seed).normal(size=(40, 9)))
-        return there[seed]
-
-    there = {}
-    return made
-
-
 def unit(x):
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 

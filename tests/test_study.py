@@ -9,14 +9,6 @@ from biasgrid import BiasgridError
 from biasgrid.study import Study, cell_seed
 
 
-@pytest.fixture
-def root(tmp_path):
-    folder = tmp_path / "data" / "word_sets"
-    folder.mkdir(parents=True)
-    (folder / "toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1"], "pairs": [["a", "b"]]}}')
-    return tmp_path
-
-
 def changed(path, value):
     config = grid_config()
     at = config
