@@ -118,6 +118,7 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
         (config_with(key="one"), "debias: First: one: this key occurs twice"),
         (config_with(criterion="Third"), "criteria: 'Third' is not there; allowed are First, Second"),
         (config_with(criteria=["Third"]), "hard: criteria: 'Third' is not there"),
+        (config_with(models=["one", "one"]), "has non-unique elements"),
         (config_with(models=["three"]), "hard: models: 'three' is not there; allowed are one, two"),
         (config_with(published_as={"three": "x"}), "published_as: 'three' is not there"),
         (config_with(method="soft"), "debias: First: hard: debias method 'soft' is not known"),
