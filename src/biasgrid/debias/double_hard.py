@@ -8,16 +8,15 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
-from .lookup import check_n_components, check_pairs, chosen, find_sets, find_words, subspace
+from .lookup import check_count, check_pairs, chosen, find_sets, find_words, subspace
 from .registry import Method
-from .training import BLOCK, check_count, leaning, representation, single_threaded
+from .training import BLOCK, leaning, representation
 from .transform import Transform, fitted
 
 VARIANTS = ("paper", "wefe")
 INCREMENTAL = 10  # components of WEFE's incremental PCA
 
 
-@single_threaded("sklearn.cluster", "sklearn.decomposition")
 def double_hard(
     model: EmbeddingStore,
     *,
@@ -177,7 +176,7 @@ def _check_available(name: str, wanted: int, there: int) -> None:
 
 def _check(n_words, n_components, component, variant, preprocessors) -> None:
     check_count("n_words", n_words)
-    check_n_components(n_components)
+    check_count("n_components", n_components)
     if component is not None and (type(component) is not int or component < 0):
         raise BiasgridError(f"component: {component!r} is not allowed; allowed are whole numbers from 0 on")
     if variant not in VARIANTS:
@@ -197,6 +196,7 @@ METHODS = (
         },
         aliases=("DoubleHardDebias",),
         seeded=True,
+        imports=("sklearn.cluster", "sklearn.decomposition"),
         check=_check,
         reference="Wang, Lin, Rajani, McCann, Ordonez, Xiong. Double-Hard Debias: tailoring word embeddings "
         "for gender bias mitigation. ACL 2020, algorithm 1",

@@ -10,7 +10,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
-from .lookup import FoundSets, check_n_components, check_pairs, chosen, find_sets, find_words, subspace
+from .lookup import FoundSets, check_count, check_pairs, chosen, find_sets, find_words, subspace
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -156,11 +156,12 @@ def equalized(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray | None:
 
 
 def _check(n_components, preprocessors) -> None:
-    check_n_components(n_components)
+    check_count("n_components", n_components)
 
 
 def _check_multiclass(n_components, preprocessors) -> None:
-    check_n_components(n_components, optional=True)
+    if n_components is not None:
+        check_count("n_components", n_components)
 
 
 METHODS = (

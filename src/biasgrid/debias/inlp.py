@@ -9,15 +9,14 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
-from .lookup import chosen
+from .lookup import check_count, chosen
 from .registry import Method
-from .training import check_count, check_training, labelled_words, single_threaded
+from .training import WORDS, check_training, labelled_words
 from .transform import Transform, fitted
 
 MAX_ITERATIONS = 1000  # of one classifier: scikit-learn's
 
 
-@single_threaded("sklearn.svm")
 def inlp(
     model: EmbeddingStore,
     *,
@@ -171,15 +170,10 @@ METHODS = (
         name="inlp",
         label="INLP",
         function=inlp,
-        words={
-            "classes": "classes",
-            "bias_representation": "words",
-            "definitional_pairs": "sets",
-            "ignore": "words",
-            "target": "words",
-        },
+        words=WORDS,
         aliases=("IterativeNullspaceProjection",),
         seeded=True,
+        imports=("sklearn.svm",),
         check=_check,
         reference="Ravfogel, Elazar, Gonen, Twiton, Goldberg. Null it out: guarding protected attributes by "
         "iterative nullspace projection. ACL 2020, algorithm 1 and section 6.1",

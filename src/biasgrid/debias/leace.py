@@ -11,11 +11,10 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from .lookup import chosen
 from .registry import Method
-from .training import check_training, labelled_words, single_threaded
+from .training import WORDS, check_training, labelled_words
 from .transform import Transform, fitted
 
 
-@single_threaded("concept_erasure")
 def leace(
     model: EmbeddingStore,
     *,
@@ -104,15 +103,10 @@ METHODS = (
         name="leace",
         label="LEACE",
         function=leace,
-        words={
-            "classes": "classes",
-            "bias_representation": "words",
-            "definitional_pairs": "sets",
-            "ignore": "words",
-            "target": "words",
-        },
+        words=WORDS,
         aliases=("LeastSquaresConceptErasure",),
         seeded=True,
+        imports=("concept_erasure",),
         check=_check,
         reference="Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept "
         "erasure in closed form. NeurIPS 2023, section 4",

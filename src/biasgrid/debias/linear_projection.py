@@ -12,13 +12,11 @@ from ..geometry import unit_or_zero
 from .inlp import normals
 from .lookup import check_pairs, chosen, find_sets, subspace
 from .registry import Method
-from .training import single_threaded
 from .transform import Transform, fitted
 
 DIRECTIONS = ("pca", "two_means", "classifier")
 
 
-@single_threaded()
 def linear_projection(
     model: EmbeddingStore,
     *,

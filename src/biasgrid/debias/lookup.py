@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -162,14 +163,10 @@ def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str)
     return components * np.sign(components[np.arange(len(components)), largest])[:, None]
 
 
-def check_n_components(n_components: int | None, optional: bool = False) -> None:
-    """Raises BiasgridError for what is no number of components."""
-    if optional and n_components is None:
-        return
-    if type(n_components) is not int or n_components < 1:
-        raise BiasgridError(
-            f"n_components: {n_components!r} is not allowed; allowed are whole numbers from 1 on"
-        )
+def check_count(name: str, value: Any) -> None:
+    """Raises BiasgridError for what is no whole number from 1 on."""
+    if type(value) is not int or value < 1:
+        raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are whole numbers from 1 on")
 
 
 def _looked_up(

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
@@ -82,36 +81,34 @@ def ran(
     repulsion, attraction, neutralisation = map(float, weights)
     if variant == "original":
         neutralisation = attraction
-    # imported late, as cells need none of it, but before threads are limited, which holds for what is there by then
+    # imported late, as cells need none of it
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(algorithm="brute")
-    # more threads gain little on matrices of this size, and would decide the last bits
-    with threadpool_limits(1):
-        direction = subspace([unit_or_zero(v) for v in pairs.vectors], 1, "definitional_pairs")[0]
-        _, candidates = model.vocabulary(limit)
-        along = _along(model, candidates, direction)
-        for start in range(0, len(targets), TARGETS):
-            part = slice(start, start + TARGETS)
-            near, repels = _repulsion_sets(
-                model, targets[part], candidates, along, direction, n_neighbours, theta, search
-            )
-            told[0, part] = repels.sum(axis=1)
-            for members, slots in _of_one_size(repels, model.dimensions):
-                places = start + members
-                vectors = np.zeros((*slots.shape, model.dimensions))
-                vectors[slots] = _units(model, near[members][repels[members]], variant)
-                # neutralisation is repulsion from the direction, with a weight of its own
-                vectors[:, -1] = direction
-                counts = slots.sum(axis=1, keepdims=True)
-                scale = np.where(slots, repulsion / np.maximum(counts, 1), 0.0)
-                scale[:, -1] = neutralisation
-                w = _units(model, targets[places], variant)
-                optimise = _follow if variant == "wefe" else _descend
-                x = optimise(w, vectors, scale, attraction, variant != "paper", learning_rate, epochs)
-                overrides[places] = x
-                told[1, places] = objective(w, w, vectors, scale, attraction)
-                told[2, places] = objective(x, w, vectors, scale, attraction)
+    direction = subspace([unit_or_zero(v) for v in pairs.vectors], 1, "definitional_pairs")[0]
+    _, candidates = model.vocabulary(limit)
+    along = _along(model, candidates, direction)
+    for start in range(0, len(targets), TARGETS):
+        part = slice(start, start + TARGETS)
+        near, repels = _repulsion_sets(
+            model, targets[part], candidates, along, direction, n_neighbours, theta, search
+        )
+        told[0, part] = repels.sum(axis=1)
+        for members, slots in _of_one_size(repels, model.dimensions):
+            places = start + members
+            vectors = np.zeros((*slots.shape, model.dimensions))
+            vectors[slots] = _units(model, near[members][repels[members]], variant)
+            # neutralisation is repulsion from the direction, with a weight of its own
+            vectors[:, -1] = direction
+            counts = slots.sum(axis=1, keepdims=True)
+            scale = np.where(slots, repulsion / np.maximum(counts, 1), 0.0)
+            scale[:, -1] = neutralisation
+            w = _units(model, targets[places], variant)
+            optimise = _follow if variant == "wefe" else _descend
+            x = optimise(w, vectors, scale, attraction, variant != "paper", learning_rate, epochs)
+            overrides[places] = x
+            told[1, places] = objective(w, w, vectors, scale, attraction)
+            told[2, places] = objective(x, w, vectors, scale, attraction)
     repelled_by, loss_before, loss = told[:, row_of]
     params = {
         "limit": limit,
@@ -329,6 +326,7 @@ METHODS = (
         function=ran,
         words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
         aliases=("RepulsionAttractionNeutralization",),
+        imports=("sklearn.neighbors",),
         check=_check,
         reference="Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? Mitigating "
         "gender-biased proximities in word embeddings. TACL 8, 2020",

@@ -7,11 +7,14 @@ takes: studies and the command line find it by itself.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from threadpoolctl import threadpool_limits
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
@@ -37,6 +40,8 @@ class Method:
                such as pairs) or "classes" (name -> words)
     aliases    other names of it, WEFE's classes first
     seeded     it draws at random and takes a `seed`
+    imports    modules that it imports when it runs: they are loaded before threads are limited, which holds for what
+               is loaded by then
     check      called with all parameters before anything is fitted; raises BiasgridError for a wrong value
     reference  the paper and section it is written from
     """
@@ -48,6 +53,7 @@ class Method:
     reference: str
     aliases: tuple[str, ...] = ()
     seeded: bool = False
+    imports: tuple[str, ...] = ()
     check: Callable[..., None] | None = None
 
     @property
@@ -114,7 +120,11 @@ class Method:
             )
         if self.seeded:
             parameters["seed"] = seed
-        return self.function(model, **words, **parameters)
+        for module in self.imports:
+            importlib.import_module(module)
+        # one thread: the same bytes whatever the number of cores; on matrices of this size more would gain little
+        with threadpool_limits(1):
+            return self.function(model, **words, **parameters)
 
 
 def _is(value: Any, kind: WordKind) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
-from .lookup import check_pairs, find_sets, find_words, subspace
+from .lookup import check_count, check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at one time: a large store is never copied
+# the arguments of `labelled_words` that hold words, and those of `lookup.chosen`
+WORDS = {
+    "classes": "classes",
+    "bias_representation": "words",
+    "definitional_pairs": "sets",
+    "ignore": "words",
+    "target": "words",
+}
 FREQUENT = 150_000  # Ravfogel et al. draw their training words from so many, the most frequent ones
 NEUTRAL = 0.03  # the cosine below which a word is neutral: theirs
 
@@ -151,37 +156,11 @@ def leaning(model: EmbeddingStore, direction: np.ndarray, limit: int | None = No
     return np.concatenate(values)
 
 
-def single_threaded(*modules: str) -> Callable[[Callable], Callable]:
-    """Decorates a fit: one thread for linear algebra and clustering, so that the result has the same bytes whatever
-    the machine's number of cores. On matrices of this size more threads gain little, and beside other jobs they lose.
-
-    `modules` are those it uses: a limit holds only for libraries that are loaded when it is set.
-    """
-
-    def decorate(function: Callable) -> Callable:
-        @wraps(function)
-        def limited(*arguments, **options):
-            for module in modules:
-                importlib.import_module(module)
-            with threadpool_limits(1):
-                return function(*arguments, **options)
-
-        return limited
-
-    return decorate
-
-
 def check_training(n_words: Any, neutral: Any) -> None:
     """Raises BiasgridError for values that these parameters cannot take."""
     check_count("n_words", n_words)
     if type(neutral) is not bool:
         raise BiasgridError(f"neutral: {neutral!r} is not allowed; allowed are true and false")
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raises BiasgridError for what is no whole number from 1 on."""
-    if type(value) is not int or value < 1:
-        raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are whole numbers from 1 on")
 
 
 def _classes(
