@@ -378,6 +378,11 @@ def test_a_word_listed_twice_is_two_rows_of_the_regression(random_model):
     v = vectors(model, WORDS[2:])
     expected = v - v @ rows.T @ np.linalg.inv(rows @ rows.T + 2 * np.eye(4)) @ rows
     np.testing.assert_allclose(vectors(debiased, WORDS[2:]), expected, atol=1e-6)
+    # but not two words that are found as one
+    lower = {"preprocessors": [{"lowercase": True}], "alpha": 2}
+    one = debias.hsr(model, definitional_words=["w0", "W0", "w1"], **lower)
+    two = debias.hsr(model, definitional_words=["w0", "w1"], **lower)
+    assert np.array_equal(one.matrix, two.matrix)
 
 
 BROKEN = [

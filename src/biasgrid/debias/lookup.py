@@ -30,8 +30,8 @@ class FoundSets:
 
 @dataclass(frozen=True)
 class FoundWords:
-    """Words that the model has: vocabulary entries without repetition, their rows and vectors (n, d), and how many
-    of the words given were found as each (n,); the words lost."""
+    """Words that the model has: vocabulary entries without repetition, their rows and vectors (n, d), and how often
+    the word found as each was given (n,); the words lost. Different words found as one entry count once."""
 
     words: tuple[str, ...]
     rows: np.ndarray
@@ -47,15 +47,16 @@ def find_words(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> FoundWords:
     """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
-    found, lost, counts = {}, {}, Counter()
-    for word, (key, row) in zip(words, _looked_up(model, words, preprocessors), strict=True):
+    found, lost, counts = {}, [], {}
+    given = Counter(words)
+    for word, (key, row) in zip(given, _looked_up(model, list(given), preprocessors), strict=True):
         if row < 0:
-            lost[word] = None
+            lost.append(word)
         else:
             found[key] = row
-            counts[key] += 1
+            counts[key] = max(given[word], counts.get(key, 0))
     keys, rows = tuple(found), np.array(list(found.values()), dtype=np.int64)
-    times = np.array([counts[key] for key in keys], dtype=np.int64)
+    times = np.array(list(counts.values()), dtype=np.int64)
     return FoundWords(keys, rows, _vectors(model, keys, rows, name), times, tuple(lost))
 
 
