@@ -1,0 +1,83 @@
+"""Hard debias for more than two groups (Manzini, Lim, Black, Tsvetkov, NAACL 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from ..geometry import unit_or_zero
+from .hard import neutralize_and_equalize
+from .lookup import check_count, chosen, find_sets, find_words, subspace
+from .registry import Method
+from .transform import Transform
+
+COMPONENTS = 10  # of the multiclass subspace, at most: WEFE's
+
+
+def multiclass_hard(
+    model: EmbeddingStore,
+    *,
+    definitional_sets: Sequence[Sequence[str]],
+    equalize_sets: Sequence[Sequence[str]] = (),
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    n_components: int | None = None,
+    preprocessors: Sequence = ({},),
+) -> Transform:
+    """Hard debias for groups of any number (Manzini et al. 2019, section 3): as `hard`, with definitional sets such
+    as [judaism, christianity, islam] and equalize sets of any size. Definitional words are not neutralised.
+
+    n_components  of the bias subspace. None: 10, WEFE's number, or as many as the sets span where that is less.
+                  The paper's experiments take the first few
+    """
+    sets = find_sets(model, definitional_sets, "definitional_sets", preprocessors)
+    vectors = [unit_or_zero(v) for v in sets.vectors]
+    basis = subspace(vectors, n_components, "definitional_sets")
+    if n_components is None:
+        basis = basis[:COMPONENTS]
+    equalize = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
+    words, lost_words = chosen(model, target, ignore, preprocessors)
+    # also those of a set that is not whole
+    given = [word for words_ in definitional_sets for word in words_]
+    definitional = find_words(model, given, "definitional_sets", preprocessors).words
+    if words["only"] is None:
+        words["leave"] = tuple(dict.fromkeys([*words["leave"], *definitional]))
+    else:
+        words["only"] = tuple(word for word in words["only"] if word not in definitional)
+        if not words["only"]:
+            raise BiasgridError("target: all its words are definitional, and these are not neutralised")
+    return neutralize_and_equalize(
+        model,
+        "multiclass_hard",
+        basis,
+        equalize,
+        words,
+        {"n_components": n_components, "preprocessors": list(preprocessors)},
+        {"definitional_sets": sets.words, "equalize_sets": equalize.words},
+        {"definitional_sets": sets.lost, "equalize_sets": equalize.lost, **lost_words},
+    )
+
+
+def _check(n_components, preprocessors) -> None:
+    if n_components is not None:
+        check_count("n_components", n_components)
+
+
+METHODS = (
+    Method(
+        name="multiclass_hard",
+        label="Multiclass hard debias",
+        function=multiclass_hard,
+        words={
+            "definitional_sets": "sets",
+            "equalize_sets": "sets",
+            "ignore": "words",
+            "target": "words",
+        },
+        aliases=("MulticlassHardDebias",),
+        check=_check,
+        reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police: detecting and "
+        "removing multiclass bias in word embeddings. NAACL 2019, section 3",
+    ),
+)
