@@ -278,6 +278,14 @@ def test_distances_are_from_the_neutral_value_of_the_criterions_own_metric(root)
     assert Study.of(config, root=root).neutrals["Second", "weat"] == 0.0
 
 
+def test_there_is_no_trade_off_without_a_measure_of_quality(root):
+    config = config_with() | {
+        "evaluation": {"First": {"direct": {"definitional_pairs": PAIRS, "words": ["c0"]}}}
+    }
+    config["figures"] = ["mitigation"]
+    assert set(Study.of(config, root=root).figures) == {"before-after-first"}
+
+
 def test_editing_a_querys_word_fits_nothing(debiased):
     debiased.word_sets.write_text(debiased.word_sets.read_text().replace('"f5"', '"f6"'))
     jobs = planned(debiased)

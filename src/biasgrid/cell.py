@@ -16,8 +16,7 @@ from .words import WordOptions
 
 
 def compute_cell(study: Study, cell: Cell) -> None:
-    """Measure a cell and write its file: a pure function of query file, store,
-    transform and `cell.spec`, to the last byte."""
+    """Measure a cell and write its file: a pure function of query, store, transform and `cell.spec`, to the byte."""
     spec = json.loads(cell.spec)
     model = EmbeddingStore.open(Path(study.config["embeddings"]) / cell.model)
     if cell.debias != UNTOUCHED:

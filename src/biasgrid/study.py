@@ -174,9 +174,9 @@ class Study:
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
                 slug = _slug(criterion)
-                figures |= {
-                    f"{kind}-{slug}": (kind, criterion, None) for kind in ("before-after", "trade-off")
-                }
+                figures[f"before-after-{slug}"] = ("before-after", criterion, None)
+                if entry["similarity"]:  # the quality that is kept
+                    figures[f"trade-off-{slug}"] = ("trade-off", criterion, None)
                 if entry.get("hidden") is not None:
                     figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
                     models = dict.fromkeys(
@@ -251,11 +251,7 @@ class Study:
     @cached_property
     def neutral(self) -> dict[str, float]:
         """The value that means no bias, by the metric keys of the ranked criteria."""
-        return {
-            key: self.metric(criterion, key).neutral
-            for criterion in self.ranked
-            for key in self.metrics(criterion)
-        }
+        return {key: value for (criterion, key), value in self.neutrals.items() if criterion in self.ranked}
 
     @property
     def neutrals(self) -> dict[tuple[str, str], float]:
