@@ -59,4 +59,4 @@ rule verify:
 # All models as stores.
 rule stores:
     input:
-        [f"{EMBEDDINGS}/{model}/model.json" for model in STUDY.models],
+        [str(STUDY.model_file(model)) for model in STUDY.models],

@@ -19,7 +19,8 @@ from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from biasgrid import BiasgridError, figures
+from biasgrid import BiasgridError
+from biasgrid.figures import grid as figures
 
 # WEFE case study, overall ranks as published (average of tied ranks where it has them)
 PUBLISHED = {

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from test_figures import assert_readable, names, texts, unwrapped
 
-from biasgrid import BiasgridError, figures
-from biasgrid import mitigation_figures as drawing
+from biasgrid import BiasgridError
+from biasgrid.figures import grid as figures
+from biasgrid.figures import mitigation as drawing
 
 MODELS = {
     "word2vec-google-news-300-subset": "word2vec Google News 300d (subset, 13,013 words)",

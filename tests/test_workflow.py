@@ -125,7 +125,7 @@ def test_a_label_changes_figures_only(finished):
 
 
 def test_a_figures_style_changes_figures_only(finished):
-    append(finished.folder / "src" / "biasgrid" / "figures.py")
+    append(finished.folder / "src" / "biasgrid" / "figures" / "grid.py")
     assert set(planned(finished)) - {"all"} == {"figure"}
 
 
@@ -140,7 +140,7 @@ def test_a_models_vectors_change_its_cells(finished):
     path = finished.folder / "two.txt"
     path.write_text(path.read_text().replace("a0 ", "a0 1", 1))
     jobs = planned(finished)
-    assert jobs["store"] == {"data/embeddings/two/vectors.npy"}
+    assert jobs["store"] == {"models/two.json"}
     assert cells(jobs) == every("^two/")
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from . import metrics
 from .debias.transform import Transform
-from .embeddings.store import EmbeddingStore
+from .embeddings import study_store
 from .files import write_text
 from .measure import as_json, dumps, measure
 from .query import Query
@@ -18,7 +17,7 @@ from .words import WordOptions
 def compute_cell(study: Study, cell: Cell) -> None:
     """Measure a cell and write its file: a pure function of query, store, transform and `cell.spec`, to the byte."""
     spec = json.loads(cell.spec)
-    model = EmbeddingStore.open(Path(study.config["embeddings"]) / cell.model)
+    model = study_store(study.embeddings, cell.model, study.models[cell.model])
     if cell.debias != UNTOUCHED:
         model = model.under(Transform.load(study.transform_file(cell.model, cell.debias)))
     results = measure(

@@ -162,7 +162,7 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     study = Study.read(args.config)
     if args.model not in study.models:
         raise BiasgridError(f"{args.config}: no model {args.model!r}; it has {', '.join(study.models)}")
-    store = build_store(args.model, study.models[args.model], study.config["embeddings"])
+    store = build_store(args.model, study.models[args.model], study.embeddings)
     return {"store": str(store.path), **store.metadata}
 
 
@@ -201,32 +201,16 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
     """One figure of a study as PDF, SVG and PNG."""
-    from . import figures, mitigation, mitigation_figures, tables
+    from .figures import draw
+    from .figures.grid import save
 
     study = _study(args.study)
-    if args.figure not in study.figures:
-        raise BiasgridError(f"{args.study}: no figure {args.figure!r}; it has {', '.join(study.figures)}")
-    results = study.results
-    kind, criterion, model = study.figures[args.figure]
-    if kind in ("before-after", "trade-off", "hidden-bias"):
-        draw = getattr(mitigation_figures, kind.replace("-", "_"))
-        drawn = draw(tables.read(results / "mitigation.csv"), study.labels, criterion)
-    elif kind == "word-map":
-        maps = mitigation.word_maps(study, criterion, model)
-        drawn = mitigation_figures.word_map(maps, study.labels, criterion)
-    elif kind == "correlations":
-        drawn = figures.correlations(
-            tables.read(results / "correlations.csv"), study.labels, study.config["correlations"][0]
-        )
-    elif kind == "scores":
-        scores = tables.read(results / "scores.csv")
-        drawn = figures.scores(scores, study.labels, criterion, study.neutral)
-    elif kind == "rankings":
-        drawn = figures.rankings(tables.read(results / "rankings.csv"), study.labels)
-    else:
-        drawn = figures.rankings_by_criterion(tables.read(results / "rankings.csv"), study.labels)
-    stem = results / "figures" / args.figure
-    figures.save(drawn, stem)
+    try:
+        drawn = draw(study, args.figure)
+    except BiasgridError as error:
+        raise BiasgridError(f"{args.study}: {error}") from None
+    stem = study.results / "figures" / args.figure
+    save(drawn, stem)
     return {"figure": [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]}
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from . import debias
 from .debias.transform import Transform
-from .embeddings.store import EmbeddingStore
+from .embeddings import EmbeddingStore, study_store
 from .errors import BiasgridError
 from .files import write_text
 from .measure import dumps
@@ -41,12 +41,14 @@ def evaluate(study: Study, evaluation: Evaluation) -> None:
     if evaluation.debias != UNTOUCHED:
         transform = Transform.load(study.transform_file(evaluation.model, evaluation.debias))
     spec = json.loads(evaluation.spec)
+    # the places of archives are not the spec's: results do not depend on where they lie
+    located = {kind: study.located(spec["spec"][kind]) for kind in ("similarity", "analogies")}
     record = {
         "criterion": evaluation.criterion,
         "model": evaluation.model,
         "debias": evaluation.debias,
         "seed": spec["seed"],
-        **measured(_store(study, evaluation.model), transform, spec["spec"], spec["seed"]),
+        **measured(_store(study, evaluation.model), transform, spec["spec"] | located, spec["seed"]),
     }
     write_text(study.evaluation_file(evaluation), dumps(record, separators=(",", ":")) + "\n")
 
@@ -95,7 +97,7 @@ def _of_metrics(
 
 
 def _store(study: Study, model: str) -> EmbeddingStore:
-    return EmbeddingStore.open(Path(study.config["embeddings"]) / model)
+    return study_store(study.embeddings, model, study.models[model])
 
 
 def word_maps(

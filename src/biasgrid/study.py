@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(enco
 TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 UNTOUCHED = "none"  # the debias key of a model as it is
+PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Study:
                 config[part][criterion] = _resolved(entry, place, root / config["word_sets"], word_sets)
         for entry in config["evaluation"].values():
             for kind in ("similarity", "analogies"):
-                entry[kind] = _located(entry.get(kind, {}), config)
+                entry.setdefault(kind, {})
         for criterion, entry in config["criteria"].items():
             for key, sets in entry["queries"].items():
                 if key in queries:
@@ -133,6 +135,30 @@ class Study:
         return {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
 
     @property
+    def embeddings(self) -> Path:
+        """The folder of archives (raw/) and stores: the config's, else that of the environment variable
+        BIASGRID_EMBEDDINGS, which studies share, else data/embeddings. No result depends on the place."""
+        return Path(self.config.get("embeddings") or os.environ.get(PLACE) or "data/embeddings").expanduser()
+
+    @property
+    def shares_embeddings(self) -> bool:
+        """Whether other projects' studies may be at work in the folder of stores."""
+        return "embeddings" not in self.config and bool(os.environ.get(PLACE))
+
+    def archive_of(self, path: str) -> str | None:
+        """The archive, of the study's `benchmarks`, that a benchmark's file "archive:file" is in."""
+        archive = path.partition(":")[0]
+        return archive if archive in self.config["benchmarks"] else None
+
+    def located(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Benchmarks' files by name, with those of archives where they are."""
+        raw = self.embeddings / "raw"
+        return {
+            name: str(raw / path.replace(":", "/", 1)) if self.archive_of(path) else path
+            for name, path in files.items()
+        }
+
+    @property
     def results(self) -> Path:
         """The folder of the study's results."""
         return Path(self.config["results"]) / self.name
@@ -144,6 +170,10 @@ class Study:
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
         return self.results / "queries" / f"{key}.json"
+
+    def model_file(self, model: str) -> Path:
+        """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
+        return self.results / "models" / f"{model}.json"
 
     def transform_file(self, model: str, debias: str) -> Path:
         """Where a fitted debias method is."""
@@ -537,18 +567,6 @@ def _resolved(value: Any, where: str, folder: Path, cache: dict[str, dict]) -> A
     ):
         return _word_set(value, where, folder, cache)
     return value
-
-
-def _located(files: Any, config: Mapping[str, Any]) -> Any:
-    """Files by name, with "archive:file" of an archive of the study's benchmarks made a path."""
-    if not isinstance(files, dict):
-        return files  # for the check to refuse
-    raw = Path(config["embeddings"]) / "raw"
-    located = {}
-    for name, path in files.items():
-        archive, _, file = path.partition(":") if isinstance(path, str) else ("", "", "")
-        located[name] = str(raw / archive / file) if archive in config["benchmarks"] else path
-    return located
 
 
 def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, dict]) -> list[str]:

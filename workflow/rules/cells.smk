@@ -6,7 +6,7 @@ from biasgrid.cell import compute_cell
 rule cell:
     input:
         query=f"{RESULTS}/queries/{{query}}.json",
-        model=f"{EMBEDDINGS}/{{model}}/model.json",
+        model=f"{RESULTS}/models/{{model}}.json",
         transform=transform_of,
         metric=metric_source,
         code=cell_code,

@@ -9,7 +9,10 @@ from snakemake.exceptions import WorkflowError
 
 from biasgrid import debias, metrics
 from biasgrid.configs import read_yaml
+from biasgrid.embeddings import STORE_VERSION, build_store
 from biasgrid.errors import BiasgridError
+from biasgrid.figures import KINDS
+from biasgrid.files import write_text
 from biasgrid.study import UNTOUCHED, Study
 
 try:
@@ -22,7 +25,7 @@ except BiasgridError as error:
     sys.exit(2)
 
 RESULTS = str(STUDY.results)
-EMBEDDINGS = STUDY.config["embeddings"]
+EMBEDDINGS = str(STUDY.embeddings)
 LOGS = f"logs/{STUDY.name}"
 SOURCES = Path(workflow.basedir) / "src" / "biasgrid"
 LOCK = []  # this run's lock file, open as long as the run
@@ -85,6 +88,17 @@ def local_file(wildcards):
     return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
 
 
+def changed_store(model):
+    """Whether the store is another than the one that the study was computed on."""
+    record, store = STUDY.model_file(model), Path(EMBEDDINGS) / model / "model.json"
+    return record.is_file() and (not store.is_file() or record.read_bytes() != store.read_bytes())
+
+
+def make_store(model):
+    store = build_store(model, STUDY.models[model], EMBEDDINGS, STUDY.shares_embeddings)
+    write_text(STUDY.model_file(model), (store.path / "model.json").read_text(encoding="utf-8"))
+
+
 def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
@@ -132,27 +146,26 @@ def evaluation_of(wildcards):
 
 def evaluation_files(wildcards):
     """Word pairs and questions: files at hand, and the manifests of archives that hold them."""
-    raw, files = Path(EMBEDDINGS) / "raw", STUDY.evaluation_specs[evaluation_of(wildcards).criterion].files
-    archives = {str(raw / name): name for name in STUDY.config["benchmarks"]}
-    manifests = [f"{f}/manifest.json" for f in archives if any(Path(p).parent == Path(f) for p in files)]
+    files = STUDY.evaluation_specs[evaluation_of(wildcards).criterion].files
+    of_archives = {file: STUDY.archive_of(file) for file in files}
+    manifests = [
+        f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in dict.fromkeys(of_archives.values()) if name
+    ]
     # one that is missing is the evaluation's to say so
-    return manifests + [p for p in files if str(Path(p).parent) not in archives and Path(p).is_file()]
+    return manifests + [file for file, archive in of_archives.items() if not archive and Path(file).is_file()]
 
 
 def drawn_from(wildcards):
-    kind, criterion, model = STUDY.figures[wildcards.figure]
-    if kind == "word-map":
-        of_model = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
-        return [str(STUDY.evaluation_file(e)) for e in of_model]
-    if kind in ("before-after", "trade-off", "hidden-bias"):
-        return [f"{RESULTS}/mitigation.csv"]
-    return [f"{RESULTS}/{name}.csv" for name in ("scores", "rankings", "correlations")]
+    name, criterion, model = STUDY.figures[wildcards.figure]
+    kind = KINDS[name]
+    evaluations = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
+    tables = [f"{RESULTS}/{table}.csv" for table in kind.tables]
+    return tables + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
 
 
 def figure_code(wildcards):
-    kind = STUDY.figures[wildcards.figure][0]
-    of_mitigation = kind in ("word-map", "before-after", "trade-off", "hidden-bias")
-    return [source("figures.py")] + [source("mitigation_figures.py")] * of_mitigation
+    drawn_by = {"grid", KINDS[STUDY.figures[wildcards.figure][0]].module or "grid"}
+    return [source(f"figures/{name}.py") for name in sorted(drawn_by)]
 
 
 onstart:

@@ -5,7 +5,7 @@
 
 rule debias:
     input:
-        model=f"{EMBEDDINGS}/{{model}}/model.json",
+        model=f"{RESULTS}/models/{{model}}.json",
         method=method_sources,
         code=DEBIAS_SOURCES,
     output:
@@ -28,7 +28,7 @@ rule debias:
 
 rule evaluation:
     input:
-        model=lambda w: f"{EMBEDDINGS}/{evaluation_of(w).model}/model.json",
+        model=lambda w: str(STUDY.model_file(evaluation_of(w).model)),
         transform=lambda w: transform_of(evaluation_of(w)),
         files=evaluation_files,
         code=EVALUATION_SOURCES,

@@ -1,7 +1,5 @@
 # source -> archive (raw/<model>/) -> store (<model>/). Both in this process: pip and npm are processes of their
 # own, and the conversion spends its time outside the interpreter's lock.
-# raise it when a change of the readers changes stores: every model is converted anew
-STORE_VERSION = 1
 
 
 rule archive:
@@ -26,26 +24,19 @@ rule archive:
         )
 
 
+# The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may
+# be reading it in the folder that both share. The rule's output is the record of what the study was computed on.
 rule store:
     input:
         f"{EMBEDDINGS}/raw/{{model}}/manifest.json",
     output:
-        f"{EMBEDDINGS}/{{model}}/vectors.npy",
-        f"{EMBEDDINGS}/{{model}}/vocabulary.sqlite",
-        f"{EMBEDDINGS}/{{model}}/model.json",
+        f"{RESULTS}/models/{{model}}.json",
     log:
         f"{LOGS}/store/{{model}}.txt",
     params:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
+        # a store that was deleted, or replaced by another run, is looked at again
+        changed=lambda w: changed_store(w.model),
     run:
-        from biasgrid.embeddings import build_store
-
-        step(
-            f"store {wildcards.model}",
-            log[0],
-            build_store,
-            wildcards.model,
-            STUDY.models[wildcards.model],
-            EMBEDDINGS,
-        )
+        step(f"store {wildcards.model}", log[0], make_store, wildcards.model)

@@ -1,5 +1,4 @@
 # Word sets and config -> one file a query, and one file that says what the study is.
-from biasgrid.files import write_text
 
 
 rule study:

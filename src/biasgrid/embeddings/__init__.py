@@ -2,32 +2,92 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..errors import BiasgridError
 from .readers import convert, open_model
-from .store import EmbeddingStore
+from .store import MODEL, EmbeddingStore
 
-__all__ = ["EmbeddingStore", "build_store", "convert", "open_model"]
+__all__ = ["EmbeddingStore", "build_store", "convert", "open_model", "study_store"]
+
+# raise it when a change of the readers changes stores: every model is converted anew
+STORE_VERSION = 1
 
 
-def build_store(name: str, model: Mapping[str, Any], folder: Path | str) -> EmbeddingStore:
+def build_store(
+    name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
+) -> EmbeddingStore:
     """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there.
 
-    `model` is the model's entry in a study's config. Raises BiasgridError for a source that cannot be had or is
-    not what its checksum says, and for a file that is not a model.
+    `model` is the model's entry in a study's config. A store that was made of it is taken as it is, and nothing is
+    written then, so that the folder may be read-only. Another one is replaced; but not in a folder that studies
+    share (`shared`), where another study may be at work on it. Processes that need one store wait for each other.
+
+    Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
+    model, and for a shared folder that holds another model of this name.
     """
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch
 
-    return convert(
-        fetch(name, model["source"], Path(folder) / "raw"),
-        Path(folder) / name,
-        name=name,
-        format=model.get("format"),
-        # a pickle is read only if what was fetched is what a checksum in the config says
-        trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
-        vocab_prefix=model.get("vocab_prefix", ""),
-        metadata={"source": model["source"], "licence": model.get("licence", "not stated")},
-    )
+    folder = Path(folder)
+    archive = fetch(name, model["source"], folder / "raw")
+    manifest = json.loads((folder / "raw" / name / "manifest.json").read_text(encoding="utf-8"))
+    # all that the store depends on
+    made_of = {
+        "archive": {file: facts["sha256"] for file, facts in manifest["files"].items()},
+        "source": model["source"],
+        "licence": model.get("licence", "not stated"),
+        "converted_as": model.get("format"),
+        "vocab_prefix": model.get("vocab_prefix", ""),
+        "store_version": STORE_VERSION,
+    }
+    if _record(folder / name).items() >= made_of.items():
+        return EmbeddingStore.open(folder / name)
+    with (folder / f".{name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        record = _record(folder / name)
+        if record.items() >= made_of.items():  # another process has made it while this one waited
+            return EmbeddingStore.open(folder / name)
+        if shared and record and record.get("source") != model["source"]:
+            raise BiasgridError(
+                f"{name}: {folder / name}, which studies share, holds another model of this name (its source is "
+                f"{json.dumps(record.get('source'))}): name one of them otherwise"
+            )
+        return convert(
+            archive,
+            folder / name,
+            name=name,
+            format=model.get("format"),
+            # a pickle is read only if what was fetched is what a checksum in the config says
+            trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
+            vocab_prefix=made_of["vocab_prefix"],
+            metadata=made_of,
+        )
+
+
+def study_store(folder: Path | str, name: str, model: Mapping[str, Any]) -> EmbeddingStore:
+    """Open the store `folder`/`name` of a study's model (`model` is its entry in the config).
+
+    Raises BiasgridError if it is not there, and if it was made of something else than the study says.
+    """
+    store = EmbeddingStore.open(Path(folder) / name)
+    if store.metadata.get("source") != model["source"] or store.vocab_prefix != model.get("vocab_prefix", ""):
+        raise BiasgridError(
+            f"{store.path}: was made from another source than the study's {name}: make the stores again "
+            "(snakemake stores), or name one of the models otherwise"
+        )
+    return store
+
+
+def _record(store: Path) -> dict[str, Any]:
+    """A whole store's model.json; {} where there is none."""
+    try:
+        return json.loads((store / MODEL).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except ValueError as error:
+        raise BiasgridError(f"{store / MODEL}: is damaged ({error}): delete the folder") from None

@@ -34,9 +34,9 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from .errors import BiasgridError
-from .files import aside
-from .tables import OVERALL
+from ..errors import BiasgridError
+from ..files import aside
+from ..tables import OVERALL
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 PAGE = (7.0, 9.5)  # the text block of a journal's page in inches: what layouts try to fit

@@ -2,7 +2,7 @@
 
 Every function takes the table, `labels` (what to print for the key of a model, metric, debias method, measure or side
 of a word map; the key itself where it has none; "none" is the untouched model) and a criterion, and returns a Figure
-like those of figures.py, for `figures.save`. A criterion's methods have one order in its figures: by the share of the
+for `figures.save`. A criterion's methods have one order in its figures: by the share of the
 measured bias that they remove (see `trade_off`), most on top. A number that is missing shows as "n/a".
 """
 
@@ -23,8 +23,8 @@ from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 
-from .errors import BiasgridError
-from .figures import (
+from ..errors import BiasgridError
+from .grid import (
     DAGGER,
     GREY,
     LARGE,

@@ -1,0 +1,109 @@
+"""A study's figures: which file each is made from, and by what it is drawn.
+
+Imports no matplotlib before a figure is drawn: the workflow reads `KINDS` when it plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import tables
+from ..errors import BiasgridError
+from ..study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure.
+
+    draw         (study, criterion, model) -> Figure
+    tables       the tables in the study's results that it is drawn from
+    module       the module of this package that draws it, besides grid.py, which has what all share
+    evaluations  whether it is drawn from the evaluations of its criterion and model, too
+    """
+
+    draw: Callable[[Study, str | None, str | None], Figure]
+    tables: tuple[str, ...]
+    module: str | None = None
+    evaluations: bool = False
+
+
+def draw(study: Study, name: str) -> Figure:
+    """A figure of the study, from the tables in its results.
+
+    Raises BiasgridError for a name that the study has no figure of.
+    """
+    if name not in study.figures:
+        raise BiasgridError(f"no figure {name!r}; the study has {', '.join(study.figures) or 'none'}")
+    kind, criterion, model = study.figures[name]
+    return KINDS[kind].draw(study, criterion, model)
+
+
+def _table(study: Study, name: str):
+    return tables.read(study.results / f"{name}.csv")
+
+
+def _rankings(study, criterion, model):
+    from .grid import rankings
+
+    return rankings(_table(study, "rankings"), study.labels)
+
+
+def _rankings_by_criterion(study, criterion, model):
+    from .grid import rankings_by_criterion
+
+    return rankings_by_criterion(_table(study, "rankings"), study.labels)
+
+
+def _correlations(study, criterion, model):
+    from .grid import correlations
+
+    return correlations(_table(study, "correlations"), study.labels, study.config["correlations"][0])
+
+
+def _scores(study, criterion, model):
+    from .grid import scores
+
+    return scores(_table(study, "scores"), study.labels, criterion, study.neutral)
+
+
+def _before_after(study, criterion, model):
+    from .mitigation import before_after
+
+    return before_after(_table(study, "mitigation"), study.labels, criterion)
+
+
+def _trade_off(study, criterion, model):
+    from .mitigation import trade_off
+
+    return trade_off(_table(study, "mitigation"), study.labels, criterion)
+
+
+def _hidden_bias(study, criterion, model):
+    from .mitigation import hidden_bias
+
+    return hidden_bias(_table(study, "mitigation"), study.labels, criterion)
+
+
+def _word_map(study, criterion, model):
+    from .. import mitigation
+    from .mitigation import word_map
+
+    return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
+
+
+KINDS = {
+    "rankings": Kind(_rankings, ("rankings",)),
+    "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
+    "correlations": Kind(_correlations, ("correlations",)),
+    "scores": Kind(_scores, ("scores",)),
+    "before-after": Kind(_before_after, ("mitigation",), "mitigation"),
+    "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),
+    "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
+    "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
+}
