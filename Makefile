@@ -4,7 +4,10 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
-.PHONY: study study-npm debias full test lint install clean
+# what other studies replicate; text8 trains its models here
+REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation multilingual
+
+.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -14,15 +17,17 @@ study: .venv/installed
 study-npm: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
 
-debias: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/debias.yaml --quiet rules
-	@echo "figures: results/debias/figures   tables: results/debias/*.csv"
+debias text8 $(REPLICATIONS): .venv/installed
+	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml --quiet rules
+	@echo "figures: results/$@/figures   tables: results/$@/*.csv"
+
+replications: $(REPLICATIONS)
 
 full: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
 
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: .venv/installed
 	$(BIN)/ruff check .
