@@ -148,7 +148,7 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
     # a rank has another scale than a score
     table["scale"] = table["what"].where(table["what"].isin(["rank", "correlation"]), "")
     panels: list[_Panel] = []
-    for (source, scale, metric), part in table.groupby(["source", "scale", "metric"], sort=True):
+    for (source, _, metric), part in table.groupby(["source", "scale", "metric"], sort=True):
         rows: dict[str, pd.DataFrame] = {}
         by_criterion = part.loc[part["query"] == "", "criterion"].nunique() > 1
         # as the study has its queries, what is of several after them
