@@ -104,15 +104,15 @@ def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Map
     handles, entries = [Line2D([], [], **PRINTED)], ["printed"]
     for verdict in VERDICTS:
         if (table["verdict"] == verdict).any():
-            handles.append(Line2D([], [], **_mark(verdict, MODEL_COLOURS[0] if len(models) < 2 else GREY)))
+            handles.append(Line2D([], [], **_mark(verdict, GREY)))
             entries.append(MEANINGS[verdict])
-    if len(models) > 1:
-        handles += [Line2D([], [], color=colours[m], marker="s", markersize=5, linestyle="") for m in models]
-        entries += [_name(model, labels) for model in models]
+    # a correlation between rankings is of no model
+    handles += [Line2D([], [], color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
+    entries += [_name(model, labels) for model in models if model]
     if table["ours"].isna().any():
         handles.append(Line2D([], [], **_mark("explained", GREY) | MISSING_LOOK))
         entries.append("grey mark on the margin: no value of ours")
-    if table["verdict"].ne(OTHER_VECTORS).any():
+    if any(_judged(part) > 1 for panel in panels for part in panel.rows.values()):
         handles.append(Line2D([], [], linestyle=""))
         entries.append("16/16: how many of the row's numbers are reproduced")
 
@@ -225,7 +225,7 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
                     grey = _mark(verdict, GREY) | MISSING_LOOK
                     grey |= {"clip_on": False, "transform": axes.get_yaxis_transform()}
                     axes.plot([1 + 0.07 / ACROSS], [y], **grey)
-        judged = part["verdict"].ne(OTHER_VECTORS).sum()
+        judged = _judged(part)
         if judged > 1:
             text = f"{part['verdict'].eq('reproduced').sum()}/{judged}"
             place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 6.5}
@@ -239,6 +239,10 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.set_title(panel.title, loc="left", pad=3)
+
+
+def _judged(part: pd.DataFrame) -> int:
+    return int(part["verdict"].ne(OTHER_VECTORS).sum())
 
 
 def _mark(verdict: str, colour: str) -> dict:
