@@ -207,7 +207,9 @@ def test_the_case_study_is_the_published_one():
     assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "embedded.yaml"])
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "embedded.yaml", "wefe_documentation.yaml", "multilingual.yaml"]
+)
 def test_shipped_studies_are_valid(name):
     study = Study.read(ROOT / "config" / name, root=ROOT)
     assert study.cells
@@ -228,7 +230,8 @@ def test_the_embedded_study_with_npm_is_valid():
 
 def test_the_embedded_study_has_all_seven_metrics_on_25_queries():
     study = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
-    grid = [c for c in study.cells.values() if c.criterion in ("Gender", "Ethnicity", "Religion")]
+    grid = study.cells.values()
+    assert {c.criterion for c in grid} == {"Gender", "Ethnicity", "Religion"}
     assert sum(c.debias == "none" for c in grid) == len(study.models) * 25 * 7
     # the case study's hard-debiased model
     assert sum(c.debias == "gender-hard" for c in grid) == 25 * 7

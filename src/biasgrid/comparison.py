@@ -20,17 +20,22 @@ PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quanti
 PUBLISHED += ["published", "digits", "relative_tolerance", "known", "note"]
 # a wider tolerance than this says that two draws agree, not that a number was reproduced
 CLOSE = 0.03
+OTHER_VECTORS = "other vectors"
+VERDICTS = ("reproduced", "explained", "differs", OTHER_VECTORS)
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
 
 def of_study(
-    results: Path | str, published: Iterable[Path | str], published_as: Mapping[tuple[str, str], str]
+    results: Path | str,
+    published: Iterable[Path | str],
+    published_as: Mapping[tuple[str, str], str],
+    beside: Mapping[str, str],
 ) -> pd.DataFrame:
     """`compare` for the tables and cells in a study's folder of results, and files of published numbers."""
     results = Path(results)
     made = [tables.read(results / f"{name}.csv") for name in ("aggregates", "rankings", "correlations")]
-    return compare(read(published), *made, results / "cells", published_as)
+    return compare(read(published), *made, results / "cells", published_as, beside)
 
 
 def read(paths: Iterable[Path | str]) -> pd.DataFrame:
@@ -60,6 +65,7 @@ def compare(
     correlations: pd.DataFrame,
     cells: Path | str,
     published_as: Mapping[tuple[str, str], str],
+    beside: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
@@ -68,11 +74,13 @@ def compare(
     published_as  (model, debias key) -> the model whose published numbers it is compared with: for every model of
                   the study as it is ("none") itself, or the model that it is a part of; for one under a debias
                   method, which is called "<model> under <key>" here, the published debiased model, if any
+    beside        model -> a published model of other vectors, whose numbers are set beside it and not judged
 
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
     tolerance of at most 3 %, or both are NaN; "explained", it is not, but ours is within a wider tolerance, which
     chance alone makes, or is the value that is known to come out today, and the note says why; "differs",
-    anything else, also where we have no value. `quantity` is led by the query's id. Ranks and
+    anything else, also where we have no value. "other vectors" is none: the number was printed for vectors that
+    ours does not claim to be. `quantity` is led by the query's id. Ranks and
     their correlations depend on all models that are ranked: they are compared only where the study ranks exactly
     the models whose ranks the same source prints.
     """
@@ -88,6 +96,7 @@ def compare(
                 units = [("", UNTOUCHED)] if whole else []
             else:
                 units = [unit for unit, other in published_as.items() if row.model in (_unit(*unit), other)]
+                units += [(model, UNTOUCHED) for model, other in (beside or {}).items() if row.model == other]
                 if row.quantity == "rank" and not whole:
                     units = []
             for model, debias in units:
@@ -97,7 +106,8 @@ def compare(
                 else:
                     ours = numbers.get((row.criterion, row.metric, _unit(model, debias), row.quantity))
                     why = "the study has no such number" if ours is None else ""
-                rows.append(_compared(row, _unit(model, debias), ours, why))
+                other = debias == UNTOUCHED and (beside or {}).get(model) == row.model
+                rows.append(_compared(row, _unit(model, debias), ours, why, other))
     return pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
 
 
@@ -124,15 +134,18 @@ def _agree(expected: float, ours: float, absolute: float, relative: float) -> bo
     return abs(ours - expected) <= max(absolute, relative * abs(expected))
 
 
-def _compared(row: Any, model: str, ours: float | None, why: str) -> tuple:
+def _compared(row: Any, model: str, ours: float | None, why: str, other_vectors: bool) -> tuple:
     """The row of the comparison. `ours` is None where the study has no such number."""
     judged = "differs"
-    if ours is not None:
+    if other_vectors:
+        judged = OTHER_VECTORS
+    elif ours is not None:
         judged = verdict(row.published, ours, row.digits, row.relative_tolerance, row.known)
     other = f"printed for {row.model}" if model not in (row.model, "") else ""
     ours = math.nan if ours is None else float(ours)
     quantity = f"{row.query}: {row.quantity}" if row.query else row.quantity
-    note = "; ".join(filter(None, (why, other, row.note)))
+    # a note on the printed number's tolerance says nothing of other vectors
+    note = "; ".join(filter(None, (why, other, "" if other_vectors else row.note)))
     place = (row.source, row.table, row.criterion, row.metric, model, quantity)
     return (*place, row.published, ours, ours - row.published, judged, note)
 

@@ -195,6 +195,8 @@ class Study:
         """Figure name -> (kind, criterion, model)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
         wanted = self.config["figures"]
+        if "comparison" in wanted and self.config["published"]:
+            figures["comparison"] = ("comparison", None, None)
         if self.ranked:
             for name in ("rankings", "rankings-by-criterion", "correlations"):
                 if name in wanted:
@@ -371,6 +373,7 @@ class Study:
     def _check(self, where: str) -> None:
         self._check_debias(where)
         self._check_names(where)
+        self._check_known(f"{where}: beside", self.config["beside"], self.models)
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
                 if model not in self.models:

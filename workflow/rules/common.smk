@@ -184,7 +184,9 @@ onerror:
     unreachable = {}
     for name, why in sorted(FAILED.items()):
         kind, _, model = name.partition(" ")
-        if kind == "download":
+        if kind == "download" and STUDY.sources[model]["source"]["type"] == "file":
+            print(f"biasgrid: {why}", file=sys.stderr)
+        elif kind == "download":
             unreachable.setdefault(why.removeprefix(f"{model}: "), []).append(model)
         else:
             print(f"biasgrid: {name} failed: {why}", file=sys.stderr)

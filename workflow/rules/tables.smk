@@ -67,6 +67,7 @@ rule comparison:
         f"{LOGS}/comparison.txt",
     params:
         published_as=json.dumps(sorted([*unit, other] for unit, other in STUDY.published_as.items())),
+        beside=json.dumps(STUDY.config["beside"], sort_keys=True),
     run:
         step("comparison", log[0], tables.make, STUDY, "comparison")
 

@@ -97,6 +97,13 @@ def _word_map(study, criterion, model):
     return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
 
 
+def _comparison(study, criterion, model):
+    from .comparison import comparison
+
+    names = {key: query.name for key, query in study.queries.items()}
+    return comparison(_table(study, "comparison"), study.labels, names)
+
+
 KINDS = {
     "rankings": Kind(_rankings, ("rankings",)),
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
@@ -105,5 +112,6 @@ KINDS = {
     "before-after": Kind(_before_after, ("mitigation",), "mitigation"),
     "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),
     "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
+    "comparison": Kind(_comparison, ("comparison",), "comparison"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
 }
