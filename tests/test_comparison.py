@@ -243,6 +243,42 @@ def test_a_cell_of_sub_queries_is_refused(compare):
         compare({"query": "q", "metric": "rnd", "quantity": "value"})
 
 
+EVALUATED = {"metric": "", "quantity": "direct/direct_bias", "published": "0.08", "digits": "2"}
+
+
+def test_measures_of_evaluations_are_compared(compare, tmp_path):
+    def put(name, debias, value, status="ok"):
+        measure = {"group": "direct", "measure": "direct_bias", "value": value, "n": 3, "status": status}
+        record = {"criterion": "Gender", "model": "a", "debias": debias, "measures": [measure]}
+        (tmp_path / name).write_text(json.dumps(record))
+        return tmp_path / name
+
+    files = [put("none.json", "none", 0.081), put("hard.json", "hard", None, "too_few_words")]
+    models = {("a", "none"): "a", ("a", "hard"): "a-debiased"}
+    rows = [
+        EVALUATED,
+        EVALUATED | {"table": "2", "published": "0.09"},
+        EVALUATED | {"table": "3", "quantity": "direct/other"},
+        EVALUATED | {"table": "4", "criterion": "Religion"},
+        EVALUATED | {"table": "5", "model": "a-debiased", "known": "nan", "note": "no words"},
+        EVALUATED | {"table": "6", "model": "b"},
+    ]
+    table = compare(*rows, published_as=models, evaluations=files).set_index("table")
+    assert table["verdict"].to_dict() == {
+        "1": "reproduced",
+        "2": "differs",
+        "3": "differs",
+        "4": "differs",
+        "5": "explained",
+    }
+    assert table.loc["5", "model"] == "a under hard"
+    assert table.loc["5", "note"].startswith("ours is NaN: too_few_words; printed for a-debiased")
+    assert table.loc["3", "note"] == "the study evaluates no such measure"
+    (tmp_path / "none.json").write_text("{")
+    with pytest.raises(BiasgridError, match=r"none\.json: not an evaluation file"):
+        compare(EVALUATED, evaluations=files)
+
+
 RANKS = [
     {"model": m, "quantity": "rank", "published": str(r), "digits": "0"} for m, r in {"a": 1, "b": 2}.items()
 ]
@@ -278,6 +314,9 @@ def test_ranks_and_their_correlations_need_exactly_the_published_models(compare,
         ({"digits": "-1"}, "line 3: a number is finite"),
         ({"quantity": "mean"}, "line 3: quantity 'mean'; allowed are avg"),
         ({"quantity": "value"}, "line 3: 'value' needs a query"),
+        ({"quantity": "direct/"}, "line 3: quantity 'direct/'; allowed are avg"),
+        ({"quantity": "direct/direct_bias"}, "line 3: 'direct/direct_bias' is a measure .* of no metric"),
+        (EVALUATED | {"query": "q"}, "line 3: 'direct/direct_bias' is of no query"),
         ({"query": "q"}, "line 3: 'abs_avg' is of no query"),
     ],
 )
@@ -342,7 +381,9 @@ def test_case_study_prints_word2vec_as_the_paper_has_it():
     assert table["lexvec-commoncrawl-300"]["Overall"]["rnd"] == 0.686
 
 
-@pytest.mark.parametrize("numbers", ["wefe_documentation", "wefe_documentation_glove", "sweeney"])
+@pytest.mark.parametrize(
+    "numbers", ["wefe_documentation", "wefe_documentation_glove", "sweeney", "rnsb_notebook"]
+)
 def test_published_cells_are_declared(numbers):
     criteria = yaml.safe_load((ROOT / f"config/queries/{numbers}.yaml").read_text(encoding="utf-8"))
     used = curated(numbers)[["criterion", "query", "metric"]].drop_duplicates()

@@ -207,25 +207,25 @@ def test_the_case_study_is_the_published_one():
     assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
 
 
-@pytest.mark.parametrize(
-    "name", ["config.yaml", "embedded.yaml", "wefe_documentation.yaml", "multilingual.yaml"]
-)
+SHIPPED = ["config", "embedded", "wefe_documentation", "multilingual", "bolukbasi", "sweeney"]
+
+
+@pytest.mark.parametrize("name", [f"{study}.yaml" for study in SHIPPED])
 def test_shipped_studies_are_valid(name):
     study = Study.read(ROOT / "config" / name, root=ROOT)
     assert study.cells
 
 
-def test_the_embedded_study_with_npm_is_valid():
+@pytest.mark.parametrize(
+    ("name", "criterion"), [("embedded", "Gender"), ("sweeney", "Sweeney and Najafian 2019")]
+)
+def test_studies_with_npm_are_valid(name, criterion):
     from snakemake.utils import update_config
 
-    config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text())
+    config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
     update_config(config, yaml.safe_load((ROOT / "config" / "with_npm.yaml").read_text()))
     study = Study.of(config, root=ROOT)
-    assert "glove-6b-100d" in study.models
-    assert any(
-        cell.model == "glove-6b-100d" and cell.criterion.startswith("Sweeney")
-        for cell in study.cells.values()
-    )
+    assert any(cell.model == "glove-6b-100d" and cell.criterion == criterion for cell in study.cells.values())
 
 
 def test_the_embedded_study_has_all_seven_metrics_on_25_queries():

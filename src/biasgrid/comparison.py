@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pandas as pd
 
 from . import tables
 from .errors import BiasgridError
-from .study import UNTOUCHED
+from .mitigation import read_evaluation
+from .study import UNTOUCHED, Study
 
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
@@ -22,20 +24,24 @@ PUBLISHED += ["published", "digits", "relative_tolerance", "known", "note"]
 CLOSE = 0.03
 OTHER_VECTORS = "other vectors"
 VERDICTS = ("reproduced", "explained", "differs", OTHER_VECTORS)
+# group and measure of an evaluation
+MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
 
-def of_study(
-    results: Path | str,
-    published: Iterable[Path | str],
-    published_as: Mapping[tuple[str, str], str],
-    beside: Mapping[str, str],
-) -> pd.DataFrame:
-    """`compare` for the tables and cells in a study's folder of results, and files of published numbers."""
-    results = Path(results)
-    made = [tables.read(results / f"{name}.csv") for name in ("aggregates", "rankings", "correlations")]
-    return compare(read(published), *made, results / "cells", published_as, beside)
+def of_study(study: Study) -> pd.DataFrame:
+    """`compare` for a study's tables, cells and evaluations, and the files of published numbers that it names."""
+    made = [tables.read(study.results / f"{name}.csv") for name in ("aggregates", "rankings", "correlations")]
+    evaluations = map(study.evaluation_file, study.evaluations.values())
+    return compare(
+        read(study.config["published"]),
+        *made,
+        study.results / "cells",
+        study.published_as,
+        evaluations,
+        study.config["beside"],
+    )
 
 
 def read(paths: Iterable[Path | str]) -> pd.DataFrame:
@@ -65,6 +71,7 @@ def compare(
     correlations: pd.DataFrame,
     cells: Path | str,
     published_as: Mapping[tuple[str, str], str],
+    evaluations: Iterable[Path] = (),
     beside: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
@@ -74,6 +81,7 @@ def compare(
     published_as  (model, debias key) -> the model whose published numbers it is compared with: for every model of
                   the study as it is ("none") itself, or the model that it is a part of; for one under a debias
                   method, which is called "<model> under <key>" here, the published debiased model, if any
+    evaluations   the study's evaluation files
     beside        model -> a published model of other vectors, whose numbers are set beside it and not judged
 
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
@@ -85,6 +93,7 @@ def compare(
     the models whose ranks the same source prints.
     """
     numbers = _numbers(aggregates, rankings, correlations)
+    measured = _measured(evaluations)
     # a model under a debias method ranks beside the others, so its presence counts
     ranked = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
     ranked = sorted(published_as.get((m, d), _unit(m, d)) for m, d in ranked)
@@ -103,6 +112,9 @@ def compare(
                 if row.query:
                     cell = Path(cells) / model / debias / row.metric / f"{row.query}.json"
                     ours, why = _of_cell(cell, row.quantity)
+                elif MEASURE.fullmatch(row.quantity):
+                    missing = None, "the study evaluates no such measure"
+                    ours, why = measured.get((row.criterion, model, debias, row.quantity), missing)
                 else:
                     ours = numbers.get((row.criterion, row.metric, _unit(model, debias), row.quantity))
                     why = "the study has no such number" if ours is None else ""
@@ -168,6 +180,18 @@ def _numbers(
     return numbers
 
 
+def _measured(evaluations: Iterable[Path]) -> dict[tuple, tuple[float, str]]:
+    """A measure's value, and why it is NaN, by criterion, model, debias and group/measure."""
+    found = {}
+    for record in map(read_evaluation, evaluations):
+        for measure in record["measures"]:
+            place = record["criterion"], record["model"], record["debias"]
+            value, status = measure["value"], measure["status"]
+            known = (float(value), "") if value is not None else (math.nan, f"ours is NaN: {status}")
+            found[*place, f"{measure['group']}/{measure['measure']}"] = known
+    return found
+
+
 def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
     """A number of a cell file, and where it is None (not there) or NaN (the cell is undefined) why."""
     try:
@@ -202,11 +226,15 @@ def _published(line: list[str], where: str) -> list:
     row = dict(zip(PUBLISHED, line, strict=True))
     quantity = row["quantity"]
     of_query = quantity == "value" or quantity.startswith("/")
-    if not of_query and quantity not in (*tables.AGGREGATIONS, "rank", "correlation"):
+    of_evaluation = MEASURE.fullmatch(quantity) is not None
+    if not (of_query or of_evaluation) and quantity not in (*tables.AGGREGATIONS, "rank", "correlation"):
         allowed = ", ".join([*tables.AGGREGATIONS, "rank", "correlation", "value"])
         raise BiasgridError(
-            f"{where}: quantity {quantity!r}; allowed are {allowed} and a JSON pointer (/scalars/...)"
+            f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
+            "and a measure of an evaluation (direct/direct_bias)"
         )
+    if of_evaluation and row["metric"]:
+        raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")
     if of_query != bool(row["query"]):
         raise BiasgridError(f"{where}: {quantity!r} {'needs a' if of_query else 'is of no'} query")
     if (row["known"] or row["relative_tolerance"]) and not row["note"]:

@@ -62,7 +62,7 @@ def table(
     criterion and metric), over the cells that have a value both before and after (`n` of them). Else what the
     evaluation files hold; `n` is how many words, pairs or questions the measure after rests on.
     """
-    read = [_read(path) for path in evaluations]
+    read = list(map(read_evaluation, evaluations))
     states = {(r["criterion"], r["model"], r["debias"]): r for r in read}
     rows = []
     for (criterion, model, key), record in states.items():
@@ -107,13 +107,14 @@ def word_maps(
     maps = []
     for evaluation in study.evaluations.values():
         if (evaluation.criterion, evaluation.model) == (criterion, model):
-            record = _read(study.evaluation_file(evaluation))
+            record = read_evaluation(study.evaluation_file(evaluation))
             values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
             maps.append((model, evaluation.debias, record["map"], values.get("cluster_accuracy")))
     return maps
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_evaluation(path: Path) -> dict[str, Any]:
+    """The record of an evaluation file. Raises BiasgridError for a file that is none."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

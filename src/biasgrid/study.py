@@ -211,11 +211,23 @@ class Study:
                     figures[f"trade-off-{slug}"] = ("trade-off", criterion, None)
                 if entry.get("hidden") is not None:
                     figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
-                    models = dict.fromkeys(
-                        e.model for e in self.evaluations.values() if e.criterion == criterion
-                    )
+                    models = self._evaluated(criterion)
                     figures |= {f"word-map-{slug}-{m}": ("word-map", criterion, m) for m in models}
+        if "professions" in wanted:
+            for criterion, spec in self.evaluation_specs.items():
+                if spec.direct and spec.direct.extremes:
+                    models, slug = self._evaluated(criterion), _slug(criterion)
+                    figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
+        if "sentiment" in wanted:
+            for criterion in self.config["criteria"]:
+                if any(self.metric(criterion, key).name == "rnsb" for key in self.metrics(criterion)):
+                    figures[f"sentiment-{_slug(criterion)}"] = ("sentiment", criterion, None)
         return figures
+
+    def _evaluated(self, criterion: str) -> list[str]:
+        """The models that are evaluated on a criterion."""
+        models = (e.model for e in self.evaluations.values() if e.criterion == criterion)
+        return list(dict.fromkeys(models))
 
     @property
     def ranked(self) -> list[str]:
@@ -422,8 +434,9 @@ class Study:
 
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
-        slugs = [_slug(criterion) for criterion in self.ranked]
-        for criterion in self.ranked:
+        drawn = self.config["criteria"] if "sentiment" in self.config["figures"] else self.ranked
+        slugs = [_slug(criterion) for criterion in drawn]
+        for criterion in drawn:
             if slugs.count(_slug(criterion)) > 1:
                 raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
         labels = [model["label"] for model in self.models.values()]

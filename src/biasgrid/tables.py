@@ -130,9 +130,7 @@ def make(study: Study, name: str) -> int:
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
         "rankings": lambda: rankings(table("scores"), **study.ranking),
         "correlations": lambda: correlations(table("rankings"), study.config["correlations"]),
-        "comparison": lambda: comparison.of_study(
-            study.results, study.config["published"], study.published_as, study.config["beside"]
-        ),
+        "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
         ),

@@ -11,7 +11,7 @@ from biasgrid import debias, metrics
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, build_store
 from biasgrid.errors import BiasgridError
-from biasgrid.figures import KINDS
+from biasgrid.figures import KINDS, cells_of
 from biasgrid.files import write_text
 from biasgrid.study import UNTOUCHED, Study
 
@@ -160,11 +160,13 @@ def drawn_from(wildcards):
     kind = KINDS[name]
     evaluations = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
     tables = [f"{RESULTS}/{table}.csv" for table in kind.tables]
-    return tables + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
+    cells = [str(STUDY.cell_file(cell)) for cell in cells_of(STUDY, name, criterion)]
+    return tables + cells + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
 
 
 def figure_code(wildcards):
-    drawn_by = {"grid", KINDS[STUDY.figures[wildcards.figure][0]].module or "grid"}
+    kind = KINDS[STUDY.figures[wildcards.figure][0]]
+    drawn_by = {"grid", kind.module or "grid", *kind.helpers}
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)]
 
 

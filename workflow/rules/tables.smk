@@ -59,8 +59,9 @@ rule correlations:
 rule comparison:
     input:
         tables=[f"{RESULTS}/{name}.csv" for name in ("scores", "aggregates", "rankings", "correlations")],
+        evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
         published=STUDY.config["published"],
-        code=source("comparison.py"),
+        code=[source("comparison.py"), source("mitigation.py")],
     output:
         f"{RESULTS}/comparison.csv",
     log:

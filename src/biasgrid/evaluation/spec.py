@@ -66,12 +66,15 @@ class Direct:
     words               what the bias of is measured, in the paper professions, without those of `exclude`: the
                         paper's set N is of neutral words
     c                   the strictness, from 0 (every word that is not exactly neutral counts fully) on
+    extremes            two words, such as she and he, on whose difference the words are projected, each with the
+                        words that are said to lie furthest towards it, most extreme first
     """
 
     definitional_pairs: Sequence[Sequence[str]]
     words: Sequence[str]
     exclude: Sequence[str] = ()
     c: float = 1.0
+    extremes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self):
         _check_sets(self.definitional_pairs, "definitional_pairs")
@@ -80,6 +83,12 @@ class Direct:
         _check_words(self.exclude, "exclude", empty=True)
         if isinstance(self.c, bool) or not isinstance(self.c, (int, float)) or not 0 <= self.c < float("inf"):
             raise BiasgridError(f"c: {self.c!r} is not a number from 0 on")
+        if not isinstance(self.extremes, Mapping) or len(self.extremes) not in (0, 2):
+            raise BiasgridError(
+                "extremes: expected a mapping of two words, such as she and he, to lists of words"
+            )
+        for end, words in self.extremes.items():
+            _check_words(words, f"extremes: {end}")
 
 
 @dataclass(frozen=True)

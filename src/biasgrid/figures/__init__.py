@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .. import tables
 from ..errors import BiasgridError
-from ..study import Study
+from ..study import UNTOUCHED, Cell, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,12 +25,16 @@ class Kind:
     tables       the tables in the study's results that it is drawn from
     module       the module of this package that draws it, besides grid.py, which has what all share
     evaluations  whether it is drawn from the evaluations of its criterion and model, too
+    helpers      further modules that `module` takes functions from
+    metric       the metric whose cells of its criterion it is drawn from, too
     """
 
     draw: Callable[[Study, str | None, str | None], Figure]
     tables: tuple[str, ...]
     module: str | None = None
     evaluations: bool = False
+    helpers: tuple[str, ...] = ()
+    metric: str | None = None
 
 
 def draw(study: Study, name: str) -> Figure:
@@ -104,6 +108,37 @@ def _comparison(study, criterion, model):
     return comparison(_table(study, "comparison"), study.labels, names)
 
 
+def _professions(study, criterion, model):
+    from .. import mitigation
+    from .professions import professions
+
+    untouched = next(
+        e
+        for e in study.evaluations.values()
+        if (e.criterion, e.model, e.debias) == (criterion, model, UNTOUCHED)
+    )
+    record = mitigation.read_evaluation(study.evaluation_file(untouched))
+    expected = study.evaluation_specs[criterion].direct.extremes
+    return professions(record["direct"], expected, study.labels[model], criterion)
+
+
+def _sentiment(study, criterion, model):
+    from .sentiment import distributions, sentiment
+
+    cells = [study.cell_file(cell) for cell in cells_of(study, "sentiment", criterion)]
+    return sentiment(distributions(cells), study.labels, criterion)
+
+
+def cells_of(study: Study, kind: str, criterion: str | None) -> list[Cell]:
+    """The cells that a kind of figure of a criterion is drawn from, in the order of the study's queries."""
+    metric = KINDS[kind].metric
+    return [
+        cell
+        for cell in study.cells.values()
+        if metric and cell.criterion == criterion and study.metric(criterion, cell.metric).name == metric
+    ]
+
+
 KINDS = {
     "rankings": Kind(_rankings, ("rankings",)),
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
@@ -114,4 +149,6 @@ KINDS = {
     "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
     "comparison": Kind(_comparison, ("comparison",), "comparison"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
+    "professions": Kind(_professions, (), "professions", evaluations=True, helpers=("mitigation",)),
+    "sentiment": Kind(_sentiment, (), "sentiment", helpers=("mitigation",), metric="rnsb"),
 }
