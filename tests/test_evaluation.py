@@ -576,6 +576,7 @@ def test_same_record_whatever_the_number_of_threads(word2vec, files):
         ({"look_up": "exact"}, "look_up: 'exact' is not known"),
         ({"preprocessors": [{"lower": True}]}, "preprocessors: unknown option 'lower'"),
         ({"vocabulary": 1.5}, "vocabulary: 1.5 is not a whole number"),
+        ({"items": 1}, "items: 1 is not true or false"),
     ],
 )
 def test_a_wrong_spec_says_where(spec, says):
