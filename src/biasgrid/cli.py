@@ -124,14 +124,15 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
-    """What a debias method of a study costs and hides, written where the workflow writes it."""
+    """What a debias method of a study costs and hides, or a model's quality, written where the workflow writes it."""
     from . import mitigation
 
     study = _study(args.study)
-    if args.evaluation not in study.evaluations:
-        known = f"such as {next(iter(study.evaluations))!r}" if study.evaluations else "none"
+    evaluations = study.evaluations | study.quality
+    if args.evaluation not in evaluations:
+        known = f"such as {next(iter(evaluations))!r}" if evaluations else "none"
         raise BiasgridError(f"{args.study}: no evaluation {args.evaluation!r}; it has {known}")
-    chosen = study.evaluations[args.evaluation]
+    chosen = evaluations[args.evaluation]
     mitigation.evaluate(study, chosen)
     return {"evaluation": str(study.evaluation_file(chosen))}
 
@@ -317,7 +318,11 @@ def _parser() -> argparse.ArgumentParser:
         model={"required": True, "help": "the model's key"},
         debias={"required": True, "help": "the debias method's key"},
     )
-    command(evaluate, study=study, evaluation={"required": True, "help": "model/debias/criterion"})
+    command(
+        evaluate,
+        study=study,
+        evaluation={"required": True, "help": "model/debias/criterion, or model/debias/quality"},
+    )
     command(table, study=study, table={"required": True, "choices": TABLES})
     command(figure, study=study, figure={"required": True, "help": "such as rankings"})
     return parser

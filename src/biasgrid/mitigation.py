@@ -33,7 +33,8 @@ def fit(study: Study, fit: Fit) -> Transform:
 
 
 def evaluate(study: Study, evaluation: Evaluation) -> None:
-    """Measure what a debias method costs and hides and write it: a pure function of store, transform and spec."""
+    """Measure what a debias method costs and hides, or a model's quality, and write it: a pure function of store,
+    transform and spec."""
     # imported late: cells import this package and evaluate nothing
     from .evaluation import evaluate as measured
 
@@ -62,8 +63,8 @@ def table(
     criterion and metric), over the cells that have a value both before and after (`n` of them). Else what the
     evaluation files hold; `n` is how many words, pairs or questions the measure after rests on.
     """
-    read = list(map(read_evaluation, evaluations))
-    states = {(r["criterion"], r["model"], r["debias"]): r for r in read}
+    records = map(read_evaluation, evaluations)
+    states = {(r["criterion"], r["model"], r["debias"]): r for r in records}
     rows = []
     for (criterion, model, key), record in states.items():
         if key == UNTOUCHED:
@@ -114,7 +115,7 @@ def word_maps(
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
-    """The record of an evaluation file. Raises BiasgridError for a file that is none."""
+    """An evaluation's record. Raises BiasgridError for a file that is none."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

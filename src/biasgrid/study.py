@@ -22,9 +22,10 @@ from .query import Query
 from .words import WordOptions
 
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
-TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation")
+TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 UNTOUCHED = "none"  # the debias key of a model as it is
+QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
@@ -57,17 +58,18 @@ class Fit:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What debiasing costs and hides, measured on a model that is untouched or under one transform."""
+    """What debiasing costs and hides, measured on a model that is untouched or under one transform; without a
+    criterion its quality, on the benchmarks that the study has for all its models."""
 
-    criterion: str
+    criterion: str | None
     debias: str
     model: str
     spec: str
 
     @property
     def name(self) -> str:
-        """Model/debias/criterion, its path below the study's evaluations."""
-        return f"{self.model}/{self.debias}/{_slug(self.criterion)}"
+        """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
+        return f"{self.model}/{self.debias}/{_slug(self.criterion) if self.criterion else QUALITY}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Study:
         """
         config = _checked(config, SCHEMA, where)
         config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
-        for part in ("models", "criteria"):
+        for part in ("models", "criteria", "benchmarks", "quality"):
             config[part] = _merged(config[part], part, where, root)
         if "Overall" in config["criteria"]:
             raise BiasgridError(
@@ -97,7 +99,7 @@ class Study:
             for criterion, entry in config[part].items():
                 place = f"{where}: {part}: {criterion}"
                 config[part][criterion] = _resolved(entry, place, root / config["word_sets"], word_sets)
-        for entry in config["evaluation"].values():
+        for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
             for kind in ("similarity", "analogies"):
                 entry.setdefault(kind, {})
         for criterion, entry in config["criteria"].items():
@@ -130,9 +132,10 @@ class Study:
         return self.models | self.config["benchmarks"]
 
     @cached_property
-    def evaluation_specs(self) -> dict[str, Spec]:
-        """What to evaluate, by criterion."""
-        return {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
+    def evaluation_specs(self) -> dict[str | None, Spec]:
+        """What to evaluate, by criterion; None: the quality of all models."""
+        specs = {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
+        return specs | {None: Spec.of(self.config["quality"])}
 
     @property
     def embeddings(self) -> Path:
@@ -186,8 +189,12 @@ class Study:
     @property
     def tables(self) -> list[str]:
         """The tables that the study has: a comparison only where the config names published numbers, a table of
-        mitigation only where it says what to evaluate."""
-        needs = {"comparison": self.config["published"], "mitigation": self.evaluations}
+        mitigation or quality only where it says what to evaluate."""
+        needs = {
+            "comparison": self.config["published"],
+            "mitigation": self.evaluations,
+            "quality": self.quality,
+        }
         return [name for name in TABLES if needs.get(name, True)]
 
     @property
@@ -203,6 +210,8 @@ class Study:
                     figures[name] = (name, None, None)
             if "scores" in wanted:
                 figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
+            if "quality-ranks" in wanted and self.quality:
+                figures["quality-ranks"] = ("quality-ranks", None, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
                 slug = _slug(criterion)
@@ -269,7 +278,7 @@ class Study:
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
-        """All evaluations by name: of each criterion's debias methods, and of the models untouched."""
+        """What debiasing costs, by name: of each criterion's debias methods, and of the models untouched."""
         found = {}
         for criterion, entry in self.config["evaluation"].items():
             spec = {"spec": entry, "seed": cell_seed(self.config["seed"], f"evaluation/{criterion}")}
@@ -279,6 +288,16 @@ class Study:
                 evaluation = Evaluation(criterion, key, model, _canonical(spec))
                 found[evaluation.name] = evaluation
         return found
+
+    @cached_property
+    def quality(self) -> dict[str, Evaluation]:
+        """Evaluations on the benchmarks of `quality`, by name: of every model, untouched and under the debias methods
+        that rank beside the models. Nothing in them is drawn at random."""
+        if not self.config["quality"]:
+            return {}
+        spec = _canonical({"spec": self.config["quality"] | {"items": True}, "seed": 0})
+        evaluations = [Evaluation(None, debias, model, spec) for model, debias in self._ranked_states()]
+        return {evaluation.name: evaluation for evaluation in evaluations}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -382,6 +401,21 @@ class Study:
             if (model, key) in self.fits and criterion in entry.get("criteria", [own])
         ]
 
+    def _ranked_states(self) -> list[tuple[str, str]]:
+        """Model and debias key of what ranks beside each other: the models, and those under a debias method that are
+        measured on all ranked criteria (as in `tables.rankings`)."""
+        ranked = set(self.ranked)
+        criteria: dict[str, set[str]] = {}
+        measured: dict[tuple[tuple[str, str], str], set[str]] = {}
+        for cell in self.cells.values():
+            if cell.criterion in ranked:
+                criteria.setdefault(cell.metric, set()).add(cell.criterion)
+                state = cell.model, cell.debias
+                measured.setdefault((state, cell.metric), set()).add(cell.criterion)
+        beside = {state for (state, metric), found in measured.items() if found == criteria[metric]}
+        states = [(model, key) for model in self.models for key in (UNTOUCHED, *self.debias)]
+        return [state for state in states if state[1] == UNTOUCHED or state in beside]
+
     def _check(self, where: str) -> None:
         self._check_debias(where)
         self._check_names(where)
@@ -423,6 +457,18 @@ class Study:
                 Spec.of(entry)
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: evaluation: {criterion}: {error}") from None
+            if self.config["quality"] and _slug(criterion) == QUALITY:
+                raise BiasgridError(
+                    f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
+                    "criterion otherwise"
+                )
+        if quality := self.config["quality"]:
+            if not quality["similarity"] and not quality["analogies"]:
+                raise BiasgridError(f"{where}: quality: names no benchmark under similarity or analogies")
+            try:
+                Spec.of(quality)
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: quality: {error}") from None
 
     @staticmethod
     def _check_known(where: str, names: Iterable[str], known: Iterable[str]) -> None:

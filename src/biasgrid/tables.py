@@ -95,10 +95,14 @@ def rankings(
         rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(known)))
     columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]
     table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
-    # values that agree to twelve digits are a tie, not an order made by rounding
-    rounded = table["value"].map(lambda v: float(f"{v:.12g}"))
-    table.insert(5, "rank", rounded.groupby([table["criterion"], table["metric"]]).rank(method=ties))
+    by_metric = [table["criterion"], table["metric"]]
+    table.insert(5, "rank", rounded(table["value"]).groupby(by_metric).rank(method=ties))
     return table
+
+
+def rounded(values: pd.Series) -> pd.Series:
+    """Values to rank: those that agree to twelve digits are a tie, not an order made by rounding."""
+    return values.map(lambda value: float(f"{value:.12g}"))
 
 
 def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) -> pd.DataFrame:
@@ -120,7 +124,7 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
 def make(study: Study, name: str) -> int:
     """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows."""
     # imported late: they read tables with this module
-    from . import comparison, mitigation
+    from . import comparison, mitigation, quality
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
@@ -134,6 +138,7 @@ def make(study: Study, name: str) -> int:
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
         ),
+        "quality": lambda: quality.table(map(study.evaluation_file, study.quality.values())),
     }
     made = recipes[name]()
     write(made, study.results / f"{name}.csv")
@@ -160,8 +165,11 @@ def read(path: Path | str) -> pd.DataFrame:
         "difference",
         "before",
         "after",
+        "coverage",
+        "common_value",
+        "common_rank",
     ]
-    counts = ["words_used", "words_lost", "cells", "cells_nan", "n"]
+    counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
     return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))

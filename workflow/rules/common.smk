@@ -26,6 +26,7 @@ except BiasgridError as error:
 
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
+EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = f"logs/{STUDY.name}"
 SOURCES = Path(workflow.basedir) / "src" / "biasgrid"
 LOCK = []  # this run's lock file, open as long as the run
@@ -68,7 +69,7 @@ wildcard_constraints:
     query=one_of(STUDY.queries),
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
     debias=one_of([UNTOUCHED, *STUDY.debias]),
-    evaluation=one_of(STUDY.evaluations),
+    evaluation=one_of(EVALUATIONS),
     figure=one_of(STUDY.figures),
 
 
@@ -141,7 +142,7 @@ def method_sources(wildcards):
 
 
 def evaluation_of(wildcards):
-    return STUDY.evaluations[wildcards.evaluation]
+    return EVALUATIONS[wildcards.evaluation]
 
 
 def evaluation_files(wildcards):

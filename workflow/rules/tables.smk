@@ -86,3 +86,15 @@ rule mitigation:
         neutral=json.dumps([[*names, value] for names, value in STUDY.neutrals.items()]),
     run:
         step("mitigation", log[0], tables.make, STUDY, "mitigation")
+
+
+rule quality:
+    input:
+        evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.quality.values()],
+        code=[source(f"{name}.py") for name in ("quality", "tables", "evaluation/retention")],
+    output:
+        f"{RESULTS}/quality.csv",
+    log:
+        f"{LOGS}/quality.txt",
+    run:
+        step("quality", log[0], tables.make, STUDY, "quality")

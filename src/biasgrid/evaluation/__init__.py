@@ -21,7 +21,8 @@ def evaluate(
 
     Returns a record for JSON, the same to the last bit for the same input, whatever the number of threads:
 
-    measures  list of {"group", "measure", "value", "n", "status"}
+    measures  list of {"group", "measure", "value", "n", "status"}; similarity and analogy also have "total", how many
+              pairs or questions there are, and with `items` every pair's and question's outcome
     words     side -> the most biased words that clustering and neighbours look at, the most biased first
     map       {"words", "side", "xy"} of some of them (`biasgrid.evaluation.map`)
     direct    shares of variance of the definitional pairs' components, and projections (`direct_bias`)
@@ -67,8 +68,8 @@ def evaluate(
                 model, state, spec.direct, seed, spec.preprocessors
             )
             measures += facts
-        measures += retention.measures(state, pairs, spec.preprocessors, spec.look_up)
-        measures += analogies.measures(state, questions, spec.preprocessors, spec.look_up)
+        measures += retention.measures(state, pairs, spec.preprocessors, spec.look_up, spec.items)
+        measures += analogies.measures(state, questions, spec.preprocessors, spec.look_up, spec.items)
         if spec.sembias:
             measures += sembias.measures(state, benchmarks.sembias(spec.sembias), spec.preprocessors)
         if transform is not None:

@@ -103,6 +103,7 @@ class Spec:
     look_up: str = "preprocessors"
     vocabulary: int = 50_000
     preprocessors: Sequence[Preprocessor] = ({},)
+    items: bool = False
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Spec:
@@ -118,6 +119,7 @@ class Spec:
         preprocessors  forms in which words are looked up, as for metrics
         look_up        of the words of similarity and analogies: "preprocessors", or "gensim": in any case, whichever
                        word comes first in the model, for numbers that compare with gensim's
+        items          whether the record keeps the outcome of every pair and question, too
 
         A list of words may be one of lists that begin with the word (debiaswe.professions is). A file "gensim:NAME"
         is one that gensim ships: wordsim353.tsv, simlex999.txt, questions-words.txt. Raises BiasgridError naming
@@ -147,6 +149,8 @@ class Spec:
                 f"look_up: {self.look_up!r} is not known; allowed are 'preprocessors' and 'gensim'"
             )
         _check_count(self.vocabulary, "vocabulary")
+        if not isinstance(self.items, bool):
+            raise BiasgridError(f"items: {self.items!r} is not true or false")
         WordOptions(preprocessors=self.preprocessors)
 
     @property

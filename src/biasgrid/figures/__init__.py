@@ -76,6 +76,12 @@ def _scores(study, criterion, model):
     return scores(_table(study, "scores"), study.labels, criterion, study.neutral)
 
 
+def _quality_ranks(study, criterion, model):
+    from .quality import quality_ranks
+
+    return quality_ranks(_table(study, "rankings"), _table(study, "quality"), study.labels)
+
+
 def _before_after(study, criterion, model):
     from .mitigation import before_after
 
@@ -144,6 +150,7 @@ KINDS = {
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
     "correlations": Kind(_correlations, ("correlations",)),
     "scores": Kind(_scores, ("scores",)),
+    "quality-ranks": Kind(_quality_ranks, ("rankings", "quality"), "quality"),
     "before-after": Kind(_before_after, ("mitigation",), "mitigation"),
     "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),
     "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
