@@ -17,8 +17,11 @@ study: .venv/installed
 study-npm: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
 
+# sweeney's own vectors are an npm package: without npm, the study has the others
+sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
+
 debias text8 $(REPLICATIONS): .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml --quiet rules
+	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY) --quiet rules
 	@echo "figures: results/$@/figures   tables: results/$@/*.csv"
 
 replications: $(REPLICATIONS)
