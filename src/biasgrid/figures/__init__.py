@@ -97,6 +97,13 @@ def _word_map(study, criterion, model):
     return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
 
 
+def _weat_table(study, criterion, model):
+    from .weat_table import weat_table
+
+    queries = {key: study.queries[key] for key in study.config["criteria"][criterion]["queries"]}
+    return weat_table(_table(study, "comparison"), study.labels, criterion, queries)
+
+
 KINDS = {
     "rankings": Kind(_rankings, ("rankings",)),
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
@@ -105,5 +112,6 @@ KINDS = {
     "before-after": Kind(_before_after, ("mitigation",), "mitigation"),
     "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),
     "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
+    "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
 }
