@@ -26,6 +26,8 @@ POWER = "log10"
 NEAR = 0.1
 # of a cell's inference
 INFERRED = ("p_value", "p_normal")
+# how the note of a p-value begins that cannot be smaller
+LOWEST = "no smaller p-value than"
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
@@ -156,7 +158,7 @@ def _compared(row: Any, model: str, ours: float | None, why: str, lowest: float)
         if judged == "differs" and lowest and row.published < ours <= lowest:
             judged, why = (
                 "explained",
-                f"no smaller p-value than {lowest:.2g} can come out of this many partitions",
+                f"{LOWEST} {lowest:.2g} can come out of this many partitions",
             )
     other = f"printed for {row.model}" if model not in (row.model, "") else ""
     ours = math.nan if ours is None else float(ours)

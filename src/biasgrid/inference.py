@@ -29,8 +29,8 @@ from .study import Inference, Study
 from .words import WordOptions
 
 ALTERNATIVES = ("greater", "less", "two-sided")
-# labels of partitions that are in memory at a time: 16 MB
-BLOCK = 2**24
+# labels of partitions that are in memory at a time: 1 MB, of which a metric's function makes 8 MB of float64
+BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def permutation_test(
     alternative  "greater": partitions whose value is at least the observed one are as extreme, "less": at most;
                  "two-sided": twice the smaller of both, at most 1
 
-    Values that agree within rounding (100 units in the last place of the largest) count as equal, so that the
-    observed partition is as extreme as itself. Raises BiasgridError for an argument that is not allowed.
+    Values that agree within rounding (100 units in the last place of the largest, or of 1) count as equal, so that
+    the observed partition is as extreme as itself. Raises BiasgridError for an argument that is not allowed.
     """
     _check(draws, exact, alternative)
     first, second = sizes
@@ -205,8 +205,7 @@ def _all_partitions(words: int, members: int) -> np.ndarray:
 
 
 def _share(values: np.ndarray, observed: float, alternative: str, added: int) -> float:
-    # relative to the largest: that is where the rounding of an observed value near 0 comes from
-    tolerance = 100 * np.finfo(float).eps * max(np.abs(values).max(), abs(observed))
+    tolerance = _rounding(values, observed)
     greater = (int(np.count_nonzero(values >= observed - tolerance)) + added) / (len(values) + added)
     less = (int(np.count_nonzero(values <= observed + tolerance)) + added) / (len(values) + added)
     return {"greater": greater, "less": less, "two-sided": min(2 * min(greater, less), 1.0)}[alternative]
@@ -214,11 +213,16 @@ def _share(values: np.ndarray, observed: float, alternative: str, added: int) ->
 
 def _tail(values: np.ndarray, observed: float, alternative: str) -> float:
     spread = values.std()
-    if not spread > 1e-12 * np.abs(values).max():
+    if not spread > _rounding(values, observed):
         return math.nan
     z = (observed - values.mean()) / spread
     tails = {"greater": norm.sf(z), "less": norm.cdf(z), "two-sided": 2 * norm.sf(abs(z))}
     return float(tails[alternative])
+
+
+def _rounding(values: np.ndarray, observed: float) -> float:
+    # not of the observed value, as scipy has it: sums of numbers around 1 may cancel to one near 0
+    return 100 * np.finfo(float).eps * max(np.abs(values).max(), abs(observed), 1.0)
 
 
 def _check(draws: int, exact: int, alternative: str) -> None:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ..comparison import LOWEST
 from ..query import Query
 from .grid import GREY, LARGE, MARGIN, NORMAL, SMALL, _axes, _figure, _rows, _styled, _width, _wrapped
 
@@ -21,11 +22,12 @@ MEANINGS = {
     "explained": "not as printed, for a reason that comparison.csv gives",
     "differs": "not as printed",
 }
-# what is printed beside what: heads, and whether it is a p-value
-QUANTITIES = {
-    "value": ("{metric}", False),
-    "p_value": ("p, permutation test", True),
-    "p_normal": ("p, normal curve", True),
+MISSING = "–"
+# heads of what was computed: a p-value is printed once and computed twice
+OURS = {
+    "value": "{metric}\nours",
+    "p_value": "p ours,\npermutation\ntest",
+    "p_normal": "p ours,\nnormal\ncurve",
 }
 ROW, NARROW, WIDE = 0.36, 0.52, 0.72  # inches
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -51,10 +53,14 @@ def weat_table(
         )
     }
     keys = [key for key in queries if key in set(place[0])]
-    models = list(dict.fromkeys(table["model"]))
+    # in the study's order, which labels have; "a under b" is a model under a debias method
+    order = {key: i for i, key in enumerate(labels)}
+    models = sorted(
+        table["model"].unique(), key=lambda model: (order.get(model.split(" ")[0], len(order)), model)
+    )
     metric = _wrapped(labels.get(table["metric"].iloc[0], table["metric"].iloc[0]), 14)
     columns = {
-        model: [q for q in QUANTITIES if any((model, key, q) in numbers for key in keys)] for model in models
+        model: [q for q in OURS if any((model, key, q) in numbers for key in keys)] for model in models
     }
     names = [_name(queries[key]) for key in keys]
     left = 0.35 + max(_width(name, SMALL) for name in names) + 0.15
@@ -64,7 +70,9 @@ def weat_table(
         model: sum(WIDE * (1 if quantity == "p_normal" else 2) for quantity in found) + 0.2
         for model, found in columns.items()
     }
-    entries = [f"{MARKS[v]}  {MEANINGS[v]}" for v in MARKS if v in set(table["verdict"])]
+    entries = {f"{MARKS[v]}  {MEANINGS[v]}": SHADES[v] for v in MARKS if v in set(table["verdict"])}
+    if table["ours"].isna().any():
+        entries[f"{MISSING}  no value: the model lacks words of the test"] = "white"
     width = max(sizes + sum(extent.values()), sum(_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
     top = 1.22
     height = top + len(keys) * ROW + 0.42
@@ -94,8 +102,8 @@ def weat_table(
         axes.text((x + right) / 2, 0.62, label, ha="center", va="bottom", weight="bold", size=NORMAL)
         axes.plot([x, right], [0.66] * 2, color=GREY, linewidth=0.6)
         for quantity in columns[model]:
-            what, of_p = QUANTITIES[quantity]
-            titles = ["ours:\n" + _wrapped(what.format(metric=metric), 12)]
+            of_p = quantity != "value"
+            titles = [OURS[quantity].format(metric=metric)]
             if quantity != "p_normal":
                 titles = [("p" if of_p else metric) + "\nprinted", *titles]
             for title in titles:
@@ -109,9 +117,9 @@ def weat_table(
         x += 0.2
     axes.plot([MARGIN, width - MARGIN], [top] * 2, color="black", linewidth=0.8)
     x = MARGIN
-    for verdict, entry in zip([v for v in MARKS if v in set(table["verdict"])], entries, strict=True):
+    for entry, shade in entries.items():
         y = top + len(keys) * ROW + 0.24
-        axes.add_patch(Rectangle((x, y - 0.09), 0.18, 0.18, facecolor=SHADES[verdict], linewidth=0))
+        axes.add_patch(Rectangle((x, y - 0.09), 0.18, 0.18, facecolor=shade, linewidth=0))
         axes.text(x + 0.05, y, entry, va="center", size=NORMAL)
         x += _width(entry, NORMAL) + 0.3
     return figure
@@ -125,6 +133,7 @@ def _number(axes: Axes, x: float, y: float, number, printed: bool, of_p: bool) -
                 (x + 0.02, y + 0.05), WIDE - 0.04, ROW - 0.1, facecolor=SHADES[number.verdict], linewidth=0
             )
         )
+        text = f"≤ {text}" if str(number.note).startswith(LOWEST) else text
         text = f"{text} {MARKS[number.verdict]}"
     axes.text(x + WIDE / 2, y + ROW / 2, text, **_cell())
 
@@ -146,7 +155,7 @@ def _size(sets) -> str:
 def _text(value: float, of_p: bool) -> str:
     """A number as the original prints it: two decimals; p-values below a hundredth as powers of ten."""
     if math.isnan(value):
-        return "none"
+        return MISSING
     if not of_p:
         return f"{value:.2f}".replace("-", "−")
     if value > 0.01:
