@@ -196,6 +196,27 @@ def test_the_effect_size_has_the_statistics_p_value(random_model):
     assert one == other
 
 
+def test_sub_queries_and_seeds(random_model):
+    """A test a sub-query; each draws partitions of its own, which the seed decides."""
+    model, sets = random_model(0), [words(1, 2, 3), words(4, 5, 6), words(7, 8, 9)]
+    query = Query.of(sets, [A, B])
+
+    def results(seed, query=query):
+        return infer_query(metrics.weat, query, model, {}, WordOptions(), seed, exact=0, draws=500)
+
+    assert [r["query"] for r in results(1)] == [q.name for q in query.subqueries((2, 2))]
+    assert results(1) == results(1)
+    assert [r["p_normal"] for r in results(1)] != [r["p_normal"] for r in results(2)]
+    # two sub-queries of the same words under other names
+    twice = results(1, Query.of([sets[0], sets[1], sets[1]], [A, B]))
+    assert twice[0]["p_normal"] != twice[1]["p_normal"]
+
+
+def test_as_many_partitions_as_the_limit_are_enumerated():
+    for exact, method in ((19, "monte_carlo"), (20, "exact")):
+        assert permutation_test(sums(range(6)), (3, 3), exact=exact).method == method
+
+
 def test_metrics_without_a_test(random_model):
     with pytest.raises(BiasgridError, match="rnsb: there is no permutation test"):
         infer(Query.of([words(1), words(2)], [A, B]), random_model(0), metrics.rnsb)
