@@ -24,6 +24,7 @@ include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/queries.smk"
 include: "workflow/rules/debias.smk"
 include: "workflow/rules/cells.smk"
+include: "workflow/rules/inference.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 
@@ -34,6 +35,7 @@ rule all:
     input:
         # named one by one: a deleted cell is made again although the tables are there
         [str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
+        [str(STUDY.inference_file(inference)) for inference in STUDY.inferences.values()],
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],
         FIGURES,
         f"{RESULTS}/study.json",

@@ -192,6 +192,26 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     return {"cell": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
 
 
+def infer(args: argparse.Namespace) -> dict[str, Any]:
+    """The permutation test of one cell of a study, written where the workflow writes it."""
+    from .files import write_text
+    from .inference import infer_cell
+
+    study = _study(args.study)
+    if args.cell not in study.inferences:
+        known = (
+            f"such as {next(iter(study.inferences))!r}"
+            if study.inferences
+            else "none (inference: in its config)"
+        )
+        raise BiasgridError(f"{args.study}: {args.cell!r} is not tested; what is tested: {known}")
+    chosen = study.inferences[args.cell]
+    write_text(study.query_file(chosen.cell.query), study.queries[chosen.cell.query].to_json())
+    infer_cell(study, chosen)
+    output = study.inference_file(chosen)
+    return {"inference": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
+
+
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """One table of a study, from the cells or tables that it is made of."""
     from . import tables
@@ -312,6 +332,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(query, study=study, query={"required": True, "help": "the query's id"})
     command(cell, study=study, cell={"required": True, "help": "model/debias/metric/query"})
+    command(infer, study=study, cell={"required": True, "help": "model/debias/metric/query"})
     command(
         fit,
         study=study,

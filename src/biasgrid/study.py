@@ -73,6 +73,14 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Inference:
+    """How sure a cell's value is. `spec` is everything that depends on besides the store and the query."""
+
+    cell: Cell
+    spec: str
+
+
+@dataclass(frozen=True)
 class Study:
     """A checked config. Build it with `Study.of`; `config` has its defaults filled in and its includes resolved."""
 
@@ -170,6 +178,10 @@ class Study:
         """Where a cell's results are."""
         return self.results / "cells" / f"{cell.name}.json"
 
+    def inference_file(self, inference: Inference) -> Path:
+        """Where a cell's p-values are."""
+        return self.results / "inference" / f"{inference.cell.name}.json"
+
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
         return self.results / "queries" / f"{key}.json"
@@ -212,6 +224,11 @@ class Study:
                 figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
             if "quality-ranks" in wanted and self.quality:
                 figures["quality-ranks"] = ("quality-ranks", None, None)
+        if "weat-table" in wanted:
+            for criterion in self.config["criteria"]:
+                registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
+                if registered & {"weat", "weat_es"} and self.config["published"]:
+                    figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
                 slug = _slug(criterion)
@@ -251,6 +268,20 @@ class Study:
     def cells(self) -> dict[str, Cell]:
         """All cells of the grid by name."""
         return {cell.name: cell for cell in self._cells()}
+
+    @cached_property
+    def inferences(self) -> dict[str, Inference]:
+        """What is inferred, by the name of the cell: for each metric that has a permutation test, where the config
+        asks for one."""
+        wanted = self.config["inference"]
+        found = {}
+        for name, cell in self.cells.items():
+            if wanted and self.metric(cell.criterion, cell.metric).permuted:
+                # as for the cell's own: a debiased model draws what the untouched one draws
+                drawn = f"inference/{cell.model}/{UNTOUCHED}/{cell.metric}/{cell.query}"
+                seed = cell_seed(self.config["seed"], drawn)
+                found[name] = Inference(cell, _canonical(json.loads(cell.spec) | wanted | {"seed": seed}))
+        return found
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:

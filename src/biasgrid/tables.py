@@ -26,26 +26,37 @@ OVERALL = "Overall"
 CORRELATIONS = ("spearman", "kendall", "pearson")
 
 
-def scores(cells: Iterable[Path]) -> pd.DataFrame:
+def scores(cells: Iterable[Path], inferences: Iterable[Path] = ()) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, and `Study` has seen
-    to it that one name means the same words. The columns p_value, ci_low and ci_high are empty where a cell has
-    no inference. Raises BiasgridError for a file that is no cell.
+    to it that one name means the same words. The column p_value is that of the cell's file among `inferences`,
+    empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises BiasgridError for a
+    file that is no cell.
     """
+    p_values = {key: result["p_value"] for key, result in _results(inferences) if "p_value" in result}
     rows: dict[tuple, dict] = {}
-    for path in cells:
+    for key, result in _results(cells):
+        row = dict(zip(SCORES[:5], key, strict=True))
+        row |= {name: result.get(name) for name in SCORES[5:]}
+        if result["status"] == "ok":
+            row["p_value"] = p_values.get(key)
+        rows.setdefault(key, row)
+    table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
+    numbers = ["value", "p_value", "ci_low", "ci_high"]
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def _results(files: Iterable[Path]) -> Iterable[tuple[tuple, dict]]:
+    """The results in cell files, each led by its row's first columns in scores.csv."""
+    for path in files:
         try:
             cell = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise BiasgridError(f"{path}: not a cell file: {error}") from None
         for result in cell["results"]:
-            row = {name: cell[name] for name in ("criterion", "metric", "model", "debias")}
-            row |= {name: result.get(name) for name in SCORES if name not in row}
-            rows.setdefault(tuple(row[name] for name in SCORES[:5]), row)
-    table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
-    numbers = ["value", "p_value", "ci_low", "ci_high"]
-    return table.astype(dict.fromkeys(numbers, "float64"))
+            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+            yield place, result
 
 
 def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
@@ -130,7 +141,10 @@ def make(study: Study, name: str) -> int:
         return read(study.results / f"{of}.csv")
 
     recipes = {
-        "scores": lambda: scores(map(study.cell_file, study.cells.values())),
+        "scores": lambda: scores(
+            map(study.cell_file, study.cells.values()),
+            map(study.inference_file, study.inferences.values()),
+        ),
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
         "rankings": lambda: rankings(table("scores"), **study.ranking),
         "correlations": lambda: correlations(table("rankings"), study.config["correlations"]),

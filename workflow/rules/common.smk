@@ -124,6 +124,10 @@ def cell_code(wildcards):
     return CELL_SOURCES + [source("debias/transform.py")] * (wildcards.debias != UNTOUCHED)
 
 
+def inference_of(wildcards):
+    return STUDY.inferences[cell_of(wildcards).name]
+
+
 # what a fitted debias method depends on, besides the method's own modules
 DEBIAS_SOURCES = [source("geometry.py"), source("words.py"), source("embeddings/store.py")]
 # and what an evaluation does

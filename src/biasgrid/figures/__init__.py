@@ -145,6 +145,13 @@ def cells_of(study: Study, kind: str, criterion: str | None) -> list[Cell]:
     ]
 
 
+def _weat_table(study, criterion, model):
+    from .weat_table import weat_table
+
+    queries = {key: study.queries[key] for key in study.config["criteria"][criterion]["queries"]}
+    return weat_table(_table(study, "comparison"), study.labels, criterion, queries)
+
+
 KINDS = {
     "rankings": Kind(_rankings, ("rankings",)),
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
@@ -155,6 +162,7 @@ KINDS = {
     "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),
     "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
     "comparison": Kind(_comparison, ("comparison",), "comparison"),
+    "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
     "professions": Kind(_professions, (), "professions", evaluations=True, helpers=("mitigation",)),
     "sentiment": Kind(_sentiment, (), "sentiment", helpers=("mitigation",), metric="rnsb"),
