@@ -162,7 +162,7 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     study = Study.read(args.config)
     if args.model not in study.models:
         raise BiasgridError(f"{args.config}: no model {args.model!r}; it has {', '.join(study.models)}")
-    store = build_store(args.model, study.models[args.model], study.embeddings)
+    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
     return {"store": str(store.path), **store.metadata}
 
 

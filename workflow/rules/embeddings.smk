@@ -6,7 +6,8 @@ rule archive:
     input:
         local_file,
     output:
-        f"{EMBEDDINGS}/raw/{{name}}/manifest.json",
+        # update: the engine leaves the old one in place, which another run may be reading in the folder that both share
+        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
     log:
         f"{LOGS}/archive/{{name}}.txt",
     params:
@@ -21,6 +22,7 @@ rule archive:
             wildcards.name,
             STUDY.sources[wildcards.name]["source"],
             Path(EMBEDDINGS) / "raw",
+            shared=STUDY.shares_embeddings,
         )
 
 

@@ -28,13 +28,13 @@ def build_store(
     share (`shared`), where another study may be at work on it. Processes that need one store wait for each other.
 
     Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
-    model, and for a shared folder that holds another model of this name.
+    model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch
 
     folder = Path(folder)
-    archive = fetch(name, model["source"], folder / "raw")
+    archive = fetch(name, model["source"], folder / "raw", shared=shared)
     manifest = json.loads((folder / "raw" / name / "manifest.json").read_text(encoding="utf-8"))
     # all that the store depends on
     made_of = {
@@ -47,26 +47,30 @@ def build_store(
     }
     if _record(folder / name).items() >= made_of.items():
         return EmbeddingStore.open(folder / name)
-    with (folder / f".{name}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        record = _record(folder / name)
-        if record.items() >= made_of.items():  # another process has made it while this one waited
-            return EmbeddingStore.open(folder / name)
-        if shared and record and record.get("source") != model["source"]:
-            raise BiasgridError(
-                f"{name}: {folder / name}, which studies share, holds another model of this name (its source is "
-                f"{json.dumps(record.get('source'))}): name one of them otherwise"
+    try:
+        with (folder / f".{name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            record = _record(folder / name)
+            if record.items() >= made_of.items():  # another process has made it while this one waited
+                return EmbeddingStore.open(folder / name)
+            if shared and record:
+                key = next(key for key, value in made_of.items() if record.get(key) != value)
+                raise BiasgridError(
+                    f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
+                    f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
+                )
+            return convert(
+                archive,
+                folder / name,
+                name=name,
+                format=model.get("format"),
+                # a pickle is read only if what was fetched is what a checksum in the config says
+                trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
+                vocab_prefix=made_of["vocab_prefix"],
+                metadata=made_of,
             )
-        return convert(
-            archive,
-            folder / name,
-            name=name,
-            format=model.get("format"),
-            # a pickle is read only if what was fetched is what a checksum in the config says
-            trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
-            vocab_prefix=made_of["vocab_prefix"],
-            metadata=made_of,
-        )
+    except OSError as error:
+        raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
 def study_store(folder: Path | str, name: str, model: Mapping[str, Any]) -> EmbeddingStore:

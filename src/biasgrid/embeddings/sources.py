@@ -65,7 +65,13 @@ PATTERNS = {
 
 
 def fetch(
-    name: str, source: dict, raw: Path | str, *, progress: bool = True, limits: Limits = LIMITS
+    name: str,
+    source: dict,
+    raw: Path | str,
+    *,
+    shared: bool = False,
+    progress: bool = True,
+    limits: Limits = LIMITS,
 ) -> Path:
     """Bring the files of a model under `raw/<name>` and return the path to convert.
 
@@ -80,17 +86,19 @@ def fetch(
     Args:
         name: the model's key: letters, digits, `.`, `_`, `-`.
         source: see the module's head.
+        shared: whether other studies use `raw`, too: what is there from another source is then left in place.
         limits: how patient the downloads of type url and gensim-data are.
 
     Raises:
         BiasgridError: one line that begins with `name`: a wrong source, a failed download, a wrong hash, a
-            member that the archive lacks, a missing client, a folder that cannot be written.
+            member that the archive lacks, a missing client, a folder that cannot be written, another source's
+            files in a shared folder.
     """
     raw = Path(raw)
     try:
         _check(name, source)
         found = _fetched(raw / name, source)
-        return found or _fetch(name, source, raw, progress, limits)
+        return found or _fetch(name, source, raw, shared, progress, limits)
     except BiasgridError as error:
         raise BiasgridError(f"{name}: {error}") from None
     except OSError as error:
@@ -179,13 +187,22 @@ def _fetched(folder: Path, source: dict) -> Path | None:
     return folder / manifest["input"]
 
 
-def _fetch(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> Path:
+def _fetch(name: str, source: dict, raw: Path, shared: bool, progress: bool, limits: Limits) -> Path:
     folder, manifest_path = raw / name, raw / name / "manifest.json"
+
+    def refuse_another(manifest: dict) -> None:
+        if shared and manifest and manifest["source"] != source:
+            raise BiasgridError(
+                f"{folder}, which studies share, holds another model of this name (its source is "
+                f"{json.dumps(manifest['source'])}): name one of them otherwise, or delete that folder"
+            )
+
     if source["type"] == "file":
         path, digest = _local(source)
         files = {source["path"]: {"sha256": digest, "bytes": path.stat().st_size}}
         manifest = {"source": source, "files": files, "input": source["path"]}
-        if _read_json(manifest_path) != manifest:
+        if (before := _read_json(manifest_path)) != manifest:
+            refuse_another(before)
             folder.mkdir(parents=True, exist_ok=True)
             with _lock(raw / f".{name}.lock", name):
                 _write_json(manifest_path, manifest)
@@ -195,9 +212,10 @@ def _fetch(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -
     with _lock(raw / f".{name}.lock", name):
         if found := _fetched(folder, source):  # another process has done it while this one waited
             return found
+        before = _read_json(manifest_path)
+        refuse_another(before)
         for left_over in folder.glob(".partial-*"):  # of a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
-        before = _read_json(manifest_path)
         manifest_path.unlink(missing_ok=True)  # it must not vouch for files that are about to be replaced
         if source["type"] in ("pypi", "npm"):
             digests = _archive(source, folder, progress, limits)
@@ -417,7 +435,7 @@ def _sdist(source: dict, folder: Path, scratch: Path, progress: bool, limits: Li
     wanted = f"{source['package']} {source['version']}"
     links = []
     for link in re.findall(r"(?:https?|file)://\S+", output):
-        url, _, fragment = link.partition("#")
+        url, _, fragment = link.rstrip(",").partition("#")
         name = unquote(PurePosixPath(urlsplit(url).path).name)
         stem = re.fullmatch(r"(.+?)(\.tar\.gz|\.tgz|\.tar\.bz2|\.tar\.xz|\.zip)", name)
         if stem and _same_release(stem[1], f"{source['package']}-{source['version']}"):
@@ -426,15 +444,16 @@ def _sdist(source: dict, folder: Path, scratch: Path, progress: bool, limits: Li
         reason = _told_by_pip(status, output) if status else "there are others"
         raise BiasgridError(f"pip finds no source distribution of {wanted}: {reason}")
     _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
-    if "****@" in url:
-        raise BiasgridError(
-            f"{wanted}: pip's index has a password in its address, and pip does not tell it: put it into ~/.netrc"
-        )
     if url.startswith("file:"):
         shutil.copy(url2pathname(urlsplit(url).path), scratch / "archive" / name)
     else:
         # beside the scratch folder, which does not outlive this process: what has come is gone on with
-        download(url, folder / name, sha256=source["sha256"], progress=progress, limits=limits)
+        url = re.sub(r"//[^/@]*@", "//", url)  # pip does not tell the password in an address
+        try:
+            download(url, folder / name, sha256=source["sha256"], progress=progress, limits=limits)
+        except BiasgridError as error:
+            hint = ": where pip knows a password, put it into ~/.netrc" if "answers 401" in str(error) else ""
+            raise BiasgridError(f"{error}{hint}") from None
         os.replace(folder / name, scratch / "archive" / name)
 
 
