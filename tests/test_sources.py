@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import stat
-import struct
 import subprocess
 import sys
 import tarfile
@@ -20,128 +19,41 @@ import threading
 import time
 import venv
 import zipfile
-from contextlib import contextmanager
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+from conftest import make_read_only
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from loopback import (
+    BODY,
+    FAST,
+    OTHER,
+    Handler,
+    acting,
+    answer,
+    hang_up,
+    md5,
+    refused,
+    reset,
+    serve,
+    sha256,
+    sleep,
+    started,
+)
 
 from biasgrid.embeddings import download as download_module
 from biasgrid.embeddings.download import Limits, WrongHash, download
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
-BODY = random.Random(7).randbytes(300_000)
-OTHER = random.Random(8).randbytes(300_000)
-FAST = Limits(attempts=4, backoff=0.01, longest_wait=0.05, stall=0.4, reach=2)
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def md5(content: bytes) -> str:
-    return hashlib.md5(content).hexdigest()
-
-
-# --- the loopback server ---
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.seen.append((self.path, self.headers))
-        act = self.server.plan.pop(0) if self.server.plan else self.server.usual
-        act(self)
-
-    def log_message(self, *args):
-        pass
-
-
-def serve(
-    handler,
-    body=BODY,
-    *,
-    etag='"one"',
-    ranges=True,
-    upto=None,
-    then=None,
-    length=True,
-    headers=(),
-    if_range=True,
-):
-    """Answer like a good server; `upto` bytes only where given, and `then` something nasty."""
-    start, asked = 0, handler.headers.get("Range")
-    condition = handler.headers.get("If-Range")
-    if asked and ranges and (not if_range or condition in (None, etag)):
-        start = int(asked.removeprefix("bytes=").removesuffix("-"))
-        if start >= len(body):
-            handler.send_response(416)
-            handler.send_header("Content-Range", f"bytes */{len(body)}")
-            handler.end_headers()
-            return
-        handler.send_response(206)
-        handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-    else:
-        handler.send_response(200)
-    if length:
-        handler.send_header("Content-Length", str(len(body) - start))
-    if etag:
-        handler.send_header("ETag", etag)
-    for key, value in headers:
-        handler.send_header(key, value)
-    handler.end_headers()
-    sent = body[start:] if upto is None else body[start : max(upto, start)]
-    handler.wfile.write(sent)
-    handler.server.sent += len(sent)
-    if then:
-        handler.wfile.flush()
-        then(handler)
-
-
-def acting(**options):
-    return lambda handler: serve(handler, **options)
-
-
-def reset(handler):
-    """Close the connection with RST instead of FIN."""
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
-
-
-def sleep(handler):
-    handler.server.closing.wait(20)
-
-
-def answer(status, *headers, body=b""):
-    def act(handler):
-        handler.send_response(status)
-        for key, value in headers:
-            handler.send_header(key, value)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return act
-
-
-def hang_up(handler):
-    """No answer at all."""
-    handler.connection.shutdown(socket.SHUT_RDWR)
-
 
 @pytest.fixture(scope="module")
 def running():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *args: None  # clients of this server may vanish
-    server.closing = threading.Event()
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield server
-    server.closing.set()
-    server.shutdown()
-    server.server_close()
+    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        yield server
 
 
 @pytest.fixture
@@ -159,16 +71,6 @@ def closed_port():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
-@contextmanager
-def refused(*parts, kind=BiasgridError):
-    """What is inside fails in one line that holds these parts."""
-    with pytest.raises(kind) as error:
-        yield
-    assert "\n" not in str(error.value)
-    for part in parts:
-        assert part in str(error.value)
 
 
 # --- download: ends in the right bytes ---
@@ -447,23 +349,6 @@ def test_full_disk(server, tmp_path):
     with refused("cannot write ", "No space left on device"):
         download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
     assert not (tmp_path / "a.bin").exists()
-
-
-@pytest.fixture
-def read_only_folder():
-    """A folder that this process can read and cannot write, also where the tests run as root."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        yield folder
-        if os.getuid() == 0:
-            os.seteuid(0)
-        folder.chmod(0o755)
-
-
-def make_read_only(folder: Path) -> None:
-    folder.chmod(0o555)
-    if os.getuid() == 0:
-        os.seteuid(65534)
 
 
 def test_read_only_folder(server, tmp_path, read_only_folder):
