@@ -1,5 +1,5 @@
 # source -> archive (raw/<model>/) -> store (<model>/). Both in this process: pip and npm are processes of their
-# own, and the conversion spends its time outside the interpreter's lock.
+# own, and the conversion spends its time outside the interpreter's lock. Training does not: it has its own process.
 
 
 rule archive:
@@ -35,6 +35,8 @@ rule store:
         f"{RESULTS}/models/{{model}}.json",
     log:
         f"{LOGS}/store/{{model}}.txt",
+    wildcard_constraints:
+        model=one_of(model for model in STUDY.models if model not in STUDY.trained),
     params:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
@@ -42,3 +44,21 @@ rule store:
         changed=lambda w: changed_store(w.model),
     run:
         step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
+
+
+rule train:
+    input:
+        corpus=corpus_of,
+        code=source("embeddings/training.py"),
+    output:
+        f"{RESULTS}/models/{{model}}.json",
+    log:
+        f"{LOGS}/train/{{model}}.txt",
+    wildcard_constraints:
+        model=one_of(STUDY.trained),
+    params:
+        spec=lambda w: source_spec(w.model, "source", "licence"),
+        version=STORE_VERSION,
+        changed=lambda w: changed_store(w.model),
+    run:
+        step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)

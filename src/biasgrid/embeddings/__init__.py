@@ -21,9 +21,10 @@ STORE_VERSION = 1
 def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
 ) -> EmbeddingStore:
-    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there.
+    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
+    model that is trained here, from its corpus' archive.
 
-    `model` is the model's entry in a study's config. A store that was made of it is taken as it is, and nothing is
+    `model` is the model's entry in `Study.models`. A store that was made of it is taken as it is, and nothing is
     written then, so that the folder may be read-only. Another one is replaced; but not in a folder that studies
     share (`shared`), where another study may be at work on it. Processes that need one store wait for each other.
 
@@ -33,18 +34,24 @@ def build_store(
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch
 
-    folder = Path(folder)
-    archive = fetch(name, model["source"], folder / "raw", shared=shared)
-    manifest = json.loads((folder / "raw" / name / "manifest.json").read_text(encoding="utf-8"))
+    folder, source = Path(folder), model["source"]
+    trained = source["type"] == "trained"
+    kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
+    archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
+    manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
     # all that the store depends on
     made_of = {
         "archive": {file: facts["sha256"] for file, facts in manifest["files"].items()},
-        "source": model["source"],
+        "source": source,
         "licence": model.get("licence", "not stated"),
         "converted_as": model.get("format"),
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,
     }
+    if trained:
+        from . import training
+
+        made_of["trained_by"] = training.version()
     if _record(folder / name).items() >= made_of.items():
         return EmbeddingStore.open(folder / name)
     try:
@@ -59,13 +66,22 @@ def build_store(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
                     f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
                 )
+            if trained:
+                return training.train(
+                    archive,
+                    folder / name,
+                    name=name,
+                    algorithm=source["algorithm"],
+                    params=source["params"],
+                    metadata=made_of,
+                )
             return convert(
                 archive,
                 folder / name,
                 name=name,
                 format=model.get("format"),
                 # a pickle is read only if what was fetched is what a checksum in the config says
-                trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
+                trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
                 vocab_prefix=made_of["vocab_prefix"],
                 metadata=made_of,
             )
@@ -74,7 +90,7 @@ def build_store(
 
 
 def study_store(folder: Path | str, name: str, model: Mapping[str, Any]) -> EmbeddingStore:
-    """Open the store `folder`/`name` of a study's model (`model` is its entry in the config).
+    """Open the store `folder`/`name` of a study's model (`model` is its entry in `Study.models`).
 
     Raises BiasgridError if it is not there, and if it was made of something else than the study says.
     """
