@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -189,3 +190,20 @@ def finished(finished_project, tmp_path) -> Project:
     made.folder, made.config = folder, grid_config()
     made.word_sets = folder / "data" / "word_sets" / "toy.json"
     return made
+
+
+@pytest.fixture
+def read_only_folder():
+    """A folder that this process can read and cannot write, also where the tests run as root."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        yield folder
+        if os.getuid() == 0:
+            os.seteuid(0)
+        folder.chmod(0o755)
+
+
+def make_read_only(folder: Path) -> None:
+    folder.chmod(0o555)
+    if os.getuid() == 0:
+        os.seteuid(65534)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import stat
-import struct
 import subprocess
 import sys
 import tarfile
@@ -20,128 +19,41 @@ import threading
 import time
 import venv
 import zipfile
-from contextlib import contextmanager
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+from conftest import make_read_only
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from loopback import (
+    BODY,
+    FAST,
+    OTHER,
+    Handler,
+    acting,
+    answer,
+    hang_up,
+    md5,
+    refused,
+    reset,
+    serve,
+    sha256,
+    sleep,
+    started,
+)
 
 from biasgrid.embeddings import download as download_module
 from biasgrid.embeddings.download import Limits, WrongHash, download
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
-BODY = random.Random(7).randbytes(300_000)
-OTHER = random.Random(8).randbytes(300_000)
-FAST = Limits(attempts=4, backoff=0.01, longest_wait=0.05, stall=0.4, reach=2)
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def md5(content: bytes) -> str:
-    return hashlib.md5(content).hexdigest()
-
-
-# --- the loopback server ---
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.seen.append((self.path, self.headers))
-        act = self.server.plan.pop(0) if self.server.plan else self.server.usual
-        act(self)
-
-    def log_message(self, *args):
-        pass
-
-
-def serve(
-    handler,
-    body=BODY,
-    *,
-    etag='"one"',
-    ranges=True,
-    upto=None,
-    then=None,
-    length=True,
-    headers=(),
-    if_range=True,
-):
-    """Answer like a good server; `upto` bytes only where given, and `then` something nasty."""
-    start, asked = 0, handler.headers.get("Range")
-    condition = handler.headers.get("If-Range")
-    if asked and ranges and (not if_range or condition in (None, etag)):
-        start = int(asked.removeprefix("bytes=").removesuffix("-"))
-        if start >= len(body):
-            handler.send_response(416)
-            handler.send_header("Content-Range", f"bytes */{len(body)}")
-            handler.end_headers()
-            return
-        handler.send_response(206)
-        handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-    else:
-        handler.send_response(200)
-    if length:
-        handler.send_header("Content-Length", str(len(body) - start))
-    if etag:
-        handler.send_header("ETag", etag)
-    for key, value in headers:
-        handler.send_header(key, value)
-    handler.end_headers()
-    sent = body[start:] if upto is None else body[start : max(upto, start)]
-    handler.wfile.write(sent)
-    handler.server.sent += len(sent)
-    if then:
-        handler.wfile.flush()
-        then(handler)
-
-
-def acting(**options):
-    return lambda handler: serve(handler, **options)
-
-
-def reset(handler):
-    """Close the connection with RST instead of FIN."""
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
-
-
-def sleep(handler):
-    handler.server.closing.wait(20)
-
-
-def answer(status, *headers, body=b""):
-    def act(handler):
-        handler.send_response(status)
-        for key, value in headers:
-            handler.send_header(key, value)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return act
-
-
-def hang_up(handler):
-    """No answer at all."""
-    handler.connection.shutdown(socket.SHUT_RDWR)
-
 
 @pytest.fixture(scope="module")
 def running():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *args: None  # clients of this server may vanish
-    server.closing = threading.Event()
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield server
-    server.closing.set()
-    server.shutdown()
-    server.server_close()
+    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        yield server
 
 
 @pytest.fixture
@@ -159,16 +71,6 @@ def closed_port():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
-@contextmanager
-def refused(*parts, kind=BiasgridError):
-    """What is inside fails in one line that holds these parts."""
-    with pytest.raises(kind) as error:
-        yield
-    assert "\n" not in str(error.value)
-    for part in parts:
-        assert part in str(error.value)
 
 
 # --- download: ends in the right bytes ---
@@ -449,23 +351,6 @@ def test_full_disk(server, tmp_path):
     assert not (tmp_path / "a.bin").exists()
 
 
-@pytest.fixture
-def read_only_folder():
-    """A folder that this process can read and cannot write, also where the tests run as root."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        yield folder
-        if os.getuid() == 0:
-            os.seteuid(0)
-        folder.chmod(0o755)
-
-
-def make_read_only(folder: Path) -> None:
-    folder.chmod(0o555)
-    if os.getuid() == 0:
-        os.seteuid(65534)
-
-
 def test_read_only_folder(server, tmp_path, read_only_folder):
     download(server.url, tmp_path / "a.bin", limits=FAST)  # whatever is imported late is imported now
     make_read_only(read_only_folder)
@@ -659,6 +544,188 @@ def test_gensim_data(server, tmp_path):
         fetch("m", source, tmp_path, limits=FAST)
 
 
+# --- sources: files in parts ---
+
+PARTS = {"/x.gz_00": BODY[:120_000], "/x.gz_01": BODY[120_000:230_000], "/x.gz_02": BODY[230_000:]}
+
+
+def in_parts(handler, paths=PARTS):
+    body = paths.get(handler.path.partition("/mirror/x")[2] or handler.path)
+    (acting(body=body, etag=f'"{handler.path}"') if body else answer(404))(handler)
+
+
+def parts_of(server, **changes) -> dict:
+    urls = [server.url + path for path in PARTS]
+    return {"type": "url", "url": urls, "filename": "x.gz", "sha256": sha256(BODY), **changes}
+
+
+def gensim_parts(server, **changes) -> dict:
+    md5s = [md5(body) for body in PARTS.values()]
+    return {"type": "gensim-data", "dataset": "x", "md5": md5s, "base": server.url + "/mirror", **changes}
+
+
+def test_parts_are_joined_in_order(server, tmp_path):
+    server.usual = in_parts
+    for name, source in (("a", parts_of(server)), ("b", gensim_parts(server))):
+        path = fetch(name, source, tmp_path, limits=FAST)
+        assert path == tmp_path / name / "x.gz"
+        assert path.read_bytes() == BODY
+        assert sorted(os.listdir(tmp_path / name)) == ["manifest.json", "x.gz"]
+        assert json.loads((tmp_path / name / "manifest.json").read_text()) == {
+            "source": source,
+            "files": {"x.gz": {"sha256": sha256(BODY), "bytes": len(BODY)}},
+            "input": "x.gz",
+        }
+        verify(name, tmp_path)
+        seen = len(server.seen)
+        assert fetch(name, source, tmp_path, limits=FAST) == path
+        assert len(server.seen) == seen == 3
+        server.seen.clear()
+    backwards = parts_of(server, url=parts_of(server)["url"][::-1])
+    with refused(f"joined: expected sha256 {sha256(BODY)}, got "):
+        fetch("c", backwards, tmp_path, limits=FAST)
+    assert os.listdir(tmp_path / "c") == []
+
+
+def test_a_drop_in_the_second_part_is_resumed(server, tmp_path):
+    source = parts_of(server)
+    server.plan = [in_parts, acting(body=PARTS["/x.gz_01"], upto=50_000, then=reset)]
+    server.usual = lambda handler: serve(handler, PARTS[handler.path])
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    asked = [(path, headers.get("Range")) for path, headers in server.seen]
+    assert [path for path, _ in asked] == ["/x.gz_00", "/x.gz_01", "/x.gz_01", "/x.gz_02"]
+    assert asked[2][1].startswith("bytes=")
+
+
+@pytest.mark.parametrize("made", [parts_of, gensim_parts])
+def test_a_missing_part_costs_no_other(server, tmp_path, made):
+    with_hole = {path: body for path, body in PARTS.items() if path != "/x.gz_01"}
+    server.usual = lambda handler: in_parts(handler, with_hole)
+    source = made(server)
+    with refused("x.gz_01: the server answers 404"):
+        fetch("m", source, tmp_path, limits=FAST)
+    assert not (tmp_path / "m" / "x.gz").exists()
+    # one copy and nothing else: the part was moved into it
+    assert sorted(os.listdir(tmp_path / "m")) == ["x.gz.joined", "x.gz.joined.json"]
+    assert (tmp_path / "m" / "x.gz.joined").read_bytes() == PARTS["/x.gz_00"]
+    server.seen.clear()
+    server.usual = in_parts
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    assert [path[-2:] for path, _ in server.seen] == ["01", "02"]
+    assert sorted(os.listdir(tmp_path / "m")) == ["manifest.json", "x.gz"]
+
+
+def test_a_wrong_part_is_named_and_not_kept(server, tmp_path):
+    spoilt = {**PARTS, "/x.gz_00": OTHER[:120_000]}
+    server.usual = lambda handler: in_parts(handler, spoilt)
+    expected = f"expected md5 {md5(PARTS['/x.gz_00'])}, got {md5(OTHER[:120_000])}"
+    with refused("x.gz_00: ", expected):
+        fetch("m", gensim_parts(server), tmp_path, limits=FAST)
+    assert os.listdir(tmp_path / "m") == []
+    assert len(server.seen) == 1
+
+
+def test_parts_that_the_config_has_other_checksums_of_are_fetched_anew(server, tmp_path):
+    server.usual = lambda handler: in_parts(handler, {**PARTS, "/x.gz_02": b""})
+    with refused("404"):
+        fetch("m", gensim_parts(server), tmp_path, limits=FAST)
+    changed = {**PARTS, "/x.gz_01": OTHER[:1000]}
+    server.usual = lambda handler: in_parts(handler, changed)
+    source = gensim_parts(server, md5=[md5(body) for body in changed.values()])
+    server.seen.clear()
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == b"".join(changed.values())
+    assert [path[-2:] for path, _ in server.seen] == ["01", "02"]
+
+
+def test_parts_are_trusted_on_first_use(server, tmp_path, caplog):
+    source = {key: value for key, value in parts_of(server).items() if key != "sha256"}
+    server.usual = in_parts
+    fetch("m", source, tmp_path, limits=FAST)
+    first_seen = json.loads((tmp_path / "m.first-seen.json").read_text())
+    assert first_seen == {server.url + path: sha256(body) for path, body in PARTS.items()}
+    shutil.rmtree(tmp_path / "m")
+    server.usual = lambda handler: in_parts(handler, {**PARTS, "/x.gz_01": OTHER[:110_000]})
+    with refused("x.gz_01", "m.first-seen.json", f"expected sha256 {sha256(PARTS['/x.gz_01'])}"):
+        fetch("m", source, tmp_path, limits=FAST)
+    server.usual = in_parts
+    caplog.clear()
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    assert "first seen" not in caplog.text
+
+
+def test_a_joined_file_that_changed_on_the_disk_is_no_model(server, tmp_path):
+    source = gensim_parts(server)
+    server.usual = lambda handler: in_parts(handler, {**PARTS, "/x.gz_02": b""})
+    with refused("404"):
+        fetch("m", source, tmp_path, limits=FAST)
+    (tmp_path / "m" / "x.gz.joined").write_bytes(OTHER[:230_000])
+    server.usual = in_parts
+    with refused("changed on the disk", "x.gz_00"):
+        fetch("m", source, tmp_path, limits=FAST)
+    assert os.listdir(tmp_path / "m") == []
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+
+
+FETCH = (
+    "import json, sys; from biasgrid.embeddings.sources import fetch; "
+    "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
+)
+
+
+@pytest.mark.parametrize("left", [0, 7])
+def test_killed_between_parts_it_goes_on_after_those_it_has(server, tmp_path, left):
+    source = gensim_parts(server)
+    server.plan = [in_parts, in_parts, sleep]
+    with subprocess.Popen([sys.executable, "-c", FETCH, json.dumps(source), tmp_path]) as process:
+        for _ in range(2000):
+            if len(server.seen) == 3:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    joined = tmp_path / "m" / "x.gz.joined"
+    assert joined.read_bytes() == BODY[:230_000]
+    # what it had begun to move in when it died, and had not yet noted
+    joined.write_bytes(joined.read_bytes() + OTHER[:left])
+    server.usual = in_parts
+    server.seen.clear()
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    assert [path[-2:] for path, _ in server.seen] == ["02"]
+    assert sorted(os.listdir(tmp_path / "m")) == ["manifest.json", "x.gz"]
+
+
+def test_killed_at_any_moment_parts_end_in_the_right_bytes(server, tmp_path):
+    """A disk that is full after so many bytes ends the process as a kill would, at a moment of our choice."""
+    resource = pytest.importorskip("resource")
+    server.usual = in_parts
+    source = gensim_parts(server)
+    for limit in (60_000, 125_000, 200_000, 240_000, 299_999):
+
+        def limited(limit=limit):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        command = [sys.executable, "-c", FETCH, json.dumps(source), tmp_path]
+        done = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True)
+        assert done.returncode == 1
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("biasgrid.errors.BiasgridError: m: cannot write ")
+        assert last.endswith("File too large")
+        assert not (tmp_path / "m" / "x.gz").exists()
+    server.seen.clear()
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    # the last part was there; only to move it in there was no room
+    assert sorted(os.listdir(tmp_path / "m")) == ["manifest.json", "x.gz"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_full_disk_when_parts_are_joined(server, tmp_path):
+    server.usual = in_parts
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "x.gz.joined").symlink_to("/dev/full")
+    with refused("m: cannot write ", "x.gz.joined"):
+        fetch("m", gensim_parts(server), tmp_path, limits=FAST)
+    assert not (tmp_path / "m" / "x.gz").exists()
+
+
 def test_local_file(tmp_path):
     path = tmp_path / "mine.bin"
     source = {"type": "file", "path": str(path), "instructions": "Download it by hand\n from its page."}
@@ -826,6 +893,129 @@ def test_pip_failures(shelf, closed_port, tmp_path, monkeypatch):
         fetch("m", source, tmp_path / "raw", progress=False)
 
 
+# --- sources: pypi, source distributions ---
+
+
+def make_sdist(folder: Path, files: dict[str, bytes], name="vectors-1.0.tar.gz") -> Path:
+    """A source distribution whose setup.py leaves a mark where it is run."""
+    code = f"open({str(folder / 'setup.py was run')!r}, 'w'); from setuptools import setup; setup(name='vectors')"
+    with tarfile.open(folder / name, "w:gz") as tar:
+        for path, content in {"setup.py": code.encode(), **files}.items():
+            info = tarfile.TarInfo(f"vectors-1.0/{path}")
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return folder / name
+
+
+def sdist(path: Path, members=("v.npy",), **changes) -> dict:
+    members = {f"vectors-1.0/{member}": sha256(BODY) for member in members}
+    return pypi(path, members, **{"package": "vectors", "sdist": True, **changes})
+
+
+def test_sdist_is_unpacked_and_never_run(shelf, tmp_path):
+    # beside a wheel of the same release
+    make_wheel(shelf, "vectors", {"v.npy": OTHER})
+    path = make_sdist(shelf, {"v.npy": BODY})
+    assert fetch("m", sdist(path), tmp_path / "raw", progress=False) == tmp_path / "raw/m/v.npy"
+    assert (tmp_path / "raw/m/v.npy").read_bytes() == BODY
+    assert sorted(os.listdir(tmp_path / "raw/m")) == ["manifest.json", "v.npy"]
+    assert not (shelf / "setup.py was run").exists()
+    with refused(f"expected sha256 {'a' * 64}, got {sha256(path.read_bytes())}"):
+        fetch("n", sdist(path, sha256="a" * 64), tmp_path / "raw", progress=False)
+    with refused("pip finds no source distribution of vectors 2.0: there are others"):
+        fetch("n", sdist(path, version="2.0"), tmp_path / "raw", progress=False)
+    with refused("pip finds no source distribution of absent 1.0: No matching distribution found"):
+        fetch("n", sdist(path, package="absent"), tmp_path / "raw", progress=False)
+    with refused("vectors-1.0.tar.gz holds no file vectors-1.0/w.npy"):
+        fetch("n", sdist(path, ("v.npy", "w.npy")), tmp_path / "raw", progress=False)
+    assert os.listdir(tmp_path / "raw/n") == []
+
+
+@pytest.fixture
+def index(shelf, server, monkeypatch):
+    """The loopback server as the package index that pip is set to; returns a source distribution that it has."""
+    path = make_sdist(shelf, {"v.npy": BODY}).rename(shelf.parent / "vectors-1.0.tar.gz")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_INDEX_URL", server.url + "/simple")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    links = [f'<a href="../../files/vectors-{version}.tar.gz">x</a>' for version in ("0.9", "1.0")]
+    page = ("<!DOCTYPE html><html><body>" + "\n".join(links) + "</body></html>").encode()
+
+    def act(handler):
+        if handler.path == "/simple/vectors/":
+            answer(200, ("Content-Type", "text/html"), body=page)(handler)
+        elif handler.path == "/files/vectors-1.0.tar.gz":
+            serve(handler, path.read_bytes())
+        else:
+            answer(404)(handler)
+
+    server.usual = act
+    return path
+
+
+def test_sdist_from_an_index_is_resumed(index, server, tmp_path, monkeypatch):
+    server.plan = [server.usual, acting(body=index.read_bytes(), upto=100_000, then=reset)]
+    assert fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY
+    assert [path for path, _ in server.seen] == ["/simple/vectors/"] + 2 * ["/files/vectors-1.0.tar.gz"]
+    assert server.seen[2][1]["Range"].startswith("bytes=")
+    assert sorted(os.listdir(tmp_path / "raw/m")) == ["manifest.json", "v.npy"]
+    # also what an earlier run has left
+    page = server.usual
+    server.plan = [page, *[acting(body=index.read_bytes(), upto=50_000)] * 9]
+    with refused("50000 bytes are kept"):
+        fetch("n", sdist(index), tmp_path / "raw", limits=FAST, progress=False)
+    server.plan = []
+    assert fetch("n", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY
+    assert server.seen[-1][1]["Range"] == "bytes=50000-"
+
+
+def test_sdist_whose_bytes_are_another_file(index, server, tmp_path):
+    source = sdist(index)
+    make_sdist(index.parent, {"v.npy": OTHER})
+    with refused("files/vectors-1.0.tar.gz: expected sha256 ", kind=BiasgridError):
+        fetch("m", source, tmp_path / "raw", limits=FAST, progress=False)
+    assert os.listdir(tmp_path / "raw/m") == []
+
+
+def test_sdist_from_an_index_that_wants_a_password(index, server, tmp_path, monkeypatch):
+    page = server.usual
+
+    def guarded(handler):
+        asked = handler.headers.get("Authorization")
+        wants = ("WWW-Authenticate", 'Basic realm="here"')
+        (page if asked == "Basic bWU6c2VjcmV0" else answer(401, wants))(handler)
+
+    server.usual = guarded
+    monkeypatch.setenv("PIP_INDEX_URL", server.url.replace("//", "//me:secret@") + "/simple")
+    with pytest.raises(
+        BiasgridError, match=r"answers 401 .*: where pip knows a password, put it into ~/.netrc"
+    ) as error:
+        fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False)
+    assert "secret" not in str(error.value)
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    (tmp_path / "netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("PIP_INDEX_URL", server.url + "/simple")
+    assert fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY
+
+
+def test_sdist_from_the_registry(tmp_path):
+    """text8, which lies in the source distribution of gensim 3.0.0 and in no wheel."""
+    member = "a6640522afe85d1963ad56c05b0ede0a0c000dddc9671758a6cc09b7a38e5232"
+    source = {
+        "type": "pypi",
+        "package": "gensim",
+        "version": "3.0.0",
+        "sdist": True,
+        "sha256": "076c677bcb5335ce286cdb4a16eb98fe2a0dac3c005502c8984f70e1488ac48f",
+        "members": {"gensim-3.0.0/docs/notebooks/text8.zip": member},
+    }
+    path = fetch("text8", source, tmp_path)
+    assert sha256(path.read_bytes()) == member
+    assert sorted(os.listdir(tmp_path / "text8")) == ["manifest.json", "text8.zip"]
+
+
 def test_pypi_from_the_registry(tmp_path):
     member = "00ab43cc4c0381f2c1e9c027b8ea42b51414124661d332239fc79f2d2b9e070c"
     source = {
@@ -949,6 +1139,13 @@ PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "mem
         ({**PYPI, "members": {6: None}}, "member 6 must be the path of a file"),
         ({**PYPI, "members": {"a/x": None, "b/x": None}}, "members must differ in their base names"),
         ({**PYPI, "members": {"a/manifest.json": None}}, "none may be manifest.json"),
+        ({**PYPI, "sdist": "yes"}, "sdist must be true or false"),
+        ({**URL, "url": [URL["url"]], "filename": "a"}, "lists two at least"),
+        ({**URL, "url": [URL["url"], 3], "filename": "a"}, "url must be a text"),
+        ({**URL, "url": [URL["url"], "a.bin"], "filename": "a"}, "url must be an http or https address"),
+        ({**URL, "url": [URL["url"], URL["url"]]}, "needs a filename"),
+        ({**URL, "sha256": ["a" * 64, "a" * 64]}, "sha256 must be a text"),
+        ({"type": "gensim-data", "dataset": "a", "md5": ["a" * 32, "a"]}, "md5 must be 32 lower-case hex"),
         ({"type": "gensim-data", "dataset": "a/b", "md5": "a" * 32}, "dataset must be"),
         ({"type": "gensim-data", "dataset": "a"}, "key 'md5' is missing"),
         ({"type": "file", "path": 3}, "path must be a text"),

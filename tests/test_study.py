@@ -34,6 +34,21 @@ def changed(path, value):
             {"type": "pypi", "package": "x"},
             "models.one.source: '.*' is a required",
         ),
+        (
+            ("models", "one", "source"),
+            {"type": "url", "url": ["http://a/1", "http://a/2"]},
+            "models.one.source: 'filename' is a required",
+        ),
+        (
+            ("models", "one", "source"),
+            {"type": "url", "url": ["http://a/1"], "filename": "a"},
+            "source.url: ",
+        ),
+        (
+            ("models", "one", "source"),
+            {"type": "gensim-data", "dataset": "a", "md5": ["a" * 32, "b"]},
+            "models.one.source.md5.1: 'b' does not match",
+        ),
         (("models", "one", "format"), "word2vec", "models.one.format: 'word2vec' is not one of"),
         (("metrics", "weta"), {}, "metrics: weta: metric 'weta' is not known; allowed are ect, mac"),
         (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter|weat"),

@@ -24,7 +24,7 @@ def planned(project, *arguments) -> dict[str, set[str]]:
     jobs: dict[str, set[str]] = {}
     for block in re.split(r"\n(?=\[)", done.stdout + done.stderr):
         rule = re.search(r"^(?:local)?rule (\w+):", block, re.M)
-        output = re.search(r"^ {4}output: (\S+?)(?:,|$)", block, re.M)
+        output = re.search(r"^ {4}output: (\S+?)(?:,| \(|$)", block, re.M)
         if rule and output:
             jobs.setdefault(rule[1], set()).add(output[1].removeprefix("results/small/"))
     return jobs

@@ -163,7 +163,21 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     study = Study.read(args.config)
     if args.model not in study.models:
         raise BiasgridError(f"{args.config}: no model {args.model!r}; it has {', '.join(study.models)}")
-    store = build_store(args.model, study.models[args.model], study.embeddings)
+    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
+    return {"store": str(store.path), **store.metadata}
+
+
+def train(args: argparse.Namespace) -> dict[str, Any]:
+    """A study's model, trained on its corpus, written where the workflow writes it."""
+    from .embeddings import build_store
+
+    study = _study(args.study)
+    if args.model not in study.trained:
+        known = ", ".join(study.trained) or "none"
+        raise BiasgridError(
+            f"{args.study}: {args.model!r} is no model that is trained here; those are {known}"
+        )
+    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
     return {"store": str(store.path), **store.metadata}
 
 
@@ -330,6 +344,7 @@ def _parser() -> argparse.ArgumentParser:
         model={"required": True, "help": "the model's key in the config"},
         config={"required": True, "type": Path, "help": "the study's config"},
     )
+    command(train, study=study, model={"required": True, "help": "the model's key"})
     command(query, study=study, query={"required": True, "help": "the query's id"})
     command(cell, study=study, cell={"required": True, "help": "model/debias/metric/query"})
     command(infer, study=study, cell={"required": True, "help": "model/debias/metric/query"})

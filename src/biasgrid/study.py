@@ -16,6 +16,7 @@ import jsonschema
 
 from . import debias, metrics
 from .configs import read_json, read_yaml
+from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
 from .query import Query
@@ -130,14 +131,28 @@ class Study:
     def name(self) -> str:
         return self.config["study"]
 
-    @property
+    @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
-        return self.config["models"]
+        """The models by key. Of one that is trained here the source says all of its corpus: name and source."""
+        return {key: model | {"source": self._source(model)} for key, model in self.config["models"].items()}
+
+    def _source(self, model: Mapping[str, Any]) -> dict[str, Any]:
+        source = model["source"]
+        if source["type"] != "trained":
+            return source
+        corpus = {"name": source["corpus"], "source": self.config["corpora"][source["corpus"]]["source"]}
+        return source | {"corpus": corpus}
+
+    @property
+    def trained(self) -> list[str]:
+        """The models that are trained here."""
+        return [key for key, model in self.models.items() if model["source"]["type"] == "trained"]
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
-        """What is fetched: models and archives of benchmarks, by name."""
-        return self.models | self.config["benchmarks"]
+        """What is fetched: models, archives of benchmarks and corpora, by name."""
+        models = {key: model for key, model in self.models.items() if key not in self.trained}
+        return models | self.config["benchmarks"] | self.config["corpora"]
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
@@ -448,6 +463,7 @@ class Study:
         return [state for state in states if state[1] == UNTOUCHED or state in beside]
 
     def _check(self, where: str) -> None:
+        self._check_trained(where)
         self._check_debias(where)
         self._check_names(where)
         self._check_known(f"{where}: beside", self.config["beside"], self.models)
@@ -460,6 +476,20 @@ class Study:
                     )
             for key in self.metrics(criterion):
                 self._check_metric(criterion, key, where)
+
+    def _check_trained(self, where: str) -> None:
+        for key, model in self.config["models"].items():
+            source, place = model["source"], f"{where}: models: {key}"
+            if source["type"] != "trained":
+                continue
+            self._check_known(f"{place}: source: corpus", [source["corpus"]], self.config["corpora"])
+            try:
+                check_parameters(source["algorithm"], source["params"])
+            except BiasgridError as error:
+                raise BiasgridError(f"{place}: source: params: {error}") from None
+            if "format" in model or model["vocab_prefix"]:
+                given = "format" if "format" in model else "vocab_prefix"
+                raise BiasgridError(f"{place}: {given}: is for files; a model that is trained here has none")
 
     def _check_debias(self, where: str) -> None:
         keys = [key for entries in self.config["debias"].values() for key in entries]
@@ -523,9 +553,12 @@ class Study:
                 raise BiasgridError(
                     f"{where}: debias: {key}: another entry is labelled {self.labels[key]!r}; give it a label"
                 )
-        for key in self.config["benchmarks"]:
-            if key in self.models or key in ("gensim", "raw"):
-                raise BiasgridError(f"{where}: benchmarks: {key}: this name is taken; name it otherwise")
+        taken = [*self.models, "gensim", "raw"]
+        for part in ("benchmarks", "corpora"):
+            for key in self.config[part]:
+                if key in taken:
+                    raise BiasgridError(f"{where}: {part}: {key}: this name is taken; name it otherwise")
+                taken.append(key)
         for key, model in self.models.items():
             if key == "raw":
                 raise BiasgridError(

@@ -60,7 +60,7 @@ def command(*arguments, given=None):
 
 def one_of(names):
     """A wildcard's constraint: what the study has no name for is no target."""
-    return "|".join(map(re.escape, names)) or "none"
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:
@@ -80,7 +80,8 @@ def source(name):
 
 def source_spec(name, *keys):
     """What a model's or a benchmark's archive and store depend on."""
-    return json.dumps({key: STUDY.sources[name].get(key) for key in keys}, sort_keys=True)
+    entry = STUDY.models.get(name) or STUDY.sources[name]
+    return json.dumps({key: entry.get(key) for key in keys}, sort_keys=True)
 
 
 def local_file(wildcards):
@@ -96,8 +97,23 @@ def changed_store(model):
 
 
 def make_store(model):
-    store = build_store(model, STUDY.models[model], EMBEDDINGS, STUDY.shares_embeddings)
-    write_text(STUDY.model_file(model), (store.path / "model.json").read_text(encoding="utf-8"))
+    build_store(model, STUDY.models[model], EMBEDDINGS, STUDY.shares_embeddings)
+    record_store(model)
+
+
+def train_store(model):
+    command("train", "--study", "-", "--model", model, given=STUDY.to_json())
+    record_store(model)
+
+
+def record_store(model):
+    record = (Path(EMBEDDINGS) / model / "model.json").read_text(encoding="utf-8")
+    write_text(STUDY.model_file(model), record)
+
+
+def corpus_of(wildcards):
+    """The archive that a model is trained on."""
+    return f"{EMBEDDINGS}/raw/{STUDY.models[wildcards.model]['source']['corpus']['name']}/manifest.json"
 
 
 def cell_of(wildcards):

@@ -1,12 +1,13 @@
 # source -> archive (raw/<model>/) -> store (<model>/). Both in this process: pip and npm are processes of their
-# own, and the conversion spends its time outside the interpreter's lock.
+# own, and the conversion spends its time outside the interpreter's lock. Training does not: it has its own process.
 
 
 rule archive:
     input:
         local_file,
     output:
-        f"{EMBEDDINGS}/raw/{{name}}/manifest.json",
+        # update: the engine leaves the old one in place, which another run may be reading in the folder that both share
+        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
     log:
         f"{LOGS}/archive/{{name}}.txt",
     params:
@@ -21,6 +22,7 @@ rule archive:
             wildcards.name,
             STUDY.sources[wildcards.name]["source"],
             Path(EMBEDDINGS) / "raw",
+            shared=STUDY.shares_embeddings,
         )
 
 
@@ -33,6 +35,8 @@ rule store:
         f"{RESULTS}/models/{{model}}.json",
     log:
         f"{LOGS}/store/{{model}}.txt",
+    wildcard_constraints:
+        model=one_of(model for model in STUDY.models if model not in STUDY.trained),
     params:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
@@ -40,3 +44,21 @@ rule store:
         changed=lambda w: changed_store(w.model),
     run:
         step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
+
+
+rule train:
+    input:
+        corpus=corpus_of,
+        code=source("embeddings/training.py"),
+    output:
+        f"{RESULTS}/models/{{model}}.json",
+    log:
+        f"{LOGS}/train/{{model}}.txt",
+    wildcard_constraints:
+        model=one_of(STUDY.trained),
+    params:
+        spec=lambda w: source_spec(w.model, "source", "licence"),
+        version=STORE_VERSION,
+        changed=lambda w: changed_store(w.model),
+    run:
+        step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)

@@ -21,56 +21,76 @@ STORE_VERSION = 1
 def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
 ) -> EmbeddingStore:
-    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there.
+    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
+    model that is trained here, from its corpus' archive.
 
-    `model` is the model's entry in a study's config. A store that was made of it is taken as it is, and nothing is
+    `model` is the model's entry in `Study.models`. A store that was made of it is taken as it is, and nothing is
     written then, so that the folder may be read-only. Another one is replaced; but not in a folder that studies
     share (`shared`), where another study may be at work on it. Processes that need one store wait for each other.
 
     Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
-    model, and for a shared folder that holds another model of this name.
+    model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch
 
-    folder = Path(folder)
-    archive = fetch(name, model["source"], folder / "raw")
-    manifest = json.loads((folder / "raw" / name / "manifest.json").read_text(encoding="utf-8"))
+    folder, source = Path(folder), model["source"]
+    trained = source["type"] == "trained"
+    kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
+    archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
+    manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
     # all that the store depends on
     made_of = {
         "archive": {file: facts["sha256"] for file, facts in manifest["files"].items()},
-        "source": model["source"],
+        "source": source,
         "licence": model.get("licence", "not stated"),
         "converted_as": model.get("format"),
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,
     }
+    if trained:
+        from . import training
+
+        made_of["trained_by"] = training.version()
     if _record(folder / name).items() >= made_of.items():
         return EmbeddingStore.open(folder / name)
-    with (folder / f".{name}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        record = _record(folder / name)
-        if record.items() >= made_of.items():  # another process has made it while this one waited
-            return EmbeddingStore.open(folder / name)
-        if shared and record and record.get("source") != model["source"]:
-            raise BiasgridError(
-                f"{name}: {folder / name}, which studies share, holds another model of this name (its source is "
-                f"{json.dumps(record.get('source'))}): name one of them otherwise"
+    try:
+        with (folder / f".{name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            record = _record(folder / name)
+            if record.items() >= made_of.items():  # another process has made it while this one waited
+                return EmbeddingStore.open(folder / name)
+            if shared and record:
+                key = next(key for key, value in made_of.items() if record.get(key) != value)
+                raise BiasgridError(
+                    f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
+                    f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
+                )
+            if trained:
+                return training.train(
+                    archive,
+                    folder / name,
+                    name=name,
+                    algorithm=source["algorithm"],
+                    params=source["params"],
+                    metadata=made_of,
+                )
+            return convert(
+                archive,
+                folder / name,
+                name=name,
+                format=model.get("format"),
+                # a pickle is read only if what was fetched is what a checksum in the config says
+                trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
+                vocab_prefix=made_of["vocab_prefix"],
+                metadata=made_of,
             )
-        return convert(
-            archive,
-            folder / name,
-            name=name,
-            format=model.get("format"),
-            # a pickle is read only if what was fetched is what a checksum in the config says
-            trust_pickle=not {"sha256", "md5"}.isdisjoint(model["source"]),
-            vocab_prefix=made_of["vocab_prefix"],
-            metadata=made_of,
-        )
+    except OSError as error:
+        raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
 def study_store(folder: Path | str, name: str, model: Mapping[str, Any]) -> EmbeddingStore:
-    """Open the store `folder`/`name` of a study's model (`model` is its entry in the config).
+    """Open the store `folder`/`name` of a study's model (`model` is its entry in `Study.models`).
 
     Raises BiasgridError if it is not there, and if it was made of something else than the study says.
     """

@@ -1,4 +1,4 @@
-"""One large file over HTTP: resumed, retried, verified, landed whole or not at all."""
+"""One large file over HTTP, in one piece or in parts: resumed, retried, verified, landed whole or not at all."""
 
 import hashlib
 import json
@@ -6,16 +6,18 @@ import logging
 import os
 import queue
 import re
+import shutil
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 import requests
@@ -24,6 +26,7 @@ from requests.utils import get_environ_proxies, prepend_scheme_if_needed, select
 from tqdm import tqdm
 
 from biasgrid.errors import BiasgridError
+from biasgrid.files import write_text
 
 log = logging.getLogger(__name__)
 
@@ -110,6 +113,101 @@ def download(
     except OSError as error:
         raise BiasgridError(f"cannot write {error.filename or part}: {error.strerror or error}") from None
     return digest
+
+
+def download_parts(
+    urls: Sequence[str],
+    destination: Path | str,
+    *,
+    pins: Sequence[Mapping[str, str]],
+    whole: Mapping[str, str],
+    landed: Callable[[str, str], object] = lambda url, digest: None,
+    progress: bool = True,
+    limits: Limits = LIMITS,
+) -> str:
+    """Download a file that is published in parts, join them in order and return the whole file's sha256.
+
+    Each part is downloaded as by `download`, to `<destination>.00`, `.01`, ..., and moved to the end of
+    `<destination>.joined`, so that the disk holds one copy and one part at most. `<destination>.joined.json` says
+    which parts that holds; a later call goes on after them. The file appears at `destination` when all its parts
+    are there and it was read once more and checked.
+
+    Args:
+        pins: for each part, the hashes it must have ({"sha256": hex digits}, {"md5": ...}, {} for none).
+        whole: the same for the joined file.
+        landed: called with a part's address and sha256 when it is there.
+
+    Raises: as `download`.
+    """
+    destination = Path(destination)
+    joined, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
+
+    def drop(reason: str) -> WrongHash:
+        joined.unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+        return WrongHash(f"{reason}; nothing was kept")
+
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        there = _joined(joined, record, urls, pins)
+        for number, (url, pin) in enumerate(zip(urls, pins, strict=True)):
+            part = Path(f"{destination}.{number:02}")
+            if number >= len(there):
+                digest = download(url, part, **pin, progress=progress, limits=limits)
+                landed(url, digest)
+                facts = {**pin, "url": url, "sha256": digest, "bytes": part.stat().st_size}
+                _append(part, joined, sum(entry["bytes"] for entry in there))
+                there.append(facts)
+                write_text(record, json.dumps(there))
+            part.unlink(missing_ok=True)
+        with joined.open("rb") as file:
+            for entry in there:
+                if _hash_next(file, entry["bytes"]) != entry["sha256"]:
+                    raise drop(f"{joined}: changed on the disk since {entry['url']} was downloaded")
+        digest = hash_file(joined)
+        for algorithm, expected in whole.items():
+            if (got := hash_file(joined, algorithm)) != expected:
+                raise drop(
+                    f"{urls[0]} and its other parts, joined: expected {algorithm} {expected}, got {got}"
+                )
+        os.replace(joined, destination)
+        record.unlink(missing_ok=True)
+    except OSError as error:
+        raise BiasgridError(f"cannot write {error.filename or joined}: {error.strerror or error}") from None
+    return digest
+
+
+def _joined(joined: Path, record: Path, urls: Sequence[str], pins: Sequence[Mapping[str, str]]) -> list[dict]:
+    """What an earlier call has joined of these parts: address, size and hashes of each."""
+    try:
+        entries = json.loads(record.read_text(encoding="utf-8"))
+        size = joined.stat().st_size
+    except (FileNotFoundError, ValueError):
+        return []
+    there: list[dict] = []
+    for entry, url, pin in zip(entries, urls, pins, strict=False):
+        if entry["url"] != url or not pin.items() <= entry.items():
+            break
+        there.append(entry)
+    return there if sum(entry["bytes"] for entry in there) <= size else []
+
+
+def _append(part: Path, joined: Path, offset: int) -> None:
+    """Put `part` into `joined` after `offset` bytes, in place of whatever a killed process left there."""
+    with part.open("rb") as source, joined.open("ab") as file:
+        file.truncate(offset)
+        shutil.copyfileobj(source, file, 1 << 20)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _hash_next(file: IO[bytes], count: int) -> str:
+    """sha256 of the next `count` bytes."""
+    digest = hashlib.sha256()
+    while count and (block := file.read(min(count, 1 << 20))):
+        digest.update(block)
+        count -= len(block)
+    return digest.hexdigest()
 
 
 def hash_file(path: Path | str, algorithm: str = "sha256") -> str:

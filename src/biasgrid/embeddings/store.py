@@ -19,7 +19,7 @@ import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -252,7 +252,8 @@ class StoreWriter:
         return self
 
     def __exit__(self, *_) -> None:
-        self._vectors.close()
+        with suppress(OSError):  # on a full disk what is in its buffer cannot be written: it is thrown away
+            self._vectors.close()
         shutil.rmtree(self._aside)
         self._lock.close()
         if not any(self.output.iterdir()):
@@ -322,16 +323,19 @@ class StoreWriter:
 
     def _write_vocabulary(self) -> None:
         path = self._aside / VOCABULARY
-        with closing(sqlite3.connect(path, isolation_level=None)) as database:
-            for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
-                database.execute(f"PRAGMA {setting}")
-            database.execute(
-                "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
-            )
-            database.execute("BEGIN")
-            # in the table's own order: full pages, and the same bytes whatever order the words came in
-            database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
-            database.execute("COMMIT")
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as database:
+                for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
+                    database.execute(f"PRAGMA {setting}")
+                database.execute(
+                    "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
+                )
+                database.execute("BEGIN")
+                # in the table's own order: full pages, and the same bytes whatever order the words came in
+                database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
+                database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
         with path.open("rb+") as file:
             _sync(file)
 

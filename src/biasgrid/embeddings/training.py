@@ -1,0 +1,174 @@
+"""Models that are trained here on a corpus, with gensim's Word2Vec or FastText: seeded, and by one worker.
+
+The same corpus and parameters give the same bytes in every process of one machine with one version of gensim and
+NumPy. Other processors and BLAS libraries add numbers up in another order, so that there the last bits of a sum, and
+after a million steps the vectors, may differ.
+
+This module is an input of every model trained with it: an edit of it trains them anew.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import BiasgridError
+from .store import EmbeddingStore, StoreWriter
+
+SENTENCE = 10_000  # tokens; as gensim's Text8Corpus has it, and the most that it trains on as one
+BLOCK = 1 << 20
+
+MOST = 2**31 - 1
+SWITCH, COUNT = (int, 0, 1), (int, 1, MOST)
+
+# gensim's names -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
+WORD2VEC = {
+    "vector_size": COUNT,
+    "window": COUNT,
+    "min_count": COUNT,
+    "epochs": COUNT,
+    "seed": (int, 0, 2**32 - 1),
+    "sg": SWITCH,
+    "hs": SWITCH,
+    "negative": (int, 0, MOST),
+    "ns_exponent": (float, -10, 10),
+    "cbow_mean": SWITCH,
+    "alpha": (float, 0, 1),
+    "min_alpha": (float, 0, 1),
+    "sample": (float, 0, 1),
+    "shrink_windows": (bool, False, True),
+    "max_vocab_size": COUNT,
+    "max_final_vocab": COUNT,
+}
+PARAMETERS = {
+    "word2vec": WORD2VEC,
+    "fasttext": WORD2VEC | {"min_n": COUNT, "max_n": COUNT, "bucket": COUNT},
+}
+KINDS = {int: "whole numbers", float: "numbers"}
+
+
+def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
+    """Raises BiasgridError for a parameter that the algorithm does not have, or a value that it cannot take."""
+    parameters = PARAMETERS[algorithm]
+    for name, value in given.items():
+        if name == "workers":
+            raise BiasgridError(
+                "workers: is always 1, so that the same vectors come out each time; leave it out"
+            )
+        if name not in parameters:
+            raise BiasgridError(
+                f"{algorithm} has no parameter {name!r}; allowed are: {', '.join(sorted(parameters))}"
+            )
+        kind, least, most = parameters[name]
+        fits = type(value) is kind or (kind is float and type(value) is int)
+        if not fits or not least <= value <= most:
+            allowed = "true and false" if kind is bool else f"{KINDS[kind]} from {least} to {most}"
+            raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are {allowed}")
+    if not given.get("hs") and given.get("negative", 5) == 0:
+        raise BiasgridError("negative: 0 without hs: 1 trains nothing; allowed are whole numbers from 1")
+    shortest, longest = given.get("min_n", 3), given.get("max_n", 6)
+    if shortest > longest:
+        raise BiasgridError(
+            f"min_n: {shortest} is more than max_n, {longest}: no n-gram would have such a length"
+        )
+
+
+def version() -> str:
+    """Changes with any edit of this module."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+def train(
+    corpus: Path,
+    output: Path,
+    *,
+    name: str,
+    algorithm: str,
+    params: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+) -> EmbeddingStore:
+    """Train a model on a corpus and write it as the store `output`, words by falling frequency.
+
+    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'.
+
+    Args:
+        corpus: UTF-8 text, plain, gzipped, or the only file of a .zip. White space parts the tokens, and nothing
+            else is done to them; a line end is white space. `SENTENCE` tokens are a sentence.
+        algorithm: word2vec or fasttext.
+        params: gensim's parameters by their names, those of `PARAMETERS`; others are as gensim has them.
+        metadata: further entries of model.json.
+
+    Raises BiasgridError for a wrong parameter, and for a corpus that cannot be read or has too few words.
+    """
+    check_parameters(algorithm, params)
+    import gensim
+
+    made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
+    model = made_by(**params, workers=1)
+    sentences = Sentences(corpus)
+    try:
+        # the same two steps as in gensim's constructor; a damaged corpus shows in the first
+        model.build_vocab(sentences)
+    except (zipfile.BadZipFile, EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
+        raise BiasgridError(f"{corpus}: is damaged, or no UTF-8 text: {error}") from None
+    except RuntimeError:  # gensim's word for no word at all
+        pass
+    if not len(model.wv):
+        raise BiasgridError(f"{corpus}: no word occurs {model.min_count} times (min_count)")
+    model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
+    facts = {"tokens": model.corpus_total_words, "gensim": gensim.__version__}
+    with StoreWriter(output, corpus) as writer:
+        writer.add(model.wv.index_to_key, model.wv.vectors)
+        record = {"label": name, "note": ""} | dict(metadata)
+        writer.finish(record | facts | {"name": name, "format": "trained", "vocab_prefix": ""})
+    return EmbeddingStore.open(output)
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew."""
+
+    corpus: Path
+
+    def __iter__(self) -> Iterator[list[str]]:
+        tokens: list[str] = []
+        rest = ""
+        with _text(self.corpus) as file:
+            while block := file.read(BLOCK):
+                block = rest + block
+                found = block.split()
+                rest = "" if block[-1].isspace() else found.pop()
+                tokens += found
+                while len(tokens) >= SENTENCE:
+                    yield tokens[:SENTENCE]
+                    tokens = tokens[SENTENCE:]
+        tokens += [rest] * bool(rest)
+        if tokens:
+            yield tokens
+
+
+@contextmanager
+def _text(corpus: Path) -> Iterator[IO[str]]:
+    with corpus.open("rb") as file:
+        head = file.read(4)
+        file.seek(0)
+        if head == b"PK\x03\x04":
+            with zipfile.ZipFile(file) as archive:
+                names = [info.filename for info in archive.infolist() if not info.is_dir()]
+                if len(names) != 1:
+                    raise BiasgridError(f"{corpus}: holds {len(names)} files; a corpus is one")
+                with archive.open(names[0]) as member:
+                    yield io.TextIOWrapper(member, encoding="utf-8")
+        elif head[:2] == b"\x1f\x8b":
+            with gzip.open(file, "rt", encoding="utf-8") as text:
+                yield text
+        else:
+            yield io.TextIOWrapper(file, encoding="utf-8")

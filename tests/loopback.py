@@ -1,0 +1,132 @@
+"""A server on this machine that does what servers of large files do on bad days, and what its tests share."""
+
+import hashlib
+import http.server
+import random
+import socket
+import struct
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from biasgrid.embeddings.download import Limits
+from biasgrid.errors import BiasgridError
+
+BODY = random.Random(7).randbytes(300_000)
+OTHER = random.Random(8).randbytes(300_000)
+FAST = Limits(attempts=4, backoff=0.01, longest_wait=0.05, stall=0.4, reach=2)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def md5(content: bytes) -> str:
+    return hashlib.md5(content).hexdigest()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.seen.append((self.path, self.headers))
+        act = self.server.plan.pop(0) if self.server.plan else self.server.usual
+        act(self)
+
+    def log_message(self, *args):
+        pass
+
+
+def serve(
+    handler,
+    body=BODY,
+    *,
+    etag='"one"',
+    ranges=True,
+    upto=None,
+    then=None,
+    length=True,
+    headers=(),
+    if_range=True,
+):
+    """Answer like a good server; `upto` bytes only where given, and `then` something nasty."""
+    start, asked = 0, handler.headers.get("Range")
+    condition = handler.headers.get("If-Range")
+    if asked and ranges and (not if_range or condition in (None, etag)):
+        start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        if start >= len(body):
+            handler.send_response(416)
+            handler.send_header("Content-Range", f"bytes */{len(body)}")
+            handler.end_headers()
+            return
+        handler.send_response(206)
+        handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+    else:
+        handler.send_response(200)
+    if length:
+        handler.send_header("Content-Length", str(len(body) - start))
+    if etag:
+        handler.send_header("ETag", etag)
+    for key, value in headers:
+        handler.send_header(key, value)
+    handler.end_headers()
+    sent = body[start:] if upto is None else body[start : max(upto, start)]
+    handler.wfile.write(sent)
+    handler.server.sent += len(sent)
+    if then:
+        handler.wfile.flush()
+        then(handler)
+
+
+def acting(**options):
+    return lambda handler: serve(handler, **options)
+
+
+def reset(handler):
+    """Close the connection with RST instead of FIN."""
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
+def sleep(handler):
+    handler.server.closing.wait(20)
+
+
+def answer(status, *headers, body=b""):
+    def act(handler):
+        handler.send_response(status)
+        for key, value in headers:
+            handler.send_header(key, value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return act
+
+
+def hang_up(handler):
+    """No answer at all."""
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def started(server):
+    """The server in a thread of its own; `closing` is set when it ends."""
+    server.handle_error = lambda *args: None  # clients of this server may vanish
+    server.closing = threading.Event()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def refused(*parts, kind=BiasgridError):
+    """What is inside fails in one line that holds these parts."""
+    with pytest.raises(kind) as error:
+        yield
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)
