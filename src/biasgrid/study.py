@@ -177,8 +177,19 @@ class Study:
         return archive if archive in self.config["benchmarks"] else None
 
     def located(self, files: Mapping[str, str]) -> dict[str, str]:
-        """Benchmarks' files by name, with those of archives where they are."""
+        """Benchmarks' files by name, with those of archives where they are.
+
+        Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
+        """
         raw = self.embeddings / "raw"
+        for archive in filter(None, map(self.archive_of, files.values())):
+            manifest = raw / archive / "manifest.json"
+            source = read_json(manifest)["source"] if manifest.is_file() else None
+            if source not in (None, self.config["benchmarks"][archive]["source"]):
+                raise BiasgridError(
+                    f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
+                    "one of them otherwise, or delete that folder"
+                )
         return {
             name: str(raw / path.replace(":", "/", 1)) if self.archive_of(path) else path
             for name, path in files.items()

@@ -1,5 +1,6 @@
 # The study that the config declares, and what happens when a step of it fails.
 import fcntl
+import hashlib
 import json
 import re
 import subprocess
@@ -90,25 +91,43 @@ def local_file(wildcards):
     return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
 
 
-def changed_store(model):
-    """Whether the store is another than the one that the study was computed on."""
-    record, store = STUDY.model_file(model), Path(EMBEDDINGS) / model / "model.json"
-    return record.is_file() and (not store.is_file() or record.read_bytes() != store.read_bytes())
+def manifest_file():
+    """An archive's manifest. The engine deletes what it makes again, but not what another run may be reading."""
+    path = f"{EMBEDDINGS}/raw/{{name}}/manifest.json"
+    return update(path) if STUDY.shares_embeddings else path
+
+
+def digest_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
+
+
+def remade(model):
+    """How often the store was found to be another than the one that the study was computed on, this time included.
+
+    A parameter of the rule, so it must stay as it was when the rule was run: the count is noted then, beside the
+    log, as the engine deletes outputs before it runs a rule.
+    """
+    note, record = Path(f"{LOGS}/store/{model}.made"), STUDY.model_file(model)
+    count, made = note.read_text().split() if note.is_file() else (0, digest_of(record))
+    return int(count) + (made not in ("none", digest_of(Path(EMBEDDINGS) / model / "model.json")))
 
 
 def make_store(model):
+    count = remade(model)
     build_store(model, STUDY.models[model], EMBEDDINGS, STUDY.shares_embeddings)
-    record_store(model)
+    record_store(model, count)
 
 
 def train_store(model):
+    count = remade(model)
     command("train", "--study", "-", "--model", model, given=STUDY.to_json())
-    record_store(model)
+    record_store(model, count)
 
 
-def record_store(model):
-    record = (Path(EMBEDDINGS) / model / "model.json").read_text(encoding="utf-8")
-    write_text(STUDY.model_file(model), record)
+def record_store(model, count):
+    made = Path(EMBEDDINGS) / model / "model.json"
+    write_text(f"{LOGS}/store/{model}.made", f"{count} {digest_of(made)}\n")
+    write_text(STUDY.model_file(model), made.read_text(encoding="utf-8"))
 
 
 def corpus_of(wildcards):

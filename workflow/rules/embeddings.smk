@@ -6,8 +6,7 @@ rule archive:
     input:
         local_file,
     output:
-        # update: the engine leaves the old one in place, which another run may be reading in the folder that both share
-        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
+        manifest_file(),
     log:
         f"{LOGS}/archive/{{name}}.txt",
     params:
@@ -41,7 +40,7 @@ rule store:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
         # a store that was deleted, or replaced by another run, is looked at again
-        changed=lambda w: changed_store(w.model),
+        remade=lambda w: remade(w.model),
     run:
         step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
 
@@ -59,6 +58,6 @@ rule train:
     params:
         spec=lambda w: source_spec(w.model, "source", "licence"),
         version=STORE_VERSION,
-        changed=lambda w: changed_store(w.model),
+        remade=lambda w: remade(w.model),
     run:
         step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)
