@@ -8,9 +8,13 @@ import os
 import sys
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 # cells run as threads of this process: BLAS threads inside them would multiply, and change the last bit
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
+# Snakemake itself has loaded NumPy, which has read those variables before they were set here
+threadpool_limits(1)
 # the code that cells depend on is the code that runs
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
