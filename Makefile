@@ -4,7 +4,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
-.PHONY: study study-npm debias full test lint install clean
+.PHONY: study study-npm debias full test cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -24,6 +24,10 @@ full: .venv/installed
 test: .venv/installed
 	$(BIN)/python -m pytest
 
+# On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
+cluster-test: .venv-slurm/installed
+	.venv-slurm/bin/python tests/cluster/embedded_study.py
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,5 +44,12 @@ install: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
+# An environment of its own: the plugin makes every start of Snakemake half a second slower.
+.venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
+	$(PYTHON) -m venv .venv-slurm
+	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock -r requirements-slurm.lock
+	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
 clean:
-	rm -rf .venv results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-slurm results .snakemake .biasgrid.lock

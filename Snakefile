@@ -32,6 +32,22 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 
 
+# what a cluster run does not submit: files of a few bytes, and downloads, for which nodes often have no network
+localrules:
+    study,
+    query,
+    archive,
+    fetch,
+    verify,
+
+
+if workflow.remote_exec:
+    # This is the process that a cluster's job starts on its node. It runs the job's steps itself, as threads:
+    # Snakemake's default, a Snakemake for each step, costs seconds a cell.
+    workflow.localrules(*(rule.name for rule in workflow.rules))
+    workflow.global_resources["_nodes"] = None  # as in a local run: it is cores that are counted
+
+
 # Everything of the study: each cell, the tables made of them, the figures.
 rule all:
     default_target: True

@@ -99,6 +99,28 @@ def make_store(model):
     write_text(STUDY.model_file(model), (store.path / "model.json").read_text(encoding="utf-8"))
 
 
+def store_mb(model):
+    """Megabytes of a model's store; before it is made a guess from its archive, before that a large model's."""
+    folder = Path(EMBEDDINGS)
+    try:
+        return (folder / model / "vectors.npy").stat().st_size // 10**6
+    except OSError:
+        pass
+    try:
+        manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
+        return (
+            5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+        )  # text packs 1:2.5
+    except (OSError, ValueError, KeyError):  # not there yet; damaged is for rule store to say
+        return 4000
+
+
+def memory(model, stores, attempt):
+    """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
+    # 800: a process with its libraries (measured: docs/cluster.md)
+    return (800 + stores * store_mb(model)) * attempt
+
+
 def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
@@ -174,9 +196,11 @@ onstart:
     LOCK.append(open(".biasgrid.lock", "w"))
     try:
         fcntl.flock(LOCK[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         print("biasgrid: another run is at work in this folder; wait for it or stop it", file=sys.stderr)
         os._exit(2)
+    except OSError as error:  # some file systems of clusters
+        print(f"biasgrid: no lock in this folder ({error}): start no second run here", file=sys.stderr)
 
 
 onerror:

@@ -33,6 +33,9 @@ rule store:
         f"{RESULTS}/models/{{model}}.json",
     log:
         f"{LOGS}/store/{{model}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
