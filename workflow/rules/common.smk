@@ -34,6 +34,7 @@ FAILED = {}  # what failed -> one line that says why
 
 def step(name, log, function, *args, **options):
     """Run one step of the workflow; why it failed goes to its log and to the summary at the end."""
+    Path(log).unlink(missing_ok=True)  # of a former try
     try:
         return function(*args, **options)
     except Exception as error:
@@ -41,6 +42,16 @@ def step(name, log, function, *args, **options):
         FAILED[name] = str(error) if wrong_input else f"{type(error).__name__}: {error}"
         Path(log).write_text(FAILED[name] if wrong_input else traceback.format_exc())
         raise WorkflowError(f"{name} failed: {FAILED[name]}") from None
+
+
+def failed_on_nodes():
+    """Steps that failed in the processes of a cluster's jobs, and why: what their logs say since this run began."""
+    began = os.stat(".biasgrid.lock").st_mtime
+    for log in sorted(Path(LOGS).rglob("*.txt")):
+        why = log.read_text().strip().rpartition("\n")[2]
+        if why and log.stat().st_mtime >= began:
+            kind, _, name = log.relative_to(LOGS).as_posix().removesuffix(".txt").partition("/")
+            yield f"{kind.replace('archive', 'download')} {name}".strip(), why
 
 
 def command(*arguments, given=None):
@@ -204,6 +215,8 @@ onstart:
 
 
 onerror:
+    if not workflow.local_exec:
+        FAILED.update(failed_on_nodes())
     # one reason often holds for several models: a host that cannot be reached
     unreachable = {}
     for name, why in sorted(FAILED.items()):
