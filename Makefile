@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation multilingual
 
-.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full test lint install clean
+.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full test cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -32,6 +32,10 @@ full: .venv/installed
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2
 
+# On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
+cluster-test: .venv-slurm/installed
+	.venv-slurm/bin/python tests/cluster/embedded_study.py
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -48,5 +52,12 @@ install: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
+# An environment of its own: the plugin makes every start of Snakemake half a second slower.
+.venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
+	$(PYTHON) -m venv .venv-slurm
+	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock -r requirements-slurm.lock
+	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
 clean:
-	rm -rf .venv results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-slurm results .snakemake .biasgrid.lock

@@ -36,6 +36,7 @@ FAILED = {}  # what failed -> one line that says why
 
 def step(name, log, function, *args, **options):
     """Run one step of the workflow; why it failed goes to its log and to the summary at the end."""
+    Path(log).unlink(missing_ok=True)  # of a former try
     try:
         return function(*args, **options)
     except Exception as error:
@@ -43,6 +44,16 @@ def step(name, log, function, *args, **options):
         FAILED[name] = str(error) if wrong_input else f"{type(error).__name__}: {error}"
         Path(log).write_text(FAILED[name] if wrong_input else traceback.format_exc())
         raise WorkflowError(f"{name} failed: {FAILED[name]}") from None
+
+
+def failed_on_nodes():
+    """Steps that failed in the processes of a cluster's jobs, and why: what their logs say since this run began."""
+    began = os.stat(".biasgrid.lock").st_mtime
+    for log in sorted(Path(LOGS).rglob("*.txt")):
+        why = log.read_text().strip().rpartition("\n")[2]
+        if why and log.stat().st_mtime >= began:
+            kind, _, name = log.relative_to(LOGS).as_posix().removesuffix(".txt").partition("/")
+            yield f"{kind.replace('archive', 'download')} {name}".strip(), why
 
 
 def command(*arguments, given=None):
@@ -135,6 +146,28 @@ def corpus_of(wildcards):
     return f"{EMBEDDINGS}/raw/{STUDY.models[wildcards.model]['source']['corpus']['name']}/manifest.json"
 
 
+def store_mb(model):
+    """Megabytes of a model's store; before it is made a guess from its archive, before that a large model's."""
+    folder = Path(EMBEDDINGS)
+    try:
+        return (folder / model / "vectors.npy").stat().st_size // 10**6
+    except OSError:
+        pass
+    try:
+        manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
+        return (
+            5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+        )  # text packs 1:2.5
+    except (OSError, ValueError, KeyError):  # not there yet; damaged is for rule store to say
+        return 4000
+
+
+def memory(model, stores, attempt):
+    """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
+    # 800: a process with its libraries (measured: docs/cluster.md)
+    return (800 + stores * store_mb(model)) * attempt
+
+
 def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
@@ -216,12 +249,16 @@ onstart:
     LOCK.append(open(".biasgrid.lock", "w"))
     try:
         fcntl.flock(LOCK[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         print("biasgrid: another run is at work in this folder; wait for it or stop it", file=sys.stderr)
         os._exit(2)
+    except OSError as error:  # some file systems of clusters
+        print(f"biasgrid: no lock in this folder ({error}): start no second run here", file=sys.stderr)
 
 
 onerror:
+    if not workflow.local_exec:
+        FAILED.update(failed_on_nodes())
     # one reason often holds for several models: a host that cannot be reached
     unreachable = {}
     for name, why in sorted(FAILED.items()):

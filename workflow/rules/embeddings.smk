@@ -36,6 +36,9 @@ rule store:
         f"{LOGS}/store/{{model}}.txt",
     wildcard_constraints:
         model=one_of(model for model in STUDY.models if model not in STUDY.trained),
+    resources:
+        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
@@ -55,6 +58,9 @@ rule train:
         f"{LOGS}/train/{{model}}.txt",
     wildcard_constraints:
         model=one_of(STUDY.trained),
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 120 * attempt,
     params:
         spec=lambda w: source_spec(w.model, "source", "licence"),
         version=STORE_VERSION,
