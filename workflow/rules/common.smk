@@ -108,6 +108,14 @@ def manifest_file():
     return update(path) if STUDY.shares_embeddings else path
 
 
+def fetch_archive(name):
+    # imported late: cells need no HTTP client
+    from biasgrid.embeddings.sources import fetch
+
+    entry = STUDY.sources[name]["source"]
+    fetch(name, entry, Path(EMBEDDINGS) / "raw", shared=STUDY.shares_embeddings)
+
+
 def digest_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
 
@@ -115,8 +123,8 @@ def digest_of(path):
 def remade(model):
     """How often the store was found to be another than the one that the study was computed on, this time included.
 
-    A parameter of the rule, so it must stay as it was when the rule was run: the count is noted then, beside the
-    log, as the engine deletes outputs before it runs a rule.
+    A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
+    log, as the engine deletes outputs before it runs a step.
     """
     note, record = Path(f"{LOGS}/store/{model}.made"), STUDY.model_file(model)
     count, made = note.read_text().split() if note.is_file() else (0, digest_of(record))
@@ -155,10 +163,9 @@ def store_mb(model):
         pass
     try:
         manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
-        return (
-            5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
-        )  # text packs 1:2.5
-    except (OSError, ValueError, KeyError):  # not there yet; damaged is for rule store to say
+        # vectors as text pack to two fifths of their size as a store
+        return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+    except (OSError, ValueError, KeyError):  # not there yet; one that is damaged is the store step's to tell
         return 4000
 
 
