@@ -95,6 +95,13 @@ def manifest_file():
     return update(path) if STUDY.shares_embeddings else path
 
 
+def fetch_archive(name):
+    # imported late: most runs need no HTTP client
+    from biasgrid.embeddings.sources import fetch
+
+    fetch(name, STUDY.sources[name]["source"], Path(EMBEDDINGS) / "raw", shared=STUDY.shares_embeddings)
+
+
 def digest_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
 

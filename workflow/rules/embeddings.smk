@@ -12,17 +12,7 @@ rule archive:
     params:
         source=lambda w: source_spec(w.name, "source"),
     run:
-        from biasgrid.embeddings.sources import fetch
-
-        step(
-            f"download {wildcards.name}",
-            log[0],
-            fetch,
-            wildcards.name,
-            STUDY.sources[wildcards.name]["source"],
-            Path(EMBEDDINGS) / "raw",
-            shared=STUDY.shares_embeddings,
-        )
+        step(f"download {wildcards.name}", log[0], fetch_archive, wildcards.name)
 
 
 # The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may
