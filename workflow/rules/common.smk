@@ -109,11 +109,10 @@ def manifest_file():
 
 
 def fetch_archive(name):
-    # imported late: cells need no HTTP client
+    # imported late: most runs need no HTTP client
     from biasgrid.embeddings.sources import fetch
 
-    entry = STUDY.sources[name]["source"]
-    fetch(name, entry, Path(EMBEDDINGS) / "raw", shared=STUDY.shares_embeddings)
+    fetch(name, STUDY.sources[name]["source"], Path(EMBEDDINGS) / "raw", shared=STUDY.shares_embeddings)
 
 
 def digest_of(path):
