@@ -204,6 +204,8 @@ def debiased(debiased_project, tmp_path):
     return made
 
 
+# what follows from new cells and evaluations
+FOLLOWS = {"scores", "aggregates", "rankings", "correlations", "mitigation", "figure"}
 ALL = [("one", "hard"), ("one", "hsr"), ("one", "projection"), ("two", "hard"), ("two", "projection")]
 
 
@@ -233,8 +235,35 @@ def test_editing_a_definitional_pair_refits_only_what_uses_it(debiased):
     assert cells(jobs) == {
         f"{m}/{d}/{k}/{q}" for m, d in ALL if d != "hsr" for k in ("weat", "mac") for q in ("q1", "q2")
     }
-    assert "query" not in jobs
-    assert "store" not in jobs
+    # the pairs are those of the evaluation, too
+    assert len(jobs["evaluation"]) == len(ALL) + 2
+    assert set(jobs) == {"debias", "evaluation", "cell", "study", *FOLLOWS}
+
+
+def evaluated(*fits):
+    return {f"evaluation/{model}/{debias}/first.json" for model, debias in fits}
+
+
+def test_a_new_method_and_a_removed_one(debiased):
+    config = debias_config()
+    methods = config["debias"]["First"]
+    methods["again"] = copy.deepcopy(methods["hsr"]) | {"label": "HSR again", "models": ["two"]}
+    debiased.configure(config)
+    jobs = planned(debiased)
+    assert jobs["debias"] == {"debias/two/again.npz"}
+    assert jobs["evaluation"] == evaluated(("two", "again"))
+    assert cells(jobs) == {f"two/again/{k}/{q}" for k in ("weat", "mac") for q in ("q1", "q2")}
+    assert set(jobs) == {"debias", "evaluation", "cell", "study", *FOLLOWS}
+    del methods["again"], methods["projection"]
+    debiased.configure(config)
+    assert set(planned(debiased)) == {"study", *FOLLOWS}
+
+
+def test_a_methods_label_changes_figures_only(debiased):
+    config = debias_config()
+    config["debias"]["First"]["hsr"]["label"] = "Renamed"
+    debiased.configure(config)
+    assert set(planned(debiased)) == {"study", "figure"}
 
 
 def test_editing_a_methods_parameter_or_module_refits_that_method(debiased):
@@ -244,9 +273,15 @@ def test_editing_a_methods_parameter_or_module_refits_that_method(debiased):
     jobs = planned(debiased)
     assert jobs["debias"] == {"debias/one/hsr.npz"}
     assert {name.split("/")[1] for name in cells(jobs)} == {"hsr"}
+    assert jobs["evaluation"] == evaluated(("one", "hsr"))
+    assert set(jobs) == {"debias", "evaluation", "cell", "study", *FOLLOWS}
     debiased.configure(debias_config())
     append(debiased.folder / "src" / "biasgrid" / "debias" / "hard.py")
-    assert planned(debiased)["debias"] == {f"debias/{m}/hard.npz" for m in ("one", "two")}
+    jobs = planned(debiased)
+    assert jobs["debias"] == {f"debias/{m}/hard.npz" for m in ("one", "two")}
+    assert {name.split("/")[1] for name in cells(jobs)} == {"hard"}
+    assert jobs["evaluation"] == evaluated(("one", "hard"), ("two", "hard"))
+    assert set(jobs) == {"debias", "evaluation", "cell", *FOLLOWS}
 
 
 @pytest.mark.parametrize(
@@ -289,16 +324,22 @@ def test_there_is_no_trade_off_without_a_measure_of_quality(root):
 def test_editing_a_querys_word_fits_nothing(debiased):
     debiased.word_sets.write_text(debiased.word_sets.read_text().replace('"f5"', '"f6"'))
     jobs = planned(debiased)
-    assert "debias" not in jobs
-    assert "evaluation" not in jobs
+    assert {name.split("/")[-1] for name in cells(jobs)} == {"q2"}
     assert {name.split("/")[1] for name in cells(jobs)} == {"none", "hard", "hsr", "projection"}
+    assert set(jobs) == {"query", "cell", *FOLLOWS}
 
 
 def test_editing_what_is_evaluated_measures_no_cell(debiased):
     append(debiased.folder / "pairs.tsv", "a0\tf7\t3\n")
     jobs = planned(debiased)
     assert len(jobs["evaluation"]) == len(ALL) + 2
-    assert set(jobs) <= {"evaluation", "mitigation", "figure", "all"}
+    assert set(jobs) == {"evaluation", "mitigation", "figure"}
+    config = debias_config()
+    config["evaluation"]["First"]["direct"]["words"] = ["c0", "c1"]
+    debiased.configure(config)
+    jobs = planned(debiased)
+    assert len(jobs["evaluation"]) == len(ALL) + 2
+    assert set(jobs) == {"evaluation", "mitigation", "figure", "study"}
 
 
 def test_cores_and_hands_do_not_change_a_byte(debiased_project, debiased, tmp_path):

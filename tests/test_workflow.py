@@ -15,6 +15,14 @@ import pytest
 from conftest import ROOT, Project
 
 TABLES_AND_FIGURES = {"scores", "aggregates", "rankings", "correlations", "figure"}
+# modules that no cell, table or figure of the study below is computed by: they plan the run, make models, are for
+# other kinds of study or for the command line
+OTHERS = [
+    "study", "configs", "files", "cli", "comparison", "mitigation", "debias/hard", "evaluation/spec",
+    "figures/__init__", "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+]  # fmt: skip
+# where the config itself is edited
+AND_STUDY = {*TABLES_AND_FIGURES, "study"}
 
 
 def planned(project, *arguments) -> dict[str, set[str]]:
@@ -71,29 +79,174 @@ def test_editing_a_word_reruns_its_queries_cells(finished):
     jobs = planned(finished)
     assert jobs["query"] == {"queries/q2.json"}
     assert cells(jobs) == every("/q2$")
-    assert set(jobs) > TABLES_AND_FIGURES
-    assert set(jobs) <= TABLES_AND_FIGURES | {"query", "cell", "all"}
+    assert set(jobs) == {"query", "cell", *TABLES_AND_FIGURES}
 
 
-def test_a_word_that_no_query_has_changes_nothing(finished):
-    finished.word_sets.write_text(finished.word_sets.read_text().replace('"x"', '"y"'))
+def test_what_says_the_same_in_another_form_changes_nothing(finished):
+    """A word that no query has, a word set written otherwise, comments in every file that the engine reads."""
+    sets = json.loads(finished.word_sets.read_text())
+    sets["sets"]["unused"] = ["y"]
+    finished.word_sets.write_text(json.dumps(sets, indent=4))
+    for path in [
+        finished.folder / "Snakefile",
+        *finished.folder.rglob("*.smk"),
+        *finished.folder.rglob("*.yaml"),
+    ]:
+        append(path)
+    cell = finished.folder / "workflow" / "rules" / "cells.smk"
+    cell.write_text(cell.read_text().replace("    run:\n", "    run:\n        # a comment in a rule\n"))
     assert planned(finished) == {}
 
 
-def test_editing_a_metrics_parameter_reruns_its_cells(finished):
-    finished.config["metrics"]["rnd"]["params"]["distance"] = "cos"
+def edit_model(key, **more):
+    return lambda config: config["models"][key].update(more)
+
+
+def new_model(config):
+    config["models"]["three"] = {"label": "Three", "source": {"type": "file", "path": "two.txt"}}
+
+
+def new_query(config):
+    first = config["criteria"]["First"]["queries"]
+    first["q4"] = copy.deepcopy(first["q1"])
+    first["q4"]["attributes"] = {"E": "toy.e", "D": ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"]}
+
+
+def removed(part, key):
+    return lambda config: config[part].pop(key)
+
+
+def renamed_criterion(config):
+    config["criteria"] = {
+        "Renamed" if name == "First" else name: entry for name, entry in config["criteria"].items()
+    }
+
+
+def moved_query(config):
+    config["criteria"]["Second"]["queries"]["q2"] = config["criteria"]["First"]["queries"].pop("q2")
+
+
+def reversed_order(config):
+    for part in ("models", "criteria", "metrics"):
+        config[part] = dict(reversed(config[part].items()))
+    for criterion in config["criteria"].values():
+        criterion["queries"] = dict(reversed(criterion["queries"].items()))
+    for key in reversed(list(config)):
+        config[key] = config.pop(key)
+
+
+def in_full(models, queries):
+    metrics = ("weat", "weat_es", "rnd", "rnsb")
+    return {f"{m}/none/{metric}/{q}" for m in models for metric in metrics for q in queries}
+
+
+@pytest.mark.parametrize(
+    ("edit", "rules", "reruns"),
+    [
+        (lambda c: c["metrics"]["rnd"]["params"].update(distance="cos"), {"cell", *AND_STUDY}, every("/rnd/")),
+        # Snakemake compares parameters as a set of values; one canonical text is one value
+        (
+            lambda c: c["metrics"]["rnsb"].update(params={"n_iterations": 5, "holdout": True}),
+            {"cell", *AND_STUDY},
+            every("/rnsb/"),
+        ),
+        (edit_model("two", words={"normalize": True}), {"cell", *AND_STUDY}, every("^two/")),
+        (edit_model("two", licence="mine"), {"store", "cell", *AND_STUDY}, every("^two/")),
+        (edit_model("two", label="Renamed"), {"study", "figure"}, set()),
+        (edit_model("two", note="measured twice"), {"study", "figure"}, set()),
+        (new_model, {"archive", "store", "cell", *AND_STUDY}, in_full(["three"], ["q1", "q2", "q3"])),
+        (removed("models", "two"), AND_STUDY, set()),
+        (new_query, {"query", "cell", *AND_STUDY}, in_full(["one", "two"], ["q4"])),
+        (lambda c: c["criteria"]["First"]["queries"].pop("q2"), AND_STUDY, set()),
+        (
+            lambda c: c["criteria"]["First"]["queries"]["q2"].update(name="Renamed"),
+            {"query", "cell", *AND_STUDY},
+            every("/q2$"),
+        ),
+        (renamed_criterion, {"cell", *AND_STUDY}, every("/q[12]$")),
+        (moved_query, {"cell", *AND_STUDY}, every("/q2$")),
+        (removed("criteria", "Second"), AND_STUDY, set()),
+        (
+            lambda c: c["criteria"]["Second"].update(ranked=False),
+            {"study", "aggregates", "rankings", "correlations", "figure"},
+            set(),
+        ),
+        (removed("metrics", "rnd"), AND_STUDY, set()),
+        (lambda c: c.update(words={"strategy": "all"}), {"cell", *AND_STUDY}, every("")),
+        (lambda c: c.update(seed=5), {"cell", *AND_STUDY}, every("")),
+        (lambda c: c.update(aggregation="avg"), {"study", "rankings", "correlations", "figure"}, set()),
+        (lambda c: c.update(correlations=["kendall"]), {"study", "correlations", "figure"}, set()),
+        (reversed_order, {"study", "figure"}, set()),
+    ],
+    ids=[
+        "metric parameter", "two metric parameters exchanged", "model look-up", "model licence", "model label",
+        "model note", "new model", "removed model", "new query", "removed query", "query name",
+        "renamed criterion", "moved query", "removed criterion", "unranked criterion", "removed metric",
+        "study look-up", "seed", "aggregation", "correlations", "order",
+    ],
+)  # fmt: skip
+def test_editing_the_config_reruns_what_depends_on_it(finished, edit, rules, reruns):
+    edit(finished.config)
     finished.configure(finished.config)
     jobs = planned(finished)
-    assert cells(jobs) == every("/rnd/")
-    assert "query" not in jobs
-    assert "store" not in jobs
+    assert set(jobs) == rules
+    assert cells(jobs) == reruns
+    if "store" in rules:
+        (model,) = {name.split("/")[0] for name in reruns}
+        assert jobs["store"] == {f"models/{model}.json"}
+    if "query" in rules:
+        (query,) = {name.split("/")[-1] for name in reruns}
+        assert jobs["query"] == {f"queries/{query}.json"}
 
 
-def test_exchanging_two_metrics_parameters_is_noticed(finished):
-    """Snakemake compares parameters as a set of values; one canonical text is one value."""
-    finished.config["metrics"]["rnsb"]["params"] = {"n_iterations": 5, "holdout": True}
+def test_a_renamed_criterion_is_renamed_in_every_table(finished):
+    renamed_criterion(finished.config)
     finished.configure(finished.config)
-    assert cells(planned(finished)) == every("/rnsb/")
+    finished.run()
+    results = finished.folder / "results" / "small"
+    for table in ("scores", "aggregates", "rankings", "correlations"):
+        text = (results / f"{table}.csv").read_text()
+        assert "Renamed," in text
+        assert "First," not in text
+
+
+def test_the_figures_that_are_listed_are_drawn(finished):
+    (finished.folder / "results/small/figures/rankings.png").unlink()
+    finished.config["figures"] = ["rankings"]
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert set(jobs) == {"study", "figure"}
+    assert jobs["figure"] == {"figures/rankings.pdf"}
+
+
+def test_published_numbers_are_compared_and_measure_nothing(finished):
+    finished.config["published"] = ["published.csv"]
+    published = finished.folder / "published.csv"
+    shutil.copy(ROOT / "data" / "published" / "case_study.csv", published)
+    finished.configure(finished.config)
+    finished.run()
+    assert planned(finished) == {}
+    append(published, published.read_text().splitlines()[-1].replace("word2vec", "word3vec") + "\n")
+    assert set(planned(finished)) == {"comparison"}
+    finished.config["models"]["two"]["published_as"] = "word2vec-google-news-300"
+    finished.configure(finished.config)
+    assert set(planned(finished)) == {"study", "comparison", "figure"}
+
+
+def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
+    finished.config["study"] = "second"
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert set(jobs) == {"query", "store", "cell", *AND_STUDY}
+    assert all(path.startswith("results/second/") for paths in jobs.values() for path in paths)
+    stores = [finished.folder / "data" / "embeddings" / model / "model.json" for model in ("one", "two")]
+    before = [path.stat().st_mtime_ns for path in stores]
+    finished.run("stores")
+    assert [path.stat().st_mtime_ns for path in stores] == before
+    # and the first study is as it was
+    finished.config["study"] = "small"
+    finished.configure(finished.config)
+    assert planned(finished) == {}
 
 
 @pytest.mark.parametrize(
@@ -101,61 +254,47 @@ def test_exchanging_two_metrics_parameters_is_noticed(finished):
     [("rnd", "/rnd/"), ("rnsb", "/rnsb/"), ("weat", "/weat"), ("ect", "nothing")],
 )
 def test_editing_a_metrics_module_reruns_its_cells(finished, module, pattern):
-    append(finished.folder / "src" / "biasgrid" / "metrics" / f"{module}.py")
-    assert cells(planned(finished)) == every(pattern)
-
-
-def test_editing_what_all_cells_share_reruns_all(finished):
-    append(finished.folder / "src" / "biasgrid" / "words.py")
-    assert cells(planned(finished)) == every("")
-
-
-def test_editing_the_look_up_of_one_model_reruns_its_cells(finished):
-    finished.config["models"]["two"]["words"] = {"normalize": True}
-    finished.configure(finished.config)
+    """Whatever is edited in it: a docstring counts as code does."""
+    path = finished.folder / "src" / "biasgrid" / "metrics" / f"{module}.py"
+    path.write_text(path.read_text().replace('"""', '"""Edited. ', 1))
     jobs = planned(finished)
-    assert cells(jobs) == every("^two/")
-    assert "store" not in jobs
+    assert cells(jobs) == every(pattern)
+    assert set(jobs) == ({"cell", *TABLES_AND_FIGURES} if every(pattern) else set())
 
 
-def test_a_label_changes_figures_only(finished):
-    finished.config["models"]["two"]["label"] = "Renamed"
-    finished.configure(finished.config)
-    assert set(planned(finished)) - {"all"} == {"study", "figure"}
-
-
-def test_a_figures_style_changes_figures_only(finished):
-    append(finished.folder / "src" / "biasgrid" / "figures" / "grid.py")
-    assert set(planned(finished)) - {"all"} == {"figure"}
-
-
-def test_the_aggregation_changes_what_is_made_of_scores(finished):
-    finished.config["aggregation"] = "avg"
-    finished.configure(finished.config)
+@pytest.mark.parametrize(
+    ("modules", "rules"),
+    [
+        (["words"], {"cell", *TABLES_AND_FIGURES}),
+        (["tables"], TABLES_AND_FIGURES),
+        (["figures/grid"], {"figure"}),
+        (OTHERS, set()),
+    ],
+    ids=["words", "tables", "figure style", "others"],
+)
+def test_editing_a_module_reruns_what_it_computes(finished, modules, rules):
+    for module in modules:
+        append(finished.folder / "src" / "biasgrid" / f"{module}.py")
     jobs = planned(finished)
-    assert set(jobs) - {"all"} == {"study", "rankings", "correlations", "figure"}
+    assert set(jobs) == rules
+    assert cells(jobs) == (every("") if "cell" in rules else set())
 
 
 def test_a_models_vectors_change_its_cells(finished):
     path = finished.folder / "two.txt"
     path.write_text(path.read_text().replace("a0 ", "a0 1", 1))
     jobs = planned(finished)
+    assert jobs["archive"] == {"data/embeddings/raw/two/manifest.json"}
     assert jobs["store"] == {"models/two.json"}
     assert cells(jobs) == every("^two/")
-
-
-def test_a_new_query_adds_its_cells(finished):
-    first = finished.config["criteria"]["First"]["queries"]
-    first["q4"] = copy.deepcopy(first["q1"])
-    first["q4"]["attributes"] = {"E": "toy.e", "D": ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"]}
-    finished.configure(finished.config)
-    jobs = planned(finished)
-    assert cells(jobs) == {f"{m}/none/{k}/q4" for m in ("one", "two") for k in finished.config["metrics"]}
+    assert set(jobs) == {"archive", "store", "cell", *TABLES_AND_FIGURES}
 
 
 def test_a_deleted_cell_is_made_again(finished):
     (finished.folder / "results/small/cells/one/none/weat/q1.json").unlink()
-    assert cells(planned(finished)) == {"one/none/weat/q1"}
+    jobs = planned(finished)
+    assert cells(jobs) == {"one/none/weat/q1"}
+    assert set(jobs) == {"cell", *TABLES_AND_FIGURES}
 
 
 def test_a_new_metric_is_one_file(finished):
@@ -167,9 +306,9 @@ def test_a_new_metric_is_one_file(finished):
     )
     finished.config["metrics"]["toy"] = {"params": {"factor": 2}}
     finished.configure(finished.config)
-    assert cells(planned(finished)) == {
-        f"{m}/none/toy/{q}" for m in ("one", "two") for q in ("q1", "q2", "q3")
-    }
+    jobs = planned(finished)
+    assert cells(jobs) == {f"{m}/none/toy/{q}" for m in ("one", "two") for q in ("q1", "q2", "q3")}
+    assert set(jobs) == {"cell", *AND_STUDY}
     finished.run()
     scores = (finished.folder / "results/small/scores.csv").read_text()
     assert "First,A and B wrt C,toy,one,none,16.0," in scores

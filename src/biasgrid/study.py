@@ -413,7 +413,7 @@ class Study:
     def ranking(self) -> dict[str, Any]:
         """What `tables.rankings` needs besides the scores."""
         return {
-            "ranked": self.ranked,
+            "ranked": sorted(self.ranked),
             "neutral": self.neutral,
             "aggregation": self.config["aggregation"],
             **self.config["ranking"],
@@ -439,6 +439,8 @@ class Study:
                 queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
                 for model in entry.get("models", self.models):
                     spec = {
+                        # it is written into the cell's file
+                        "criterion": criterion,
                         "metric": metric.get("metric", key),
                         "params": metric.get("params", {}),
                         "words": self.word_options(criterion, key, model),

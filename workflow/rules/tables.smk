@@ -24,7 +24,7 @@ rule aggregates:
     log:
         f"{LOGS}/aggregates.txt",
     params:
-        ranked=json.dumps(STUDY.ranked),
+        ranked=json.dumps(sorted(STUDY.ranked)),
     run:
         step("aggregates", log[0], tables.make, STUDY, "aggregates")
 
@@ -84,7 +84,7 @@ rule mitigation:
     log:
         f"{LOGS}/mitigation.txt",
     params:
-        neutral=json.dumps([[*names, value] for names, value in STUDY.neutrals.items()]),
+        neutral=json.dumps(sorted([*names, value] for names, value in STUDY.neutrals.items())),
     run:
         step("mitigation", log[0], tables.make, STUDY, "mitigation")
 
