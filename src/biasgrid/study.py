@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,13 @@ from .words import WordOptions
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
 TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
+# kinds of figures that are drawn only where a config lists them -> what a study must have for them
+NEEDS = {
+    "comparison": "published numbers (published)",
+    "professions": "an evaluation of direct bias with extremes",
+    "sentiment": "a criterion with RNSB",
+    "weat-table": "a criterion with WEAT, and published numbers (published)",
+}
 UNTOUCHED = "none"  # the debias key of a model as it is
 QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
@@ -96,6 +104,8 @@ class Study:
         """
         config = _checked(config, SCHEMA, where)
         config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
+        permutation = config["inference"].get("permutation", {})
+        permutation |= {key: int(permutation[key]) for key in ("draws", "exact") if key in permutation}
         for part in ("models", "criteria", "benchmarks", "quality"):
             config[part] = _merged(config[part], part, where, root)
         if "Overall" in config["criteria"]:
@@ -304,7 +314,8 @@ class Study:
         for name, cell in self.cells.items():
             if wanted and self.metric(cell.criterion, cell.metric).permuted:
                 # as for the cell's own: a debiased model draws what the untouched one draws
-                drawn = f"inference/{cell.model}/{UNTOUCHED}/{cell.metric}/{cell.query}"
+                # and metrics of one query draw alike: WEAT's statistic and effect size have one p-value
+                drawn = f"inference/{cell.model}/{UNTOUCHED}/{cell.query}"
                 seed = cell_seed(self.config["seed"], drawn)
                 found[name] = Inference(cell, _canonical(json.loads(cell.spec) | wanted | {"seed": seed}))
         return found
@@ -479,6 +490,7 @@ class Study:
         self._check_trained(where)
         self._check_debias(where)
         self._check_names(where)
+        self._check_files(where)
         self._check_known(f"{where}: beside", self.config["beside"], self.models)
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
@@ -489,6 +501,32 @@ class Study:
                     )
             for key in self.metrics(criterion):
                 self._check_metric(criterion, key, where)
+        drawn = {kind for kind, *_ in self.figures.values()}
+        for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
+            raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
+        if self.config["inference"] and not self.inferences:
+            raise BiasgridError(
+                f"{where}: inference: no metric of the study has a permutation test; leave it out"
+            )
+
+    def _check_files(self, where: str) -> None:
+        """That benchmarks' files are files, as far as can be known before anything is fetched."""
+        shipped = Path(find_spec("gensim").origin).parent / "test" / "test_data"
+        for criterion, spec in self.evaluation_specs.items():
+            place = f"{where}: evaluation: {criterion}" if criterion else f"{where}: quality"
+            for path in [*spec.similarity.values(), *spec.analogies.values()]:
+                archive, colon, file = path.partition(":")
+                if archive == "gensim" and colon and not (shipped / file).is_file():
+                    raise BiasgridError(f"{place}: {path!r}: gensim ships no such file")
+                source = self.config["benchmarks"].get(archive, {}).get("source", {})
+                members = [Path(member).name for member in source.get("members", [])]
+                if members and file not in members:
+                    raise BiasgridError(f"{place}: {path!r}: {archive} has {', '.join(members)}")
+                if colon and not source and archive != "gensim" and not Path(path).exists():
+                    known = ", ".join(["gensim", *self.config["benchmarks"]])
+                    raise BiasgridError(
+                        f"{place}: {path!r}: no archive {archive!r} in benchmarks; there are {known}"
+                    )
 
     def _check_trained(self, where: str) -> None:
         for key, model in self.config["models"].items():

@@ -8,19 +8,28 @@ import traceback
 
 from snakemake.exceptions import WorkflowError
 
-from biasgrid import debias, metrics
+from biasgrid import comparison, debias, metrics
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, build_store
+from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
 from biasgrid.figures import KINDS, cells_of
 from biasgrid.files import write_text
-from biasgrid.study import UNTOUCHED, Study
+from biasgrid.study import PLACE, UNTOUCHED, Study
 
 try:
     # Snakemake's own reading lets a key pass that stands twice
     for path in workflow.configfiles:
         read_yaml(os.path.relpath(path))
     STUDY = Study.of(config, where=", ".join(map(os.path.relpath, workflow.configfiles)))
+    comparison.read(STUDY.config["published"])
+    try:
+        STUDY.embeddings.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        set_by = "embeddings" if "embeddings" in STUDY.config else PLACE
+        raise BiasgridError(
+            f"{set_by}: {STUDY.embeddings} is no folder for embeddings: {error.strerror}"
+        ) from None
 except BiasgridError as error:
     print(f"biasgrid: {error}", file=sys.stderr)
     sys.exit(2)

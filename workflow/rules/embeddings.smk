@@ -53,7 +53,7 @@ rule train:
         runtime=lambda w, attempt: 120 * attempt,
     params:
         spec=lambda w: source_spec(w.model, "source", "licence"),
-        version=STORE_VERSION,
+        version=f"{STORE_VERSION} {trained_by()}",
         remade=lambda w: remade(w.model),
     run:
         step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)

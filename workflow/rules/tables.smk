@@ -59,7 +59,9 @@ rule correlations:
 
 rule comparison:
     input:
-        tables=[f"{RESULTS}/{name}.csv" for name in ("scores", "aggregates", "rankings", "correlations")],
+        tables=[f"{RESULTS}/{name}.csv" for name in ("aggregates", "rankings", "correlations")],
+        cells=rules.scores.input.cells,
+        inferences=rules.scores.input.inferences,
         evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
         published=STUDY.config["published"],
         code=[source("comparison.py"), source("mitigation.py")],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError
+from ..files import write_text
 from .readers import convert, open_model
 from .store import MODEL, EmbeddingStore
 
@@ -40,19 +41,14 @@ def build_store(
     archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
     manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
     # all that the store depends on
-    made_of = {
-        "archive": {file: facts["sha256"] for file, facts in manifest["files"].items()},
-        "source": source,
-        "licence": model.get("licence", "not stated"),
-        "converted_as": model.get("format"),
-        "vocab_prefix": model.get("vocab_prefix", ""),
-        "store_version": STORE_VERSION,
-    }
-    if trained:
-        from . import training
-
-        made_of["trained_by"] = training.version()
-    if _record(folder / name).items() >= made_of.items():
+    made_of = _asked_for(model)
+    made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
+    licence = {"licence": model.get("licence", "not stated")}
+    record = _record(folder / name)
+    if record.items() >= made_of.items():
+        if not shared and record | licence != record:  # what is said of the vectors, not they
+            text = json.dumps(record | licence, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+            write_text(folder / name / MODEL, text)
         return EmbeddingStore.open(folder / name)
     try:
         with (folder / f".{name}.lock").open("a") as lock:
@@ -67,13 +63,15 @@ def build_store(
                     f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
                 )
             if trained:
+                from . import training
+
                 return training.train(
                     archive,
                     folder / name,
                     name=name,
                     algorithm=source["algorithm"],
                     params=source["params"],
-                    metadata=made_of,
+                    metadata=made_of | licence,
                 )
             return convert(
                 archive,
@@ -83,7 +81,7 @@ def build_store(
                 # a pickle is read only if what was fetched is what a checksum in the config says
                 trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
                 vocab_prefix=made_of["vocab_prefix"],
-                metadata=made_of,
+                metadata=made_of | licence,
             )
     except OSError as error:
         raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
@@ -92,15 +90,30 @@ def build_store(
 def study_store(folder: Path | str, name: str, model: Mapping[str, Any]) -> EmbeddingStore:
     """Open the store `folder`/`name` of a study's model (`model` is its entry in `Study.models`).
 
-    Raises BiasgridError if it is not there, and if it was made of something else than the study says.
+    Raises BiasgridError if it is not there, or was made from another source than the study names, or otherwise.
     """
     store = EmbeddingStore.open(Path(folder) / name)
-    if store.metadata.get("source") != model["source"] or store.vocab_prefix != model.get("vocab_prefix", ""):
+    if not store.metadata.items() >= _asked_for(model).items():
         raise BiasgridError(
-            f"{store.path}: was made from another source than the study's {name}: make the stores again "
-            "(snakemake stores), or name one of the models otherwise"
+            f"{store.path}: was made from another source than the study's {name}, or otherwise: make the stores "
+            "again (snakemake stores), or name one of the models otherwise"
         )
     return store
+
+
+def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
+    """What a study says of a store, in the words of its model.json."""
+    asked = {
+        "source": model["source"],
+        "converted_as": model.get("format"),
+        "vocab_prefix": model.get("vocab_prefix", ""),
+        "store_version": STORE_VERSION,
+    }
+    if model["source"]["type"] == "trained":
+        from . import training
+
+        asked["trained_by"] = training.version()
+    return asked
 
 
 def _record(store: Path) -> dict[str, Any]:

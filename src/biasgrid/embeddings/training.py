@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.metadata
 import io
 import zipfile
 import zlib
@@ -82,8 +83,8 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
 
 
 def version() -> str:
-    """Changes with any edit of this module."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    """Changes with any edit of this module, and with gensim's version."""
+    return f"{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()} gensim {importlib.metadata.version('gensim')}"
 
 
 def train(

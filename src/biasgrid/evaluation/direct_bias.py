@@ -60,7 +60,8 @@ def measures(
     # each pair's two vectors lie as far on either side of their mean: half their difference
     variance = float(((differences := in_state[:, 0] - in_state[:, 1]) ** 2).sum())
     share = float(((differences @ g) ** 2).sum()) / variance if variance else math.nan
-    facts.append(fact("direct", "first_component_share", share, len(pairs.words)))
+    apart = int(differences.any(axis=1).sum())
+    facts.append(fact("direct", "first_component_share", share, apart))
     record: dict[str, Any] = {
         "shares": _shares(differences) if variance else [],
         "random_shares": _random_shares(*differences.shape, np.random.default_rng(seed)),

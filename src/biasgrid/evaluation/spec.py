@@ -142,6 +142,10 @@ class Spec:
             for key, path in entries.items():
                 if not isinstance(path, str) or not path:
                     raise BiasgridError(f"{name}: {key}: {path!r} is not the path of a file")
+        for name in self.similarity.keys() & self.analogies.keys():
+            raise BiasgridError(
+                f"analogies: {name}: a benchmark of similarity has this name; name one otherwise"
+            )
         if self.sembias is not None and (not isinstance(self.sembias, str) or not self.sembias):
             raise BiasgridError(f"sembias: {self.sembias!r} is not the path of a file")
         if self.look_up not in ("preprocessors", "gensim"):
