@@ -4,7 +4,10 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
-.PHONY: study study-npm debias full test lint install clean
+# what other studies replicate; text8 trains its models here
+REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation multilingual
+
+.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full test cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -14,15 +17,24 @@ study: .venv/installed
 study-npm: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
 
-debias: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/debias.yaml --quiet rules
-	@echo "figures: results/debias/figures   tables: results/debias/*.csv"
+# sweeney's own vectors are an npm package: without npm, the study has the others
+sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
+
+debias text8 $(REPLICATIONS): .venv/installed
+	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY) --quiet rules
+	@echo "figures: results/$@/figures   tables: results/$@/*.csv"
+
+replications: $(REPLICATIONS)
 
 full: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
 
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
+
+# On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
+cluster-test: .venv-slurm/installed
+	.venv-slurm/bin/python tests/cluster/embedded_study.py
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -40,5 +52,12 @@ install: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
+# An environment of its own: the plugin makes every start of Snakemake half a second slower.
+.venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
+	$(PYTHON) -m venv .venv-slurm
+	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock -r requirements-slurm.lock
+	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
 clean:
-	rm -rf .venv results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-slurm results .snakemake .biasgrid.lock

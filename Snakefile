@@ -8,9 +8,13 @@ import os
 import sys
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 # cells run as threads of this process: BLAS threads inside them would multiply, and change the last bit
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
+# Snakemake itself has loaded NumPy, which has read those variables before they were set here
+threadpool_limits(1)
 # the code that cells depend on is the code that runs
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
@@ -24,8 +28,25 @@ include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/queries.smk"
 include: "workflow/rules/debias.smk"
 include: "workflow/rules/cells.smk"
+include: "workflow/rules/inference.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+
+
+# what a cluster run does not submit: files of a few bytes, and downloads, for which nodes often have no network
+localrules:
+    study,
+    query,
+    archive,
+    fetch,
+    verify,
+
+
+if workflow.remote_exec:
+    # This is the process that a cluster's job starts on its node. It runs the job's steps itself, as threads:
+    # Snakemake's default, a Snakemake for each step, costs seconds a cell.
+    workflow.localrules(*(rule.name for rule in workflow.rules))
+    workflow.global_resources["_nodes"] = None  # as in a local run: it is cores that are counted
 
 
 # Everything of the study: each cell, the tables made of them, the figures.
@@ -34,6 +55,7 @@ rule all:
     input:
         # named one by one: a deleted cell is made again although the tables are there
         [str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
+        [str(STUDY.inference_file(inference)) for inference in STUDY.inferences.values()],
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],
         FIGURES,
         f"{RESULTS}/study.json",

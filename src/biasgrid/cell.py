@@ -7,6 +7,7 @@ import json
 from . import metrics
 from .debias.transform import Transform
 from .embeddings import study_store
+from .embeddings.store import DebiasedModel, EmbeddingStore
 from .files import write_text
 from .measure import as_json, dumps, measure
 from .query import Query
@@ -17,9 +18,7 @@ from .words import WordOptions
 def compute_cell(study: Study, cell: Cell) -> None:
     """Measure a cell and write its file: a pure function of query, store, transform and `cell.spec`, to the byte."""
     spec = json.loads(cell.spec)
-    model = study_store(study.embeddings, cell.model, study.models[cell.model])
-    if cell.debias != UNTOUCHED:
-        model = model.under(Transform.load(study.transform_file(cell.model, cell.debias)))
+    model = model_of(study, cell)
     results = measure(
         metrics.metric(spec["metric"]),
         Query.read(study.query_file(cell.query)),
@@ -42,3 +41,11 @@ def compute_cell(study: Study, cell: Cell) -> None:
         "results": [as_json(result) for result in results],
     }
     write_text(study.cell_file(cell), dumps(record, separators=(",", ":")) + "\n")
+
+
+def model_of(study: Study, cell: Cell) -> EmbeddingStore | DebiasedModel:
+    """The model that a cell is measured on, under its transform, if any."""
+    model = study_store(study.embeddings, cell.model, study.models[cell.model])
+    if cell.debias == UNTOUCHED:
+        return model
+    return model.under(Transform.load(study.transform_file(cell.model, cell.debias)))

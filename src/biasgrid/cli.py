@@ -124,14 +124,15 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
-    """What a debias method of a study costs and hides, written where the workflow writes it."""
+    """What a debias method of a study costs and hides, or a model's quality, written where the workflow writes it."""
     from . import mitigation
 
     study = _study(args.study)
-    if args.evaluation not in study.evaluations:
-        known = f"such as {next(iter(study.evaluations))!r}" if study.evaluations else "none"
+    evaluations = study.evaluations | study.quality
+    if args.evaluation not in evaluations:
+        known = f"such as {next(iter(evaluations))!r}" if evaluations else "none"
         raise BiasgridError(f"{args.study}: no evaluation {args.evaluation!r}; it has {known}")
-    chosen = study.evaluations[args.evaluation]
+    chosen = evaluations[args.evaluation]
     mitigation.evaluate(study, chosen)
     return {"evaluation": str(study.evaluation_file(chosen))}
 
@@ -203,6 +204,26 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     compute_cell(study, chosen)
     output = study.cell_file(chosen)
     return {"cell": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
+
+
+def infer(args: argparse.Namespace) -> dict[str, Any]:
+    """The permutation test of one cell of a study, written where the workflow writes it."""
+    from .files import write_text
+    from .inference import infer_cell
+
+    study = _study(args.study)
+    if args.cell not in study.inferences:
+        known = (
+            f"such as {next(iter(study.inferences))!r}"
+            if study.inferences
+            else "none (inference: in its config)"
+        )
+        raise BiasgridError(f"{args.study}: {args.cell!r} is not tested; what is tested: {known}")
+    chosen = study.inferences[args.cell]
+    write_text(study.query_file(chosen.cell.query), study.queries[chosen.cell.query].to_json())
+    infer_cell(study, chosen)
+    output = study.inference_file(chosen)
+    return {"inference": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
@@ -326,13 +347,18 @@ def _parser() -> argparse.ArgumentParser:
     command(train, study=study, model={"required": True, "help": "the model's key"})
     command(query, study=study, query={"required": True, "help": "the query's id"})
     command(cell, study=study, cell={"required": True, "help": "model/debias/metric/query"})
+    command(infer, study=study, cell={"required": True, "help": "model/debias/metric/query"})
     command(
         fit,
         study=study,
         model={"required": True, "help": "the model's key"},
         debias={"required": True, "help": "the debias method's key"},
     )
-    command(evaluate, study=study, evaluation={"required": True, "help": "model/debias/criterion"})
+    command(
+        evaluate,
+        study=study,
+        evaluation={"required": True, "help": "model/debias/criterion, or model/debias/quality"},
+    )
     command(table, study=study, table={"required": True, "choices": TABLES})
     command(figure, study=study, figure={"required": True, "help": "such as rankings"})
     return parser

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,24 +14,42 @@ import pandas as pd
 
 from . import tables
 from .errors import BiasgridError
-from .study import UNTOUCHED
+from .mitigation import read_evaluation
+from .study import UNTOUCHED, Study
 
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
 PUBLISHED += ["published", "digits", "relative_tolerance", "known", "note"]
 # a wider tolerance than this says that two draws agree, not that a number was reproduced
 CLOSE = 0.03
+OTHER_VECTORS = "other vectors"
+VERDICTS = ("reproduced", "explained", "differs", OTHER_VECTORS)
+# group and measure of an evaluation
+MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
+# in the column `digits`: the number is printed as a power of ten
+POWER = "log10"
+# a known value beside such a row agrees within this share of a power of ten
+NEAR = 0.1
+# of a cell's inference
+INFERRED = ("p_value", "p_normal")
+# how the note of a p-value begins that cannot be smaller
+LOWEST = "no smaller p-value than"
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
 
-def of_study(
-    results: Path | str, published: Iterable[Path | str], published_as: Mapping[tuple[str, str], str]
-) -> pd.DataFrame:
-    """`compare` for the tables and cells in a study's folder of results, and files of published numbers."""
-    results = Path(results)
-    made = [tables.read(results / f"{name}.csv") for name in ("aggregates", "rankings", "correlations")]
-    return compare(read(published), *made, results / "cells", published_as)
+def of_study(study: Study) -> pd.DataFrame:
+    """`compare` for a study's tables, cells, inference and evaluations, and the published numbers that it names."""
+    made = [tables.read(study.results / f"{name}.csv") for name in ("aggregates", "rankings", "correlations")]
+    return compare(
+        read(study.config["published"]),
+        *made,
+        study.results / "cells",
+        study.published_as,
+        inference=study.results / "inference",
+        evaluations=map(study.evaluation_file, study.evaluations.values()),
+        beside=study.config["beside"],
+    )
 
 
 def read(paths: Iterable[Path | str]) -> pd.DataFrame:
@@ -60,6 +79,9 @@ def compare(
     correlations: pd.DataFrame,
     cells: Path | str,
     published_as: Mapping[tuple[str, str], str],
+    inference: Path | str = "",
+    evaluations: Iterable[Path] = (),
+    beside: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
@@ -68,15 +90,21 @@ def compare(
     published_as  (model, debias key) -> the model whose published numbers it is compared with: for every model of
                   the study as it is ("none") itself, or the model that it is a part of; for one under a debias
                   method, which is called "<model> under <key>" here, the published debiased model, if any
+    inference     the study's folder of the cells' p-values
+    evaluations   the study's evaluation files
+    beside        model -> a published model of other vectors, whose numbers are set beside it and not judged
 
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
-    tolerance of at most 3 %, or both are NaN; "explained", it is not, but ours is within a wider tolerance, which
-    chance alone makes, or is the value that is known to come out today, and the note says why; "differs",
-    anything else, also where we have no value. `quantity` is led by the query's id. Ranks and
+    tolerance of at most 3 %, or rounds to the printed power of ten, or both are NaN; "explained", it is not, but
+    ours is within a wider tolerance, which chance alone makes, or is the value that is known to come out today, and
+    the note says why, or ours is the smallest p-value that its test can give and the printed one is below it;
+    "differs", anything else, also where we have no value. "other vectors" is none: the number was printed for vectors
+    that ours does not claim to be. `quantity` is led by the query's id. Ranks and
     their correlations depend on all models that are ranked: they are compared only where the study ranks exactly
     the models whose ranks the same source prints.
     """
     numbers = _numbers(aggregates, rankings, correlations)
+    measured = _measured(evaluations)
     # a model under a debias method ranks beside the others, so its presence counts
     ranked = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
     ranked = sorted(published_as.get((m, d), _unit(m, d)) for m, d in ranked)
@@ -88,23 +116,35 @@ def compare(
                 units = [("", UNTOUCHED)] if whole else []
             else:
                 units = [unit for unit, other in published_as.items() if row.model in (_unit(*unit), other)]
+                units += [(model, UNTOUCHED) for model, other in (beside or {}).items() if row.model == other]
                 if row.quantity == "rank" and not whole:
                     units = []
             for model, debias in units:
-                if row.query:
-                    cell = Path(cells) / model / debias / row.metric / f"{row.query}.json"
-                    ours, why = _of_cell(cell, row.quantity)
+                cell = Path(model) / debias / row.metric / f"{row.query}.json"
+                lowest = 0.0
+                if row.quantity in INFERRED:
+                    ours, why, lowest = _of_inference(Path(inference) / cell, row.quantity)
+                elif row.query:
+                    ours, why = _of_cell(Path(cells) / cell, row.quantity)
+                elif MEASURE.fullmatch(row.quantity):
+                    missing = None, "the study evaluates no such measure"
+                    ours, why = measured.get((row.criterion, model, debias, row.quantity), missing)
                 else:
                     ours = numbers.get((row.criterion, row.metric, _unit(model, debias), row.quantity))
                     why = "the study has no such number" if ours is None else ""
-                rows.append(_compared(row, _unit(model, debias), ours, why))
+                other = debias == UNTOUCHED and (beside or {}).get(model) == row.model
+                rows.append(_compared(row, _unit(model, debias), ours, why, other, lowest))
     return pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
 
 
 def verdict(
-    published: float, ours: float, digits: int, relative_tolerance: float, known: float | None
+    published: float, ours: float, digits: int | str, relative_tolerance: float, known: float | None
 ) -> str:
-    """See `compare`. `digits` are the decimals that were printed."""
+    """See `compare`. `digits` are the decimals that were printed, or "log10" for a power of ten."""
+    if digits == POWER:
+        if _near(published, ours, 0.5):
+            return "reproduced"
+        return "explained" if known is not None and _near(known, ours, NEAR) else "differs"
     if _agree(published, ours, 0.5 * 10.0**-digits + 1e-12, min(relative_tolerance, CLOSE)):
         return "reproduced"
     if known is not None and _agree(known, ours, 1e-12, 1e-4):
@@ -124,15 +164,33 @@ def _agree(expected: float, ours: float, absolute: float, relative: float) -> bo
     return abs(ours - expected) <= max(absolute, relative * abs(expected))
 
 
-def _compared(row: Any, model: str, ours: float | None, why: str) -> tuple:
-    """The row of the comparison. `ours` is None where the study has no such number."""
+def _near(expected: float, ours: float, powers: float) -> bool:
+    """Whether two positive numbers are at most so many powers of ten apart."""
+    if math.isnan(expected) or math.isnan(ours):
+        return math.isnan(expected) and math.isnan(ours)
+    return ours > 0 and abs(math.log10(ours / expected)) <= powers
+
+
+def _compared(
+    row: Any, model: str, ours: float | None, why: str, other_vectors: bool, lowest: float
+) -> tuple:
+    """The row of the comparison. `ours` is None where the study has no such number, `lowest` the smallest p-value
+    that its test can give (0: it is none)."""
     judged = "differs"
-    if ours is not None:
+    if other_vectors:
+        judged = OTHER_VECTORS
+    elif ours is not None:
         judged = verdict(row.published, ours, row.digits, row.relative_tolerance, row.known)
+        if judged == "differs" and lowest and row.published < ours <= lowest:
+            judged, why = (
+                "explained",
+                f"{LOWEST} {lowest:.2g} can come out of this many partitions",
+            )
     other = f"printed for {row.model}" if model not in (row.model, "") else ""
     ours = math.nan if ours is None else float(ours)
     quantity = f"{row.query}: {row.quantity}" if row.query else row.quantity
-    note = "; ".join(filter(None, (why, other, row.note)))
+    # a note on the printed number's tolerance says nothing of other vectors
+    note = "; ".join(filter(None, (why, other, "" if other_vectors else row.note)))
     place = (row.source, row.table, row.criterion, row.metric, model, quantity)
     return (*place, row.published, ours, ours - row.published, judged, note)
 
@@ -153,6 +211,18 @@ def _numbers(
     for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):
         numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", "correlation"] = row.correlation
     return numbers
+
+
+def _measured(evaluations: Iterable[Path]) -> dict[tuple, tuple[float, str]]:
+    """A measure's value, and why it is NaN, by criterion, model, debias and group/measure."""
+    found = {}
+    for record in map(read_evaluation, evaluations):
+        for measure in record["measures"]:
+            place = record["criterion"], record["model"], record["debias"]
+            value, status = measure["value"], measure["status"]
+            known = (float(value), "") if value is not None else (math.nan, f"ours is NaN: {status}")
+            found[*place, f"{measure['group']}/{measure['measure']}"] = known
+    return found
 
 
 def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
@@ -178,6 +248,24 @@ def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
     return float(value), ""
 
 
+def _of_inference(path: Path, quantity: str) -> tuple[float | None, str, float]:
+    """A p-value of a cell as `_of_cell` gives numbers, and the smallest that its test can give (0: none)."""
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    except FileNotFoundError:
+        return None, "the study has no such p-value", 0.0
+    except (OSError, ValueError, KeyError) as error:
+        raise BiasgridError(f"{path}: not a file of p-values: {error}") from None
+    if len(results) != 1:
+        raise BiasgridError(
+            f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
+        )
+    (result,) = results
+    if result.get(quantity) is None:
+        return math.nan, f"ours is NaN: {result['status']}", 0.0
+    return result[quantity], "", result["p_lowest"] if quantity == "p_value" else 0.0
+
+
 def _pointer(text: str) -> list[str]:
     """The keys of a JSON pointer (RFC 6901)."""
     return [key.replace("~1", "/").replace("~0", "~") for key in text[1:].split("/")]
@@ -188,24 +276,35 @@ def _published(line: list[str], where: str) -> list:
         raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
     row = dict(zip(PUBLISHED, line, strict=True))
     quantity = row["quantity"]
-    of_query = quantity == "value" or quantity.startswith("/")
-    if not of_query and quantity not in (*tables.AGGREGATIONS, "rank", "correlation"):
-        allowed = ", ".join([*tables.AGGREGATIONS, "rank", "correlation", "value"])
+    of_query = quantity in ("value", *INFERRED) or quantity.startswith("/")
+    of_evaluation = MEASURE.fullmatch(quantity) is not None
+    if not (of_query or of_evaluation) and quantity not in (*tables.AGGREGATIONS, "rank", "correlation"):
+        allowed = ", ".join([*tables.AGGREGATIONS, "rank", "correlation", "value", *INFERRED])
         raise BiasgridError(
-            f"{where}: quantity {quantity!r}; allowed are {allowed} and a JSON pointer (/scalars/...)"
+            f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
+            "and a measure of an evaluation (direct/direct_bias)"
         )
+    if of_evaluation and row["metric"]:
+        raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")
     if of_query != bool(row["query"]):
         raise BiasgridError(f"{where}: {quantity!r} {'needs a' if of_query else 'is of no'} query")
     if (row["known"] or row["relative_tolerance"]) and not row["note"]:
         raise BiasgridError(f"{where}: a tolerance or a known value needs a note that says why")
     try:
         row["published"] = float(row["published"])
-        row["digits"] = int(row["digits"])
+        row["digits"] = POWER if row["digits"] == POWER else int(row["digits"])
         row["relative_tolerance"] = float(row["relative_tolerance"] or 0)
         row["known"] = float(row["known"]) if row["known"] else None
     except ValueError as error:
         raise BiasgridError(f"{where}: {error}") from None
-    if math.isinf(row["published"]) or row["digits"] < 0 or not 0 <= row["relative_tolerance"] < 1:
+    if row["digits"] == POWER:
+        if f"{row['published']:e}".partition("e")[0].strip("0.") != "1":
+            raise BiasgridError(f"{where}: {row['published']:g} is no power of ten")
+        if row["relative_tolerance"] or (row["known"] is not None and row["known"] <= 0):
+            raise BiasgridError(
+                f"{where}: beside a power of ten there is no tolerance, and a known value is above 0"
+            )
+    elif math.isinf(row["published"]) or row["digits"] < 0 or not 0 <= row["relative_tolerance"] < 1:
         raise BiasgridError(
             f"{where}: a number is finite, has no negative digits, and a tolerance from 0 to 1"
         )

@@ -66,11 +66,40 @@ def measure(
     if metric.seeded:
         parameters["seed"] = seed
     words = words or WordOptions()
-    found = {}
-    for role, sets in (("target", query.target_sets), ("attribute", query.attribute_sets)):
-        for s in sets:
-            found[s.name] = find(s.name, s.words, model, words, paired=metric.paired and role == "target")
+    found = look_up(metric, query, model, words)
     return [_measure(metric, q, found, parameters, words) for q in query.subqueries(metric.template)]
+
+
+def look_up(
+    metric: Metric, query: Query, model: EmbeddingStore | DebiasedModel, words: WordOptions
+) -> dict[str, FoundSet]:
+    """The query's sets by name, as the model knows them."""
+    roles = (("target", query.target_sets), ("attribute", query.attribute_sets))
+    return {
+        s.name: find(s.name, s.words, model, words, paired=metric.paired and role == "target")
+        for role, sets in roles
+        for s in sets
+    }
+
+
+def subquery(
+    metric: Metric, query: Query, found: Mapping[str, FoundSet], words: WordOptions
+) -> tuple[list[FoundSet], list[FoundSet], str]:
+    """What the metric takes of a (sub-)query: target sets, attribute sets, and "ok" or which lost too many words.
+
+    For a metric of pairs the target sets are cut to whole pairs: what lost a partner is not used.
+    """
+    targets, attributes = (
+        [found[s.name] for s in side] for side in (query.target_sets, query.attribute_sets)
+    )
+    failed = [
+        s.name
+        for s in targets + attributes
+        if s.lost_share > words.lost_vocabulary_threshold or not len(s.vectors)
+    ]
+    if metric.paired:
+        targets = matched(targets)
+    return targets, attributes, "lost_words:" + ";".join(failed) if failed else "ok"
 
 
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
@@ -100,20 +129,15 @@ def _measure(
     parameters: Mapping[str, Any],
     words: WordOptions,
 ) -> Result:
-    targets = [found[s.name] for s in query.target_sets]
-    attributes = [found[s.name] for s in query.attribute_sets]
-    sets = targets + attributes
-    failed = [s.name for s in sets if s.lost_share > words.lost_vocabulary_threshold or not len(s.vectors)]
+    sets = [found[s.name] for s in query.target_sets + query.attribute_sets]
+    targets, attributes, status = subquery(metric, query, found, words)
     extra = {}
     if metric.paired:
-        # a pair is whole or not there at all: what lost a partner is not used
-        targets = matched(targets)
         whole = len(np.unique(targets[0].slots // _variants(words)))
         longest = max(len(s.words) for s in query.target_sets)
         extra = {"pairs": whole, "pairs_lost": longest - whole}
-    if failed:
-        score, status = Score(math.nan), "lost_words:" + ";".join(failed)
-    else:
+    score = Score(math.nan)
+    if status == "ok":
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
         with np.errstate(all="ignore"):
             score = metric.function(

@@ -33,7 +33,8 @@ def fit(study: Study, fit: Fit) -> Transform:
 
 
 def evaluate(study: Study, evaluation: Evaluation) -> None:
-    """Measure what a debias method costs and hides and write it: a pure function of store, transform and spec."""
+    """Measure what a debias method costs and hides, or a model's quality, and write it: a pure function of store,
+    transform and spec."""
     # imported late: cells import this package and evaluate nothing
     from .evaluation import evaluate as measured
 
@@ -62,8 +63,8 @@ def table(
     criterion and metric), over the cells that have a value both before and after (`n` of them). Else what the
     evaluation files hold; `n` is how many words, pairs or questions the measure after rests on.
     """
-    read = [_read(path) for path in evaluations]
-    states = {(r["criterion"], r["model"], r["debias"]): r for r in read}
+    records = map(read_evaluation, evaluations)
+    states = {(r["criterion"], r["model"], r["debias"]): r for r in records}
     rows = []
     for (criterion, model, key), record in states.items():
         if key == UNTOUCHED:
@@ -107,13 +108,14 @@ def word_maps(
     maps = []
     for evaluation in study.evaluations.values():
         if (evaluation.criterion, evaluation.model) == (criterion, model):
-            record = _read(study.evaluation_file(evaluation))
+            record = read_evaluation(study.evaluation_file(evaluation))
             values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
             maps.append((model, evaluation.debias, record["map"], values.get("cluster_accuracy")))
     return maps
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_evaluation(path: Path) -> dict[str, Any]:
+    """An evaluation's record. Raises BiasgridError for a file that is none."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -23,9 +23,10 @@ from .query import Query
 from .words import WordOptions
 
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
-TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation")
+TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 UNTOUCHED = "none"  # the debias key of a model as it is
+QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
@@ -58,17 +59,26 @@ class Fit:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What debiasing costs and hides, measured on a model that is untouched or under one transform."""
+    """What debiasing costs and hides, measured on a model that is untouched or under one transform; without a
+    criterion its quality, on the benchmarks that the study has for all its models."""
 
-    criterion: str
+    criterion: str | None
     debias: str
     model: str
     spec: str
 
     @property
     def name(self) -> str:
-        """Model/debias/criterion, its path below the study's evaluations."""
-        return f"{self.model}/{self.debias}/{_slug(self.criterion)}"
+        """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
+        return f"{self.model}/{self.debias}/{_slug(self.criterion) if self.criterion else QUALITY}"
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How sure a cell's value is. `spec` is everything that depends on besides the store and the query."""
+
+    cell: Cell
+    spec: str
 
 
 @dataclass(frozen=True)
@@ -86,7 +96,7 @@ class Study:
         """
         config = _checked(config, SCHEMA, where)
         config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
-        for part in ("models", "criteria"):
+        for part in ("models", "criteria", "benchmarks", "quality"):
             config[part] = _merged(config[part], part, where, root)
         if "Overall" in config["criteria"]:
             raise BiasgridError(
@@ -98,7 +108,7 @@ class Study:
             for criterion, entry in config[part].items():
                 place = f"{where}: {part}: {criterion}"
                 config[part][criterion] = _resolved(entry, place, root / config["word_sets"], word_sets)
-        for entry in config["evaluation"].values():
+        for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
             for kind in ("similarity", "analogies"):
                 entry.setdefault(kind, {})
         for criterion, entry in config["criteria"].items():
@@ -145,9 +155,10 @@ class Study:
         return models | self.config["benchmarks"] | self.config["corpora"]
 
     @cached_property
-    def evaluation_specs(self) -> dict[str, Spec]:
-        """What to evaluate, by criterion."""
-        return {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
+    def evaluation_specs(self) -> dict[str | None, Spec]:
+        """What to evaluate, by criterion; None: the quality of all models."""
+        specs = {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
+        return specs | {None: Spec.of(self.config["quality"])}
 
     @property
     def embeddings(self) -> Path:
@@ -166,8 +177,19 @@ class Study:
         return archive if archive in self.config["benchmarks"] else None
 
     def located(self, files: Mapping[str, str]) -> dict[str, str]:
-        """Benchmarks' files by name, with those of archives where they are."""
+        """Benchmarks' files by name, with those of archives where they are.
+
+        Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
+        """
         raw = self.embeddings / "raw"
+        for archive in filter(None, map(self.archive_of, files.values())):
+            manifest = raw / archive / "manifest.json"
+            source = read_json(manifest)["source"] if manifest.is_file() else None
+            if source not in (None, self.config["benchmarks"][archive]["source"]):
+                raise BiasgridError(
+                    f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
+                    "one of them otherwise, or delete that folder"
+                )
         return {
             name: str(raw / path.replace(":", "/", 1)) if self.archive_of(path) else path
             for name, path in files.items()
@@ -181,6 +203,10 @@ class Study:
     def cell_file(self, cell: Cell) -> Path:
         """Where a cell's results are."""
         return self.results / "cells" / f"{cell.name}.json"
+
+    def inference_file(self, inference: Inference) -> Path:
+        """Where a cell's p-values are."""
+        return self.results / "inference" / f"{inference.cell.name}.json"
 
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
@@ -201,8 +227,12 @@ class Study:
     @property
     def tables(self) -> list[str]:
         """The tables that the study has: a comparison only where the config names published numbers, a table of
-        mitigation only where it says what to evaluate."""
-        needs = {"comparison": self.config["published"], "mitigation": self.evaluations}
+        mitigation or quality only where it says what to evaluate."""
+        needs = {
+            "comparison": self.config["published"],
+            "mitigation": self.evaluations,
+            "quality": self.quality,
+        }
         return [name for name in TABLES if needs.get(name, True)]
 
     @property
@@ -210,12 +240,21 @@ class Study:
         """Figure name -> (kind, criterion, model)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
         wanted = self.config["figures"]
+        if "comparison" in wanted and self.config["published"]:
+            figures["comparison"] = ("comparison", None, None)
         if self.ranked:
             for name in ("rankings", "rankings-by-criterion", "correlations"):
                 if name in wanted:
                     figures[name] = (name, None, None)
             if "scores" in wanted:
                 figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
+            if "quality-ranks" in wanted and self.quality:
+                figures["quality-ranks"] = ("quality-ranks", None, None)
+        if "weat-table" in wanted:
+            for criterion in self.config["criteria"]:
+                registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
+                if registered & {"weat", "weat_es"} and self.config["published"]:
+                    figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
                 slug = _slug(criterion)
@@ -224,11 +263,23 @@ class Study:
                     figures[f"trade-off-{slug}"] = ("trade-off", criterion, None)
                 if entry.get("hidden") is not None:
                     figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
-                    models = dict.fromkeys(
-                        e.model for e in self.evaluations.values() if e.criterion == criterion
-                    )
+                    models = self._evaluated(criterion)
                     figures |= {f"word-map-{slug}-{m}": ("word-map", criterion, m) for m in models}
+        if "professions" in wanted:
+            for criterion, spec in self.evaluation_specs.items():
+                if spec.direct and spec.direct.extremes:
+                    models, slug = self._evaluated(criterion), _slug(criterion)
+                    figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
+        if "sentiment" in wanted:
+            for criterion in self.config["criteria"]:
+                if any(self.metric(criterion, key).name == "rnsb" for key in self.metrics(criterion)):
+                    figures[f"sentiment-{_slug(criterion)}"] = ("sentiment", criterion, None)
         return figures
+
+    def _evaluated(self, criterion: str) -> list[str]:
+        """The models that are evaluated on a criterion."""
+        models = (e.model for e in self.evaluations.values() if e.criterion == criterion)
+        return list(dict.fromkeys(models))
 
     @property
     def ranked(self) -> list[str]:
@@ -243,6 +294,20 @@ class Study:
     def cells(self) -> dict[str, Cell]:
         """All cells of the grid by name."""
         return {cell.name: cell for cell in self._cells()}
+
+    @cached_property
+    def inferences(self) -> dict[str, Inference]:
+        """What is inferred, by the name of the cell: for each metric that has a permutation test, where the config
+        asks for one."""
+        wanted = self.config["inference"]
+        found = {}
+        for name, cell in self.cells.items():
+            if wanted and self.metric(cell.criterion, cell.metric).permuted:
+                # as for the cell's own: a debiased model draws what the untouched one draws
+                drawn = f"inference/{cell.model}/{UNTOUCHED}/{cell.metric}/{cell.query}"
+                seed = cell_seed(self.config["seed"], drawn)
+                found[name] = Inference(cell, _canonical(json.loads(cell.spec) | wanted | {"seed": seed}))
+        return found
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -270,7 +335,7 @@ class Study:
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
-        """All evaluations by name: of each criterion's debias methods, and of the models untouched."""
+        """What debiasing costs, by name: of each criterion's debias methods, and of the models untouched."""
         found = {}
         for criterion, entry in self.config["evaluation"].items():
             spec = {"spec": entry, "seed": cell_seed(self.config["seed"], f"evaluation/{criterion}")}
@@ -280,6 +345,16 @@ class Study:
                 evaluation = Evaluation(criterion, key, model, _canonical(spec))
                 found[evaluation.name] = evaluation
         return found
+
+    @cached_property
+    def quality(self) -> dict[str, Evaluation]:
+        """Evaluations on the benchmarks of `quality`, by name: of every model, untouched and under the debias methods
+        that rank beside the models. Nothing in them is drawn at random."""
+        if not self.config["quality"]:
+            return {}
+        spec = _canonical({"spec": self.config["quality"] | {"items": True}, "seed": 0})
+        evaluations = [Evaluation(None, debias, model, spec) for model, debias in self._ranked_states()]
+        return {evaluation.name: evaluation for evaluation in evaluations}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -385,10 +460,26 @@ class Study:
             if (model, key) in self.fits and criterion in entry.get("criteria", [own])
         ]
 
+    def _ranked_states(self) -> list[tuple[str, str]]:
+        """Model and debias key of what ranks beside each other: the models, and those under a debias method that are
+        measured on all ranked criteria (as in `tables.rankings`)."""
+        ranked = set(self.ranked)
+        criteria: dict[str, set[str]] = {}
+        measured: dict[tuple[tuple[str, str], str], set[str]] = {}
+        for cell in self.cells.values():
+            if cell.criterion in ranked:
+                criteria.setdefault(cell.metric, set()).add(cell.criterion)
+                state = cell.model, cell.debias
+                measured.setdefault((state, cell.metric), set()).add(cell.criterion)
+        beside = {state for (state, metric), found in measured.items() if found == criteria[metric]}
+        states = [(model, key) for model in self.models for key in (UNTOUCHED, *self.debias)]
+        return [state for state in states if state[1] == UNTOUCHED or state in beside]
+
     def _check(self, where: str) -> None:
         self._check_trained(where)
         self._check_debias(where)
         self._check_names(where)
+        self._check_known(f"{where}: beside", self.config["beside"], self.models)
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
                 if model not in self.models:
@@ -440,6 +531,18 @@ class Study:
                 Spec.of(entry)
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: evaluation: {criterion}: {error}") from None
+            if self.config["quality"] and _slug(criterion) == QUALITY:
+                raise BiasgridError(
+                    f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
+                    "criterion otherwise"
+                )
+        if quality := self.config["quality"]:
+            if not quality["similarity"] and not quality["analogies"]:
+                raise BiasgridError(f"{where}: quality: names no benchmark under similarity or analogies")
+            try:
+                Spec.of(quality)
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: quality: {error}") from None
 
     @staticmethod
     def _check_known(where: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -451,8 +554,9 @@ class Study:
 
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
-        slugs = [_slug(criterion) for criterion in self.ranked]
-        for criterion in self.ranked:
+        drawn = self.config["criteria"] if "sentiment" in self.config["figures"] else self.ranked
+        slugs = [_slug(criterion) for criterion in drawn]
+        for criterion in drawn:
             if slugs.count(_slug(criterion)) > 1:
                 raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
         labels = [model["label"] for model in self.models.values()]

@@ -26,26 +26,37 @@ OVERALL = "Overall"
 CORRELATIONS = ("spearman", "kendall", "pearson")
 
 
-def scores(cells: Iterable[Path]) -> pd.DataFrame:
+def scores(cells: Iterable[Path], inferences: Iterable[Path] = ()) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, and `Study` has seen
-    to it that one name means the same words. The columns p_value, ci_low and ci_high are empty where a cell has
-    no inference. Raises BiasgridError for a file that is no cell.
+    to it that one name means the same words. The column p_value is that of the cell's file among `inferences`,
+    empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises BiasgridError for a
+    file that is no cell.
     """
+    p_values = {key: result["p_value"] for key, result in _results(inferences) if "p_value" in result}
     rows: dict[tuple, dict] = {}
-    for path in cells:
+    for key, result in _results(cells):
+        row = dict(zip(SCORES[:5], key, strict=True))
+        row |= {name: result.get(name) for name in SCORES[5:]}
+        if result["status"] == "ok":
+            row["p_value"] = p_values.get(key)
+        rows.setdefault(key, row)
+    table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
+    numbers = ["value", "p_value", "ci_low", "ci_high"]
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def _results(files: Iterable[Path]) -> Iterable[tuple[tuple, dict]]:
+    """The results in cell files, each led by its row's first columns in scores.csv."""
+    for path in files:
         try:
             cell = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise BiasgridError(f"{path}: not a cell file: {error}") from None
         for result in cell["results"]:
-            row = {name: cell[name] for name in ("criterion", "metric", "model", "debias")}
-            row |= {name: result.get(name) for name in SCORES if name not in row}
-            rows.setdefault(tuple(row[name] for name in SCORES[:5]), row)
-    table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
-    numbers = ["value", "p_value", "ci_low", "ci_high"]
-    return table.astype(dict.fromkeys(numbers, "float64"))
+            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+            yield place, result
 
 
 def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
@@ -95,10 +106,14 @@ def rankings(
         rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(known)))
     columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]
     table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
-    # values that agree to twelve digits are a tie, not an order made by rounding
-    rounded = table["value"].map(lambda v: float(f"{v:.12g}"))
-    table.insert(5, "rank", rounded.groupby([table["criterion"], table["metric"]]).rank(method=ties))
+    by_metric = [table["criterion"], table["metric"]]
+    table.insert(5, "rank", rounded(table["value"]).groupby(by_metric).rank(method=ties))
     return table
+
+
+def rounded(values: pd.Series) -> pd.Series:
+    """Values to rank: those that agree to twelve digits are a tie, not an order made by rounding."""
+    return values.map(lambda value: float(f"{value:.12g}"))
 
 
 def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) -> pd.DataFrame:
@@ -120,22 +135,24 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
 def make(study: Study, name: str) -> int:
     """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows."""
     # imported late: they read tables with this module
-    from . import comparison, mitigation
+    from . import comparison, mitigation, quality
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
 
     recipes = {
-        "scores": lambda: scores(map(study.cell_file, study.cells.values())),
+        "scores": lambda: scores(
+            map(study.cell_file, study.cells.values()),
+            map(study.inference_file, study.inferences.values()),
+        ),
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
         "rankings": lambda: rankings(table("scores"), **study.ranking),
         "correlations": lambda: correlations(table("rankings"), study.config["correlations"]),
-        "comparison": lambda: comparison.of_study(
-            study.results, study.config["published"], study.published_as
-        ),
+        "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
         ),
+        "quality": lambda: quality.table(map(study.evaluation_file, study.quality.values())),
     }
     made = recipes[name]()
     write(made, study.results / f"{name}.csv")
@@ -162,8 +179,11 @@ def read(path: Path | str) -> pd.DataFrame:
         "difference",
         "before",
         "after",
+        "coverage",
+        "common_value",
+        "common_rank",
     ]
-    counts = ["words_used", "words_lost", "cells", "cells_nan", "n"]
+    counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
     return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))

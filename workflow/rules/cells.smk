@@ -14,6 +14,10 @@ rule cell:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
         f"{LOGS}/cell/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
+    resources:
+        # it reads its words' rows and no others
+        mem_mb=lambda w, attempt: 800 * attempt,
+        runtime=lambda w, attempt: attempt,
     params:
         # one canonical text: Snakemake compares parameters as a set of values
         spec=lambda w: cell_of(w).spec,

@@ -1,5 +1,6 @@
 # The study that the config declares, and what happens when a step of it fails.
 import fcntl
+import hashlib
 import json
 import re
 import subprocess
@@ -11,7 +12,7 @@ from biasgrid import debias, metrics
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, build_store
 from biasgrid.errors import BiasgridError
-from biasgrid.figures import KINDS
+from biasgrid.figures import KINDS, cells_of
 from biasgrid.files import write_text
 from biasgrid.study import UNTOUCHED, Study
 
@@ -26,6 +27,7 @@ except BiasgridError as error:
 
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
+EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = f"logs/{STUDY.name}"
 SOURCES = Path(workflow.basedir) / "src" / "biasgrid"
 LOCK = []  # this run's lock file, open as long as the run
@@ -34,6 +36,7 @@ FAILED = {}  # what failed -> one line that says why
 
 def step(name, log, function, *args, **options):
     """Run one step of the workflow; why it failed goes to its log and to the summary at the end."""
+    Path(log).unlink(missing_ok=True)  # of a former try
     try:
         return function(*args, **options)
     except Exception as error:
@@ -41,6 +44,16 @@ def step(name, log, function, *args, **options):
         FAILED[name] = str(error) if wrong_input else f"{type(error).__name__}: {error}"
         Path(log).write_text(FAILED[name] if wrong_input else traceback.format_exc())
         raise WorkflowError(f"{name} failed: {FAILED[name]}") from None
+
+
+def failed_on_nodes():
+    """Steps that failed in the processes of a cluster's jobs, and why: what their logs say since this run began."""
+    began = os.stat(".biasgrid.lock").st_mtime
+    for log in sorted(Path(LOGS).rglob("*.txt")):
+        why = log.read_text().strip().rpartition("\n")[2]
+        if why and log.stat().st_mtime >= began:
+            kind, _, name = log.relative_to(LOGS).as_posix().removesuffix(".txt").partition("/")
+            yield f"{kind.replace('archive', 'download')} {name}".strip(), why
 
 
 def command(*arguments, given=None):
@@ -68,7 +81,7 @@ wildcard_constraints:
     query=one_of(STUDY.queries),
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
     debias=one_of([UNTOUCHED, *STUDY.debias]),
-    evaluation=one_of(STUDY.evaluations),
+    evaluation=one_of(EVALUATIONS),
     figure=one_of(STUDY.figures),
 
 
@@ -89,30 +102,76 @@ def local_file(wildcards):
     return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
 
 
-def changed_store(model):
-    """Whether the store is another than the one that the study was computed on."""
-    record, store = STUDY.model_file(model), Path(EMBEDDINGS) / model / "model.json"
-    return record.is_file() and (not store.is_file() or record.read_bytes() != store.read_bytes())
+def manifest_file():
+    """An archive's manifest. The engine deletes what it makes again, but not what another run may be reading."""
+    path = f"{EMBEDDINGS}/raw/{{name}}/manifest.json"
+    return update(path) if STUDY.shares_embeddings else path
+
+
+def fetch_archive(name):
+    # imported late: most runs need no HTTP client
+    from biasgrid.embeddings.sources import fetch
+
+    fetch(name, STUDY.sources[name]["source"], Path(EMBEDDINGS) / "raw", shared=STUDY.shares_embeddings)
+
+
+def digest_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
+
+
+def remade(model):
+    """How often the store was found to be another than the one that the study was computed on, this time included.
+
+    A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
+    log, as the engine deletes outputs before it runs a step.
+    """
+    note, record = Path(f"{LOGS}/store/{model}.made"), STUDY.model_file(model)
+    count, made = note.read_text().split() if note.is_file() else (0, digest_of(record))
+    return int(count) + (made not in ("none", digest_of(Path(EMBEDDINGS) / model / "model.json")))
 
 
 def make_store(model):
+    count = remade(model)
     build_store(model, STUDY.models[model], EMBEDDINGS, STUDY.shares_embeddings)
-    record_store(model)
+    record_store(model, count)
 
 
 def train_store(model):
+    count = remade(model)
     command("train", "--study", "-", "--model", model, given=STUDY.to_json())
-    record_store(model)
+    record_store(model, count)
 
 
-def record_store(model):
-    record = (Path(EMBEDDINGS) / model / "model.json").read_text(encoding="utf-8")
-    write_text(STUDY.model_file(model), record)
+def record_store(model, count):
+    made = Path(EMBEDDINGS) / model / "model.json"
+    write_text(f"{LOGS}/store/{model}.made", f"{count} {digest_of(made)}\n")
+    write_text(STUDY.model_file(model), made.read_text(encoding="utf-8"))
 
 
 def corpus_of(wildcards):
     """The archive that a model is trained on."""
     return f"{EMBEDDINGS}/raw/{STUDY.models[wildcards.model]['source']['corpus']['name']}/manifest.json"
+
+
+def store_mb(model):
+    """Megabytes of a model's store; before it is made a guess from its archive, before that a large model's."""
+    folder = Path(EMBEDDINGS)
+    try:
+        return (folder / model / "vectors.npy").stat().st_size // 10**6
+    except OSError:
+        pass
+    try:
+        manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
+        # vectors as text pack to two fifths of their size as a store
+        return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+    except (OSError, ValueError, KeyError):  # not there yet; one that is damaged is the store step's to tell
+        return 4000
+
+
+def memory(model, stores, attempt):
+    """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
+    # 800: a process with its libraries (measured: docs/cluster.md)
+    return (800 + stores * store_mb(model)) * attempt
 
 
 def cell_of(wildcards):
@@ -139,6 +198,10 @@ def cell_code(wildcards):
     return CELL_SOURCES + [source("debias/transform.py")] * (wildcards.debias != UNTOUCHED)
 
 
+def inference_of(wildcards):
+    return STUDY.inferences[cell_of(wildcards).name]
+
+
 # what a fitted debias method depends on, besides the method's own modules
 DEBIAS_SOURCES = [source("geometry.py"), source("words.py"), source("embeddings/store.py")]
 # and what an evaluation does
@@ -157,7 +220,7 @@ def method_sources(wildcards):
 
 
 def evaluation_of(wildcards):
-    return STUDY.evaluations[wildcards.evaluation]
+    return EVALUATIONS[wildcards.evaluation]
 
 
 def evaluation_files(wildcards):
@@ -176,11 +239,13 @@ def drawn_from(wildcards):
     kind = KINDS[name]
     evaluations = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
     tables = [f"{RESULTS}/{table}.csv" for table in kind.tables]
-    return tables + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
+    cells = [str(STUDY.cell_file(cell)) for cell in cells_of(STUDY, name, criterion)]
+    return tables + cells + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
 
 
 def figure_code(wildcards):
-    drawn_by = {"grid", KINDS[STUDY.figures[wildcards.figure][0]].module or "grid"}
+    kind = KINDS[STUDY.figures[wildcards.figure][0]]
+    drawn_by = {"grid", kind.module or "grid", *kind.helpers}
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)]
 
 
@@ -190,17 +255,23 @@ onstart:
     LOCK.append(open(".biasgrid.lock", "w"))
     try:
         fcntl.flock(LOCK[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         print("biasgrid: another run is at work in this folder; wait for it or stop it", file=sys.stderr)
         os._exit(2)
+    except OSError as error:  # some file systems of clusters
+        print(f"biasgrid: no lock in this folder ({error}): start no second run here", file=sys.stderr)
 
 
 onerror:
+    if not workflow.local_exec:
+        FAILED.update(failed_on_nodes())
     # one reason often holds for several models: a host that cannot be reached
     unreachable = {}
     for name, why in sorted(FAILED.items()):
         kind, _, model = name.partition(" ")
-        if kind == "download":
+        if kind == "download" and STUDY.sources[model]["source"]["type"] == "file":
+            print(f"biasgrid: {why}", file=sys.stderr)
+        elif kind == "download":
             unreachable.setdefault(why.removeprefix(f"{model}: "), []).append(model)
         else:
             print(f"biasgrid: {name} failed: {why}", file=sys.stderr)

@@ -12,6 +12,9 @@ rule debias:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
         f"{LOGS}/debias/{{model}}/{{debias}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        runtime=lambda w, attempt: 30 * attempt,
     params:
         spec=lambda w: fit_of(w).spec,
     run:
@@ -36,6 +39,9 @@ rule evaluation:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:
         f"{LOGS}/evaluation/{{evaluation}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: memory(evaluation_of(w).model, 3, attempt),
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         spec=lambda w: evaluation_of(w).spec,
     run:

@@ -6,24 +6,13 @@ rule archive:
     input:
         local_file,
     output:
-        # update: the engine leaves the old one in place, which another run may be reading in the folder that both share
-        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
+        manifest_file(),
     log:
         f"{LOGS}/archive/{{name}}.txt",
     params:
         source=lambda w: source_spec(w.name, "source"),
     run:
-        from biasgrid.embeddings.sources import fetch
-
-        step(
-            f"download {wildcards.name}",
-            log[0],
-            fetch,
-            wildcards.name,
-            STUDY.sources[wildcards.name]["source"],
-            Path(EMBEDDINGS) / "raw",
-            shared=STUDY.shares_embeddings,
-        )
+        step(f"download {wildcards.name}", log[0], fetch_archive, wildcards.name)
 
 
 # The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may
@@ -37,11 +26,14 @@ rule store:
         f"{LOGS}/store/{{model}}.txt",
     wildcard_constraints:
         model=one_of(model for model in STUDY.models if model not in STUDY.trained),
+    resources:
+        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
         # a store that was deleted, or replaced by another run, is looked at again
-        changed=lambda w: changed_store(w.model),
+        remade=lambda w: remade(w.model),
     run:
         step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
 
@@ -56,9 +48,12 @@ rule train:
         f"{LOGS}/train/{{model}}.txt",
     wildcard_constraints:
         model=one_of(STUDY.trained),
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 120 * attempt,
     params:
         spec=lambda w: source_spec(w.model, "source", "licence"),
         version=STORE_VERSION,
-        changed=lambda w: changed_store(w.model),
+        remade=lambda w: remade(w.model),
     run:
         step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)

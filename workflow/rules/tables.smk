@@ -5,6 +5,7 @@ from biasgrid import tables
 rule scores:
     input:
         cells=[str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
+        inferences=[str(STUDY.inference_file(inference)) for inference in STUDY.inferences.values()],
         code=source("tables.py"),
     output:
         f"{RESULTS}/scores.csv",
@@ -59,14 +60,16 @@ rule correlations:
 rule comparison:
     input:
         tables=[f"{RESULTS}/{name}.csv" for name in ("scores", "aggregates", "rankings", "correlations")],
+        evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
         published=STUDY.config["published"],
-        code=source("comparison.py"),
+        code=[source("comparison.py"), source("mitigation.py")],
     output:
         f"{RESULTS}/comparison.csv",
     log:
         f"{LOGS}/comparison.txt",
     params:
         published_as=json.dumps(sorted([*unit, other] for unit, other in STUDY.published_as.items())),
+        beside=json.dumps(STUDY.config["beside"], sort_keys=True),
     run:
         step("comparison", log[0], tables.make, STUDY, "comparison")
 
@@ -84,3 +87,15 @@ rule mitigation:
         neutral=json.dumps(sorted([*names, value] for names, value in STUDY.neutrals.items())),
     run:
         step("mitigation", log[0], tables.make, STUDY, "mitigation")
+
+
+rule quality:
+    input:
+        evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.quality.values()],
+        code=[source(f"{name}.py") for name in ("quality", "tables", "evaluation/retention")],
+    output:
+        f"{RESULTS}/quality.csv",
+    log:
+        f"{LOGS}/quality.txt",
+    run:
+        step("quality", log[0], tables.make, STUDY, "quality")

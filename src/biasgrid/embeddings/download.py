@@ -142,10 +142,9 @@ def download_parts(
     destination = Path(destination)
     joined, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
 
-    def drop(reason: str) -> WrongHash:
+    def drop() -> None:
         joined.unlink(missing_ok=True)
         record.unlink(missing_ok=True)
-        return WrongHash(f"{reason}; nothing was kept")
 
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -163,12 +162,17 @@ def download_parts(
         with joined.open("rb") as file:
             for entry in there:
                 if _hash_next(file, entry["bytes"]) != entry["sha256"]:
-                    raise drop(f"{joined}: changed on the disk since {entry['url']} was downloaded")
+                    drop()
+                    raise BiasgridError(
+                        f"{joined}: changed on the disk since {entry['url']} was downloaded; nothing was kept"
+                    )
         digest = hash_file(joined)
         for algorithm, expected in whole.items():
             if (got := hash_file(joined, algorithm)) != expected:
-                raise drop(
-                    f"{urls[0]} and its other parts, joined: expected {algorithm} {expected}, got {got}"
+                drop()
+                raise WrongHash(
+                    f"{urls[0]} and its other parts, joined: expected {algorithm} {expected}, got {got}; "
+                    "nothing was kept"
                 )
         os.replace(joined, destination)
         record.unlink(missing_ok=True)

@@ -21,17 +21,21 @@ def evaluate(
 
     Returns a record for JSON, the same to the last bit for the same input, whatever the number of threads:
 
-    measures  list of {"group", "measure", "value", "n", "status"}
+    measures  list of {"group", "measure", "value", "n", "status"}; similarity and analogy also have "total", how many
+              pairs or questions there are, and with `items` every pair's and question's outcome
     words     side -> the most biased words that clustering and neighbours look at, the most biased first
     map       {"words", "side", "xy"} of some of them (`biasgrid.evaluation.map`)
+    direct    shares of variance of the definitional pairs' components, and projections (`direct_bias`)
 
-    "words" and "map" are empty without `hidden`. `n` is how many words, pairs, questions or instances the value
-    rests on: those that the model has. `value` is None where there are too few of them ("too_few_words" and the
-    like) or the measure is not defined ("degenerate"). Status "no_direction:K" says that the value does without
-    K words, pairs or questions whose vectors are zero or not finite; else it is "ok". Measures by group:
+    "words" and "map" are empty without `hidden`, "direct" is without `direct`. `n` is how many words, pairs,
+    questions or instances the value rests on: those that the model has. `value` is None where there are too few of
+    them ("too_few_words" and the like) or the measure is not defined ("degenerate"). Status "no_direction:K" says
+    that the value does without K words, pairs or questions whose vectors are zero or not finite; else it is "ok".
+    Measures by group:
 
     hidden        cluster_accuracy, svm_accuracy, neighbours_share, neighbours_correlation (`hidden_bias`)
-    direct        direct_bias (`direct_bias`)
+    direct        direct_bias, direct_bias_all, first_component_share, extreme_<end>, extreme_<end>_order
+                  (`direct_bias`)
     similarity    Spearman's rho by benchmark (`retention`)
     analogy       accuracy by benchmark; where it has such sections also <name>_semantic, <name>_syntactic and
                   <name>_family (`analogies`)
@@ -49,7 +53,7 @@ def evaluate(
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
     state = model if transform is None else model.under(transform)
-    record: dict[str, Any] = {"measures": [], "words": {}, "map": {}}
+    record: dict[str, Any] = {"measures": [], "words": {}, "map": {}, "direct": {}}
     measures = record["measures"]
     pairs = {name: benchmarks.word_pairs(path) for name, path in spec.similarity.items()}
     questions = {name: benchmarks.questions(path) for name, path in spec.analogies.items()}
@@ -60,9 +64,12 @@ def evaluate(
             record["words"] = biased.names(spec.hidden.sides, spec.hidden.cluster_words)
             record["map"] = word_map.word_map(state, biased, spec.hidden, seed)
         if spec.direct:
-            measures += direct_bias.measures(model, state, spec.direct, spec.preprocessors)
-        measures += retention.measures(state, pairs, spec.preprocessors, spec.look_up)
-        measures += analogies.measures(state, questions, spec.preprocessors, spec.look_up)
+            facts, record["direct"] = direct_bias.measures(
+                model, state, spec.direct, seed, spec.preprocessors
+            )
+            measures += facts
+        measures += retention.measures(state, pairs, spec.preprocessors, spec.look_up, spec.items)
+        measures += analogies.measures(state, questions, spec.preprocessors, spec.look_up, spec.items)
         if spec.sembias:
             measures += sembias.measures(state, benchmarks.sembias(spec.sembias), spec.preprocessors)
         if transform is not None:

@@ -19,6 +19,7 @@ CANDIDATES = (
 )
 QUESTIONS = 1000  # whose words' similarities with all candidates are held at one time
 BLOCK = 16  # questions that are answered at one time: what they need stays in the cache
+UNKNOWN, UNDIRECTED = -1, -2  # no answer: a word is not among the candidates, or has no direction
 Question = tuple[str, tuple[str, str, str, str]]
 
 
@@ -27,9 +28,11 @@ def measures(
     benchmarks: Mapping[str, Sequence[Question]],
     preprocessors: Sequence[Preprocessor] = ({},),
     how: str = "preprocessors",
+    items: bool = False,
 ) -> list[dict[str, Any]]:
-    """Accuracy by benchmark, 0 to 1; `n` questions. If a benchmark has sections whose names begin with "gram", also
-    that of these (<name>_syntactic) and of the others (<name>_semantic); and that of its section family.
+    """Accuracy by benchmark, 0 to 1; `n` questions of its `total`. If a benchmark has sections whose names begin with
+    "gram", also that of these (<name>_syntactic) and of the others (<name>_semantic); and that of its section family.
+    With `items` a whole benchmark also has `right`: by question 1, 0, or None where it was left out.
 
     The answer is the word among the model's first 30,000 whose vector has the highest cosine with b - a + c (of unit
     vectors), but for a, b and c in any case; it is right if it is d in any case. A question of which these 30,000
@@ -47,7 +50,8 @@ def measures(
     found = {word: entry for word, entry in found.items() if entry[1] in candidates}
     facts = []
     for name, questions in benchmarks.items():
-        right, undirected = _answered(state, questions, found, vectors, there, rows, forms)
+        answers = _answered(state, questions, found, vectors, there, rows, forms)
+        section_of = np.array([section for section, _ in questions])
         sections = list(dict.fromkeys(section for section, _ in questions))
         grammar = [section for section in sections if section.startswith("gram")]
         parts = {name: sections}
@@ -57,18 +61,20 @@ def measures(
         if "family" in sections:
             parts[f"{name}_family"] = ["family"]
         for part, members in parts.items():
-            answers = [answer for section in members for answer in right[section]]
-            accuracy = float(np.mean(answers)) if answers else math.nan
-            lost = sum(undirected[section] for section in members)
-            facts.append(
-                fact("analogy", part, accuracy, len(answers), undirected=lost, why="too_few_questions")
-            )
+            mine = answers[np.isin(section_of, members)]
+            answered = mine[mine >= 0]
+            accuracy = float(np.mean(answered)) if len(answered) else math.nan
+            more = {"total": len(mine)}
+            if items and part == name:
+                more["right"] = np.where(mine >= 0, mine, None).tolist()
+            lost = int((mine == UNDIRECTED).sum())
+            counts = {"undirected": lost, "why": "too_few_questions", **more}
+            facts.append(fact("analogy", part, accuracy, len(answered), **counts))
     return facts
 
 
 def _answered(state, questions, found, vectors, there, rows, forms):
-    """Section -> whether each of its questions that the model has the words of is answered rightly; and section ->
-    how many were left out because a word has no direction."""
+    """By question: 1 if it is answered rightly, else 0, UNKNOWN, or UNDIRECTED."""
     place = {row: i for i, row in enumerate(rows.tolist())}
     number = {form: i for i, form in reversed(list(enumerate(forms)))}
     group = np.array([number[form] for form in forms], dtype=np.int64)
@@ -76,8 +82,9 @@ def _answered(state, questions, found, vectors, there, rows, forms):
     for i, first in enumerate(group.tolist()):
         same[first].append(i)
 
-    covered = [(section, four) for section, four in questions if all(word in found for word in four)]
-    asked = list(dict.fromkeys(word for _, four in covered for word in four))
+    answers = np.full(len(questions), UNKNOWN)
+    covered = [i for i, (_, four) in enumerate(questions) if all(word in found for word in four)]
+    asked = list(dict.fromkeys(word for i in covered for word in questions[i][1]))
     entries = [found[word][0] for word in asked]
     own, own_there = directions(
         state.matrix(entries, np.array([found[word][1] for word in asked], dtype=np.int64))
@@ -85,24 +92,22 @@ def _answered(state, questions, found, vectors, there, rows, forms):
     index = {word: i for i, word in enumerate(asked)}
     # the number of a word's form among the candidates
     form = np.array([group[place[found[word][1]]] for word in asked], dtype=np.int64)
-    four = np.array([[index[word] for word in words] for _, words in covered], dtype=np.int64).reshape(-1, 4)
+    four = np.array([[index[word] for word in questions[i][1]] for i in covered], dtype=np.int64).reshape(
+        -1, 4
+    )
     answerable = own_there[four].all(axis=1)
 
-    right, undirected = defaultdict(list), defaultdict(int)
-    for (section, _), fine in zip(covered, answerable, strict=True):
-        undirected[section] += not fine
-    sections = [section for (section, _), fine in zip(covered, answerable, strict=True) if fine]
-    four = four[answerable]
+    covered = np.array(covered, dtype=np.int64)
+    answers[covered] = UNDIRECTED
+    covered, four = covered[answerable], four[answerable]
     for start in range(0, len(four), QUESTIONS):
         part = four[start : start + QUESTIONS]
         needed, local = np.unique(part[:, :3], return_inverse=True)
         similar = own[needed] @ vectors.T
         similar[:, ~there] = -1.0
-        answers = _best(similar, local.reshape(-1, 3), form[part[:, :3]], same)
-        correct = group[answers] == form[part[:, 3]]
-        for section, answer in zip(sections[start : start + QUESTIONS], correct.tolist(), strict=True):
-            right[section].append(answer)
-    return right, undirected
+        best = _best(similar, local.reshape(-1, 3), form[part[:, :3]], same)
+        answers[covered[start : start + QUESTIONS]] = group[best] == form[part[:, 3]]
+    return answers
 
 
 def _best(

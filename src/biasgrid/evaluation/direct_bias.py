@@ -1,4 +1,4 @@
-"""Direct bias (Bolukbasi et al., NeurIPS 2016, section 5.2)."""
+"""Direct bias of words, and the direction that it is measured along (Bolukbasi et al., NeurIPS 2016)."""
 
 from __future__ import annotations
 
@@ -8,32 +8,123 @@ from typing import Any
 
 import numpy as np
 
-from ..debias.lookup import check_pairs, find_sets, find_words, subspace
+from ..debias.lookup import FoundWords, check_pairs, find_sets, find_words, subspace
 from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..errors import BiasgridError
 from ..words import Preprocessor
 from .facts import directions, fact
 from .spec import Direct
+
+DRAWS = 1000  # of random pairs, whose components stand beside those of the definitional pairs
 
 
 def measures(
     model: EmbeddingStore,
     state: EmbeddingStore | DebiasedModel,
     spec: Direct,
+    seed: int = 0,
     preprocessors: Sequence[Preprocessor] = ({},),
-) -> list[dict[str, Any]]:
-    """direct_bias: the mean over the words of |cos(w, g)|^c, 0 (neutral) to 1; `n` words.
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The measures of group "direct", and the entry "direct" of an evaluation's record.
+
+    direct_bias            the mean over the words of |cos(w, g)|^c, 0 (neutral) to 1; `n` words (section 5.2)
+    direct_bias_all        the same with the excluded words; where there are any
+    first_component_share  the share of the definitional pairs' variance that lies along g, 0 to 1; `n` pairs
+    extreme_<end>          of the words named for an end of `extremes`, the share that is among as many most extreme
+                           words of it, 0 to 1; `n` words
+    extreme_<end>_order    Spearman's rho of the order in which they are named and their projections, 1: the same
 
     g is the first principal component of the definitional pairs, at unit length and centred pair by pair, in the
-    model as it is; w are the words' vectors in `state`. A word that the model has in the row of an excluded one
-    is excluded too. Raises BiasgridError where the model lacks the pairs (`biasgrid.debias.lookup.find_sets`).
+    model as it is; w are the words' vectors in `state`, and so are the pairs whose variance is shared out. A word
+    that the model has in the row of an excluded one is excluded too. Most extreme are those of the words, without
+    the excluded, whose unit vectors project furthest on the difference of the two ends' unit vectors, which is at
+    unit length and of the model as it is.
+
+    The record has "shares", the shares of variance of all components of the pairs, largest first; "random_shares",
+    what these are on average for as many random pairs (1,000 draws of differences of random direction, seeded);
+    and with extremes "projections", by end a list of [word, projection towards it], furthest first.
+    Raises BiasgridError where the model lacks the pairs (`biasgrid.debias.lookup.find_sets`) or an end.
     """
     check_pairs(spec.definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, spec.definitional_pairs, "definitional_pairs", preprocessors)
     g = subspace([directions(v)[0] for v in pairs.vectors], 1, "definitional_pairs")[0]
     found = find_words(model, spec.words, "words", preprocessors)
     excluded = set(find_words(model, spec.exclude, "exclude", preprocessors).rows.tolist())
-    kept = [i for i, row in enumerate(found.rows.tolist()) if row not in excluded]
-    vectors, there = directions(state.take([found.words[i] for i in kept], found.rows[kept]))
+    kept = np.array([row not in excluded for row in found.rows.tolist()], dtype=bool)
+    vectors, there = directions(state.take(found.words, found.rows))
+    facts = [_bias("direct_bias", vectors[kept] @ g, there[kept], spec.c)]
+    if spec.exclude:
+        facts.append(_bias("direct_bias_all", vectors @ g, there, spec.c))
+    keys = [word for pair in pairs.words for word in pair]
+    in_state = directions(state.take(keys, model.rows(keys)))[0].reshape(len(pairs.words), 2, -1)
+    # each pair's two vectors lie as far on either side of their mean: half their difference
+    variance = float(((differences := in_state[:, 0] - in_state[:, 1]) ** 2).sum())
+    share = float(((differences @ g) ** 2).sum()) / variance if variance else math.nan
+    facts.append(fact("direct", "first_component_share", share, len(pairs.words)))
+    record: dict[str, Any] = {
+        "shares": _shares(differences) if variance else [],
+        "random_shares": _random_shares(*differences.shape, np.random.default_rng(seed)),
+    }
+    if spec.extremes:
+        more, record["projections"] = _extremes(
+            model, state, spec, found, vectors, kept & there, preprocessors
+        )
+        facts += more
+    return facts, record
+
+
+def _bias(measure: str, cosines: np.ndarray, there: np.ndarray, c: float) -> dict[str, Any]:
     n, undirected = int(there.sum()), int((~there).sum())
-    value = float((np.abs(vectors[there] @ g) ** spec.c).mean()) if n else math.nan
-    return [fact("direct", "direct_bias", value, n, undirected=undirected, why="too_few_words")]
+    value = float((np.abs(cosines[there]) ** c).mean()) if n else math.nan
+    return fact("direct", measure, value, n, undirected=undirected, why="too_few_words")
+
+
+def _shares(differences: np.ndarray) -> list[float]:
+    """The components' shares of variance of pairs with these differences (pairs, d), largest first."""
+    # not centred: a pair's mean is the middle of its words already, and is not that of the differences
+    values = np.linalg.eigvalsh(differences @ differences.T)[::-1].clip(min=0)
+    return (values / values.sum()).tolist()
+
+
+def _random_shares(pairs: int, dimensions: int, rng: np.random.Generator) -> list[float]:
+    drawn = (directions(rng.normal(size=(pairs, dimensions)))[0] for _ in range(DRAWS))
+    return np.mean([_shares(differences) for differences in drawn], axis=0).tolist()
+
+
+def _extremes(
+    model: EmbeddingStore,
+    state: EmbeddingStore | DebiasedModel,
+    spec: Direct,
+    found: FoundWords,
+    vectors: np.ndarray,
+    candidates: np.ndarray,
+    preprocessors: Sequence[Preprocessor],
+) -> tuple[list[dict[str, Any]], dict[str, list]]:
+    """The measures of the extremes, and the projections of the words that are `candidates`: bool (words,)."""
+    # imported late, as scipy.stats takes long
+    from scipy.stats import spearmanr
+
+    ends = list(spec.extremes)
+    (keys,) = find_sets(model, [ends], "extremes", preprocessors, strict=False).vectors or [None]
+    if keys is None:
+        raise BiasgridError(
+            f"extremes: {model.name} lacks {ends[0]!r} or {ends[1]!r}, the ends of the direction"
+        )
+    first, second = directions(keys)[0]
+    (axis,), (different,) = directions((first - second)[None])
+    if not different:
+        raise BiasgridError(f"extremes: {ends} have the same direction in {model.name}")
+    facts, projections = [], {}
+    for end, sign in zip(ends, (1, -1), strict=True):
+        towards = sign * vectors @ axis
+        order = [i for i in np.argsort(-towards, kind="stable").tolist() if candidates[i]]
+        projections[end] = [[found.words[i], float(towards[i])] for i in order]
+        named = find_words(model, spec.extremes[end], f"extremes: {end}", preprocessors)
+        n = len(named.words)
+        most = {found.words[i] for i in order[:n]}
+        among = float(np.mean([word in most for word in named.words])) if n else math.nan
+        facts.append(fact("direct", f"extreme_{end}", among, n, why="too_few_words"))
+        own = sign * directions(state.take(named.words, named.rows))[0] @ axis
+        rho = float(spearmanr(-np.arange(n), own).statistic) if n > 1 and np.ptp(own) > 0 else math.nan
+        facts.append(fact("direct", f"extreme_{end}_order", rho, n, why="too_few_words"))
+    return facts, projections

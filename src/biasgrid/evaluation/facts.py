@@ -9,9 +9,17 @@ import numpy as np
 
 
 def fact(
-    group: str, measure: str, value: float, n: int, *, undirected: int = 0, why: str = "degenerate"
+    group: str,
+    measure: str,
+    value: float,
+    n: int,
+    *,
+    undirected: int = 0,
+    why: str = "degenerate",
+    **more: Any,
 ) -> dict[str, Any]:
-    """A measure; NaN becomes None, and `why` its status. `undirected`: what had to be left out (see `evaluate`)."""
+    """A measure; NaN becomes None, and `why` its status. `undirected`: what had to be left out (see `evaluate`);
+    `more`: what else the record has of it."""
     known = math.isfinite(value)
     status = why if not known else f"no_direction:{undirected}" if undirected else "ok"
     return {
@@ -20,6 +28,7 @@ def fact(
         "value": float(value) if known else None,
         "n": int(n),
         "status": status,
+        **more,
     }
 
 

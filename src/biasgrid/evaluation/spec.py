@@ -66,12 +66,15 @@ class Direct:
     words               what the bias of is measured, in the paper professions, without those of `exclude`: the
                         paper's set N is of neutral words
     c                   the strictness, from 0 (every word that is not exactly neutral counts fully) on
+    extremes            two words, such as she and he, on whose difference the words are projected, each with the
+                        words that are said to lie furthest towards it, most extreme first
     """
 
     definitional_pairs: Sequence[Sequence[str]]
     words: Sequence[str]
     exclude: Sequence[str] = ()
     c: float = 1.0
+    extremes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self):
         _check_sets(self.definitional_pairs, "definitional_pairs")
@@ -80,6 +83,12 @@ class Direct:
         _check_words(self.exclude, "exclude", empty=True)
         if isinstance(self.c, bool) or not isinstance(self.c, (int, float)) or not 0 <= self.c < float("inf"):
             raise BiasgridError(f"c: {self.c!r} is not a number from 0 on")
+        if not isinstance(self.extremes, Mapping) or len(self.extremes) not in (0, 2):
+            raise BiasgridError(
+                "extremes: expected a mapping of two words, such as she and he, to lists of words"
+            )
+        for end, words in self.extremes.items():
+            _check_words(words, f"extremes: {end}")
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class Spec:
     look_up: str = "preprocessors"
     vocabulary: int = 50_000
     preprocessors: Sequence[Preprocessor] = ({},)
+    items: bool = False
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Spec:
@@ -109,6 +119,7 @@ class Spec:
         preprocessors  forms in which words are looked up, as for metrics
         look_up        of the words of similarity and analogies: "preprocessors", or "gensim": in any case, whichever
                        word comes first in the model, for numbers that compare with gensim's
+        items          whether the record keeps the outcome of every pair and question, too
 
         A list of words may be one of lists that begin with the word (debiaswe.professions is). A file "gensim:NAME"
         is one that gensim ships: wordsim353.tsv, simlex999.txt, questions-words.txt. Raises BiasgridError naming
@@ -138,6 +149,8 @@ class Spec:
                 f"look_up: {self.look_up!r} is not known; allowed are 'preprocessors' and 'gensim'"
             )
         _check_count(self.vocabulary, "vocabulary")
+        if not isinstance(self.items, bool):
+            raise BiasgridError(f"items: {self.items!r} is not true or false")
         WordOptions(preprocessors=self.preprocessors)
 
     @property

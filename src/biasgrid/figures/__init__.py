@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .. import tables
 from ..errors import BiasgridError
-from ..study import Study
+from ..study import UNTOUCHED, Cell, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,12 +25,16 @@ class Kind:
     tables       the tables in the study's results that it is drawn from
     module       the module of this package that draws it, besides grid.py, which has what all share
     evaluations  whether it is drawn from the evaluations of its criterion and model, too
+    helpers      further modules that `module` takes functions from
+    metric       the metric whose cells of its criterion it is drawn from, too
     """
 
     draw: Callable[[Study, str | None, str | None], Figure]
     tables: tuple[str, ...]
     module: str | None = None
     evaluations: bool = False
+    helpers: tuple[str, ...] = ()
+    metric: str | None = None
 
 
 def draw(study: Study, name: str) -> Figure:
@@ -72,6 +76,12 @@ def _scores(study, criterion, model):
     return scores(_table(study, "scores"), study.labels, criterion, study.neutral)
 
 
+def _quality_ranks(study, criterion, model):
+    from .quality import quality_ranks
+
+    return quality_ranks(_table(study, "rankings"), _table(study, "quality"), study.labels)
+
+
 def _before_after(study, criterion, model):
     from .mitigation import before_after
 
@@ -97,13 +107,63 @@ def _word_map(study, criterion, model):
     return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
 
 
+def _comparison(study, criterion, model):
+    from .comparison import comparison
+
+    names = {key: query.name for key, query in study.queries.items()}
+    return comparison(_table(study, "comparison"), study.labels, names)
+
+
+def _professions(study, criterion, model):
+    from .. import mitigation
+    from .professions import professions
+
+    untouched = next(
+        e
+        for e in study.evaluations.values()
+        if (e.criterion, e.model, e.debias) == (criterion, model, UNTOUCHED)
+    )
+    record = mitigation.read_evaluation(study.evaluation_file(untouched))
+    expected = study.evaluation_specs[criterion].direct.extremes
+    return professions(record["direct"], expected, study.labels[model], criterion)
+
+
+def _sentiment(study, criterion, model):
+    from .sentiment import distributions, sentiment
+
+    cells = [study.cell_file(cell) for cell in cells_of(study, "sentiment", criterion)]
+    return sentiment(distributions(cells), study.labels, criterion)
+
+
+def cells_of(study: Study, kind: str, criterion: str | None) -> list[Cell]:
+    """The cells that a kind of figure of a criterion is drawn from, in the order of the study's queries."""
+    metric = KINDS[kind].metric
+    return [
+        cell
+        for cell in study.cells.values()
+        if metric and cell.criterion == criterion and study.metric(criterion, cell.metric).name == metric
+    ]
+
+
+def _weat_table(study, criterion, model):
+    from .weat_table import weat_table
+
+    queries = {key: study.queries[key] for key in study.config["criteria"][criterion]["queries"]}
+    return weat_table(_table(study, "comparison"), study.labels, criterion, queries)
+
+
 KINDS = {
     "rankings": Kind(_rankings, ("rankings",)),
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
     "correlations": Kind(_correlations, ("correlations",)),
     "scores": Kind(_scores, ("scores",)),
+    "quality-ranks": Kind(_quality_ranks, ("rankings", "quality"), "quality"),
     "before-after": Kind(_before_after, ("mitigation",), "mitigation"),
     "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),
     "hidden-bias": Kind(_hidden_bias, ("mitigation",), "mitigation"),
+    "comparison": Kind(_comparison, ("comparison",), "comparison"),
+    "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
+    "professions": Kind(_professions, (), "professions", evaluations=True, helpers=("mitigation",)),
+    "sentiment": Kind(_sentiment, (), "sentiment", helpers=("mitigation",), metric="rnsb"),
 }

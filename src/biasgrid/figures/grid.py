@@ -258,12 +258,7 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
     colours = _cycled(sorted(table["metric"].unique()), METRIC_COLOURS)
     table = table[table["criterion"].isin(criteria)]
     whole = table[table["criterion"] == OVERALL] if OVERALL in criteria else table
-    # a mean orders complete models as their sums do, and is fair to those that miss a rank
-    keys = [whole["model"], whole["debias"]]
-    mean, incomplete = whole["rank"].groupby(keys).mean(), whole["rank"].isna().groupby(keys).any()
-    last = (True, np.inf)
-    place = {unit: (incomplete[unit], np.nan_to_num(mean[unit], nan=np.inf)) for unit in mean.index}
-    order = sorted(_units(table), key=lambda unit: (place.get(unit, last), unit))
+    order = _by_rank(whole, _units(table))
     index = pd.MultiIndex.from_tuples(order)
     ranks = {
         criterion: part.pivot(index=["model", "debias"], columns="metric", values="rank").reindex(index)
@@ -276,15 +271,13 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
     if any(part.isna().any(axis=None) for part in ranks.values()):
         handles += [Patch(**_no_rank("white"))]
         entries += ["no value (in brackets: the sum of the other ranks)"]
-    # a query that no model has a score of takes nothing from the comparison
-    fullest = table.groupby(["criterion", "metric"])["cells_nan"].transform("min")
-    fewer = table[table["cells_nan"] > fullest]
+    fewer = table[_fewer(table)]
     short = {
         c: set(zip(part["model"], part["debias"], strict=True)) for c, part in fewer.groupby("criterion")
     }
     if short:
         handles += [Patch(fill=False, linewidth=0)]
-        entries += [f"{DAGGER} ranked without some scores that other models have (lost words)"]
+        entries += [FEWER]
 
     size = NORMAL if len(criteria) == 1 else SMALL
     left = max(_width(name, size) for name in names) + MARGIN + 0.08
@@ -328,6 +321,23 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
 
 BOX = 0.13  # inches of a "no value" box
 DAGGER = "\N{DAGGER}"
+FEWER = f"{DAGGER} ranked without some scores that other models have (lost words)"
+
+
+def _by_rank(rankings: pd.DataFrame, units: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The least biased first; those that miss a rank last."""
+    # a mean orders complete models as their sums do, and is fair to those that miss a rank
+    keys = [rankings["model"], rankings["debias"]]
+    mean, incomplete = rankings["rank"].groupby(keys).mean(), rankings["rank"].isna().groupby(keys).any()
+    place = {unit: (incomplete[unit], np.nan_to_num(mean[unit], nan=np.inf)) for unit in mean.index}
+    return sorted(units, key=lambda unit: (place.get(unit, (True, np.inf)), unit))
+
+
+def _fewer(rankings: pd.DataFrame) -> pd.Series:
+    """Whether a model was ranked by fewer scores than others were."""
+    # a query that no model has a score of takes nothing from the comparison
+    fullest = rankings.groupby(["criterion", "metric"])["cells_nan"].transform("min")
+    return rankings["cells_nan"] > fullest
 
 
 def _bar_panel(
@@ -553,6 +563,18 @@ def _width(text: str, size: float) -> float:
         text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in text.split("\n")
     )
     return max(widths) / 72
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + bool(text)
+
+
+def _fitted(text: str, inches: float, size: float) -> str:
+    """Text in lines of at most so many inches."""
+    characters = len(text)
+    while _width(lines := _wrapped(text, characters), size) > inches and characters > 1:
+        characters = int(characters * 0.97)
+    return lines
 
 
 def _best_columns(panels: int, size) -> int:

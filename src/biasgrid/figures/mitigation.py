@@ -35,8 +35,10 @@ from .grid import (
     SMALL,
     _axes,
     _figure,
+    _fitted,
     _heading,
     _Legend,
+    _lines,
     _rows,
     _styled,
     _two_digits,
@@ -438,18 +440,6 @@ def _free_places(marks: np.ndarray, texts: Sequence[str], size: np.ndarray) -> l
         places[i] = centres[np.argmin(lengths[:, i] + 0.15 * strange), 0]
         taken.append((*(places[i] - half), *(places[i] + half)))
     return places
-
-
-def _lines(text: str) -> int:
-    return text.count("\n") + bool(text)
-
-
-def _fitted(text: str, inches: float, size: float) -> str:
-    """Text in lines of at most so many inches."""
-    characters = len(text)
-    while _width(lines := _wrapped(text, characters), size) > inches and characters > 1:
-        characters = int(characters * 0.97)
-    return lines
 
 
 def _page(

@@ -48,6 +48,9 @@ class Metric:
     neutral    the value that means no bias; rankings go by the distance from it
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
     seeded     it draws at random and takes a `seed` parameter
+    permuted   for permutation tests of two target sets: (words, attributes, **parameters) -> statistic, where `words`
+               are those of both sets (n, dimensions) and `statistic` takes labels (partitions, n), 0 or 1 for the set
+               that a word is in, to values (partitions,) which order partitions as the metric's do. None: no test
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -61,6 +64,7 @@ class Metric:
     reference: str
     paired: bool = False
     seeded: bool = False
+    permuted: Callable[..., Callable[[np.ndarray], np.ndarray]] | None = None
     check: Callable[..., None] | None = None
 
     @property

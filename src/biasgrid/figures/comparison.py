@@ -1,0 +1,256 @@
+"""Published numbers beside ours, of any study that names some (see grid.py for what all figures share)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from ..comparison import OTHER_VECTORS, VERDICTS
+from .grid import (
+    GREY,
+    MARGIN,
+    MISSING_LOOK,
+    MODEL_COLOURS,
+    PAGE,
+    SMALL,
+    _axes,
+    _cycled,
+    _figure,
+    _Legend,
+    _rows,
+    _styled,
+    _unit_label,
+    _width,
+    _wrapped,
+)
+
+PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
+PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
+# ours fit into the printed number's ring
+SHAPES = dict(zip(VERDICTS, [("o", 3.4), ("D", 4.0), ("X", 6.0), ("^", 4.0)], strict=True))
+MEANINGS = {
+    "reproduced": "ours, reproduced",
+    "explained": "ours, explained: chance or a known difference (the table has the reason)",
+    "differs": "ours, differs",
+    OTHER_VECTORS: "ours, on other vectors",
+}
+QUANTITIES = {
+    "avg": "mean",
+    "abs_avg": "mean of absolute scores",
+    "sum": "sum",
+    "abs_sum": "sum of absolute scores",
+    "rank": "rank",
+    "correlation": "rank correlation",
+}
+LANE = 0.08  # inches between two models' marks in a row
+LABEL = 40  # characters a line
+ACROSS = 2.1  # inches of a panel
+COUNT = 0.52  # inches behind it
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Numbers of one metric from one source; `rows` are label -> its numbers."""
+
+    source: str
+    title: str
+    rows: dict[str, pd.DataFrame]
+    heading: str  # of the source, above its first panel
+
+    @property
+    def heights(self) -> np.ndarray:
+        """Inches of each row."""
+        return np.array(
+            [
+                max((label.count("\n") + 1) * 0.122 + 0.06, part["model"].nunique() * LANE + 0.1)
+                for label, part in self.rows.items()
+            ]
+        )
+
+    @property
+    def head(self) -> float:
+        lines = self.heading.count("\n") + 1
+        return 0.2 + (lines * 0.15 + 0.03 if self.heading else 0)
+
+    @property
+    def height(self) -> float:
+        return self.head + self.heights.sum() + 0.34
+
+
+@_styled
+def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> Figure:
+    """Every published number, a ring, and ours, a filled mark whose shape is the verdict.
+
+    A panel holds a source's numbers of one metric; a row, those of one printed result: its value and whatever was
+    printed of its words; a line in the row, a model. Behind a row of several numbers stands how many of them are
+    reproduced. Ours that is NaN is a grey mark on the panel's right margin. `queries`: a query's id -> its name.
+    Raises BiasgridError for an empty table.
+    """
+    table = _rows(comparison, "comparison").copy()
+    models = sorted(table["model"].unique())
+    colours = _cycled(models, MODEL_COLOURS)
+    panels = _panels(table, labels, queries)
+    left = max(_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
+    across = left + ACROSS + COUNT
+
+    handles, entries = [Line2D([], [], **PRINTED)], ["printed"]
+    for verdict in VERDICTS:
+        if (table["verdict"] == verdict).any():
+            handles.append(Line2D([], [], **_mark(verdict, GREY)))
+            entries.append(MEANINGS[verdict])
+    # a correlation between rankings is of no model
+    handles += [Line2D([], [], color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
+    entries += [_name(model, labels) for model in models if model]
+    if table["ours"].isna().any():
+        handles.append(Line2D([], [], **_mark("explained", GREY) | MISSING_LOOK))
+        entries.append("grey mark on the margin: no value of ours")
+    if any(_judged(part) > 1 for panel in panels for part in panel.rows.values()):
+        handles.append(Line2D([], [], linestyle=""))
+        entries.append("16/16: how many of the row's numbers are reproduced")
+
+    def size(columns: list[list[_Panel]]) -> tuple[float, float]:
+        return len(columns) * across + MARGIN, max(sum(p.height for p in column) for column in columns)
+
+    def merit(columns: list[list[_Panel]]) -> float:
+        width, height = size(columns)
+        return min(1.0, PAGE[0] / width, PAGE[1] / height)
+
+    # at most three columns: with more, no page would hold the text in a readable size
+    columns = max((_columns(panels, n) for n in range(1, min(3, len(panels)) + 1)), key=merit)
+    width, height = size(columns)
+    legend = _Legend(handles, entries, width - 2 * MARGIN)
+    figure = _figure(legend.width + 2 * MARGIN, height + legend.height + 3 * MARGIN)
+    for i, column in enumerate(columns):
+        top = MARGIN
+        for panel in column:
+            if panel.heading:
+                place = (MARGIN + i * across) / figure.get_figwidth(), 1 - top / figure.get_figheight()
+                figure.text(*place, panel.heading, weight="bold", va="top", linespacing=1.1)
+            corner = MARGIN + i * across + left - 0.1, top + panel.head
+            axes = _axes(figure, *corner, ACROSS, panel.heights.sum())
+            _draw(axes, panel, colours)
+            top += panel.height
+    legend.draw(figure, height + 2 * MARGIN)
+    return figure
+
+
+def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> list[_Panel]:
+    table["query"] = [q.split(": ", 1)[0] if ": " in q else "" for q in table["quantity"]]
+    table["what"] = [q.split(": ", 1)[-1] for q in table["quantity"]]
+    # a rank has another scale than a score
+    table["scale"] = table["what"].where(table["what"].isin(["rank", "correlation"]), "")
+    panels: list[_Panel] = []
+    for (source, _, metric), part in table.groupby(["source", "scale", "metric"], sort=True):
+        rows: dict[str, pd.DataFrame] = {}
+        by_criterion = part.loc[part["query"] == "", "criterion"].nunique() > 1
+        # as the study has its queries, what is of several after them
+        order = part["query"].map({query: i for i, query in enumerate(queries)}).fillna(len(queries))
+        # what a row is not told from the others by is left out
+        by_table = part["table"].nunique() > 1
+        by_query = part.groupby("table")["query"].nunique().max() > 1
+        several = part["what"].where(part["query"] == "", "")
+        for (name, _, criterion, query, _), numbers in part.groupby(
+            ["table", order, "criterion", "query", several], sort=True
+        ):
+            words = [name] if by_table or (query and not by_query) else []
+            if query and by_query:
+                words.append(queries.get(query, query))
+            elif not query:
+                words += [criterion] if by_criterion else []
+                words.append(QUANTITIES[numbers["what"].iloc[0]])
+            label = "\n".join(_wrapped(text, LABEL) for text in dict.fromkeys(words))
+            rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
+        title = " and ".join(labels.get(key, key) for key in metric.split("~"))
+        known = source in {panel.source for panel in panels}
+        heading = "" if known else _wrapped(source, LABEL + 22)
+        # in panels of a length that columns can be made of
+        parts = np.array_split(np.array(list(rows), dtype=object), ceil(len(rows) / 30))
+        for n, some in enumerate(parts):
+            panels.append(_Panel(source, title, {label: rows[label] for label in some}, "" if n else heading))
+    return panels
+
+
+def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
+    """The panels in order in at most n columns, the longest as short as can be."""
+    heights = [panel.height for panel in panels]
+    low, high = max(heights), sum(heights)
+
+    def filled(limit: float) -> list[list[_Panel]]:
+        columns, length = [[]], 0.0
+        for panel, height in zip(panels, heights, strict=True):
+            if length + height > limit + 1e-9:
+                columns.append([])
+                length = 0.0
+            columns[-1].append(panel)
+            length += height
+        return columns
+
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if len(filled(middle)) <= n else (middle, high)
+    return filled(high)
+
+
+def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
+    ends = np.cumsum(panel.heights)
+    middles = ends - panel.heights / 2
+    numbers = pd.concat(panel.rows.values())[["published", "ours"]].to_numpy()
+    for i, (middle, part) in enumerate(zip(middles, panel.rows.values(), strict=True)):
+        if i % 2 == 0:
+            axes.axhspan(ends[i] - panel.heights[i], ends[i], color="#F2F2F2", linewidth=0, zorder=0)
+        models = sorted(part["model"].unique())
+        lines = middle + (np.arange(len(models)) - (len(models) - 1) / 2) * LANE
+        # a number that stands beside several models is one number
+        shared = len(models) > 1 and part["published"].nunique() == 1
+        if shared:
+            (x,) = part["published"].unique()
+            axes.plot([x, x], lines[[0, -1]], color=PRINTED["markeredgecolor"], linewidth=0.6, zorder=1)
+            axes.plot([x], [middle], zorder=2, **PRINTED)
+        for y, model in zip(lines, models, strict=True):
+            mine = part[part["model"] == model]
+            if not shared:
+                axes.plot(mine["published"], np.full(len(mine), y), zorder=2, **PRINTED)
+            for verdict, some in mine.groupby("verdict"):
+                known = some[some["ours"].notna()]
+                axes.plot(known["ours"], np.full(len(known), y), zorder=3, **_mark(verdict, colours[model]))
+                if len(known) < len(some):
+                    grey = _mark(verdict, GREY) | MISSING_LOOK
+                    grey |= {"clip_on": False, "transform": axes.get_yaxis_transform()}
+                    axes.plot([1 + 0.07 / ACROSS], [y], **grey)
+        judged = _judged(part)
+        if judged > 1:
+            text = f"{part['verdict'].eq('reproduced').sum()}/{judged}"
+            place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 6.5}
+            axes.text(1 + 0.17 / ACROSS, middle, text, **place)
+    axes.set_ylim(ends[-1], 0)
+    # no finer than a difference that matters
+    low, high = np.nanmin(numbers), np.nanmax(numbers)
+    room = max(0.06 * (high - low), 0.05 * max(abs(low), abs(high)), 1e-6)
+    axes.set_xlim(low - room, high + room)
+    axes.set_yticks(middles, list(panel.rows))
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.set_title(panel.title, loc="left", pad=3)
+
+
+def _judged(part: pd.DataFrame) -> int:
+    return int(part["verdict"].ne(OTHER_VECTORS).sum())
+
+
+def _mark(verdict: str, colour: str) -> dict:
+    marker, size = SHAPES[verdict]
+    return {"marker": marker, "markersize": size, "color": colour, "linestyle": "", "markeredgewidth": 0}
+
+
+def _name(model: str, labels: Mapping[str, str]) -> str:
+    """What a model is called whose key may be "<model> under <debias method>"."""
+    model, _, debias = model.partition(" under ")
+    return _unit_label((model, debias or "none"), labels)

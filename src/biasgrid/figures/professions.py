@@ -1,0 +1,91 @@
+"""Figure of the words that lie furthest towards two ends, and of the components of the pairs that define a bias.
+
+Bolukbasi et al., NeurIPS 2016, figures 1 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ..errors import BiasgridError
+from .grid import LARGE, MARGIN, PAGE, SMALL, _axes, _styled, _two_digits, _width
+from .mitigation import LESS_LIGHT, MORE_LIGHT, NO_FILL, _page
+
+MOST = 12  # words of each end, as in the paper
+ROW = 0.175  # inches of a bar and its word
+NUMBER = 0.4  # inches of a projection's number
+
+
+@_styled
+def professions(
+    direct: Mapping[str, Any], expected: Mapping[str, Sequence[str]], label: str, criterion: str
+) -> Figure:
+    """The 12 words furthest towards either end, and the components' shares of variance, of one model.
+
+    direct    the entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with
+              the furthest first, and "shares" and "random_shares" of variance, largest first
+    expected  by end the words that were printed for it: they are in bold, with a blue bar
+    label     what the model is called
+
+    Raises BiasgridError for a record without projections.
+    """
+    if not direct.get("projections"):
+        raise BiasgridError(f"professions, {criterion}: nothing to draw, the evaluation has no projections")
+    ends = list(direct["projections"])
+    rows = max(min(len(words), MOST) for words in direct["projections"].values())
+    between, head, foot = 0.35, 0.35, 0.5
+    shares = direct["shares"]
+    high, low = rows * ROW, 1.5
+    legend = [
+        ("among the words that the original prints (bold)", Patch(facecolor=LESS_LIGHT)),
+        ("not among them", Patch(facecolor=NO_FILL)),
+        ("components of the definitional pairs", Patch(facecolor=MORE_LIGHT)),
+        ("of as many random pairs (mean)", Patch(facecolor="white", edgecolor="#666666")),
+    ]
+    figure, top = _page(
+        f"{criterion}: the most extreme words",
+        f"{label}. Projections on the difference of {ends[0]} and {ends[1]}, words that have a gender by definition "
+        "left out; below, what share of the variance of the definitional pairs each principal component holds.",
+        legend,
+        PAGE[0],
+        head + high + head + low + foot,
+    )
+    across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
+    longest = max(abs(value) for words in direct["projections"].values() for _, value in words[:MOST])
+    for i, end in enumerate(ends):
+        words = direct["projections"][end][:MOST]
+        names = [word.replace("_", " ") for word, _ in words]
+        room = max(_width(name, SMALL) for name in names) * 1.2 + 0.1
+        left = MARGIN + i * (across + between)
+        axes = _axes(figure, left + room, top + head, across - room, high)
+        known = [word in expected.get(end, ()) for word, _ in words]
+        values = np.array([value for _, value in words])
+        colours = [LESS_LIGHT if printed else NO_FILL for printed in known]
+        axes.barh(range(len(words)), values, height=0.7, color=colours)
+        axes.set(xlim=(min(0, values.min()), longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
+        axes.set_ylim(rows - 0.5, -0.5)
+        axes.set_yticks(range(len(words)), names)
+        for text, printed in zip(axes.get_yticklabels(), known, strict=True):
+            text.set_weight("bold" if printed else "normal")
+        for y, value in enumerate(values):
+            axes.text(max(value, 0) + longest * 0.02, y, _two_digits(value), va="center", size=SMALL)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["bottom"].set_visible(False)
+        axes.set_title(f"towards {end}", loc="left", weight="bold", size=LARGE - 1)
+    axes = _axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
+    x = np.arange(len(direct["random_shares"]))
+    axes.bar(x[: len(shares)] - 0.2, np.array(shares) * 100, width=0.38, color=MORE_LIGHT)
+    random = np.array(direct["random_shares"]) * 100
+    axes.bar(x + 0.2, random, width=0.38, facecolor="white", edgecolor="#666666", linewidth=0.7)
+    for place, value in [*zip(x - 0.2, np.array(shares) * 100, strict=False)]:
+        axes.text(place, value + 1, f"{value:.0f}", ha="center", size=SMALL)
+    axes.spines["left"].set_visible(True)
+    axes.set_xticks(x, [str(i + 1) for i in x])
+    axes.set(xlabel="principal component", ylabel="% of the variance", ylim=(0, max([*shares, 0.1]) * 112))
+    axes.set_title("variance of the definitional pairs", loc="left", weight="bold", size=LARGE - 1)
+    return figure

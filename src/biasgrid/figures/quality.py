@@ -1,0 +1,187 @@
+"""The models' ranks by bias beside their ranks by quality, drawn from rankings.csv and quality.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from ..tables import OVERALL
+from .grid import (
+    _NO_CORRELATION,
+    DAGGER,
+    FEWER,
+    MARGIN,
+    NORMAL,
+    SMALL,
+    _axes,
+    _by_rank,
+    _fewer,
+    _figure,
+    _fitted,
+    _heading,
+    _lines,
+    _rows,
+    _styled,
+    _two_digits,
+    _unit_label,
+    _units,
+    _width,
+    _wrapped,
+)
+
+CELL = 0.31  # inches
+BAR = 0.62  # inches of the mean ranks' bars, with their numbers
+GAP = 0.22
+# rank 1 is the darkest
+BEST_FIRST = LinearSegmentedColormap.from_list("ranks", ["#1B5E75", "#7FB4C4", "#F1F6F7"])
+
+
+@_styled
+def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Which models are the least biased, and which the best (as Badilla et al., IJCAI 2020, figure 2, asks).
+
+    Left the models' overall ranks by metric, right their ranks by benchmark, a row a model, the least biased on top
+    and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean rank.
+    Quality ranks are `common_rank`: by the pairs and questions that all models have. What the models have themselves
+    is the last column.
+
+    A rank that is NaN is a hatched cell with "n/a", and the mean over the others is in brackets. Spearman's rho of
+    the mean ranks is over the models that have all of both; below three there is none.
+    Raises BiasgridError where a table is empty or has no overall ranks.
+    """
+    rankings, quality = _rows(rankings, "rankings", OVERALL), _rows(quality, "quality")
+    order = _by_rank(rankings, sorted({*_units(rankings), *_units(quality)}))
+    keys = ["model", "debias"]
+    bias = rankings.pivot(index=keys, columns="metric", values="rank").reindex(order)
+    fewer = rankings.assign(fewer=_fewer(rankings)).pivot(index=keys, columns="metric", values="fewer")
+    fewer = fewer.reindex(order).eq(True)
+    # word similarity first
+    good = quality.pivot(index=keys, columns=["group", "benchmark"], values="common_rank").reindex(order)
+    good = good.sort_index(axis=1, level=[0, 1], ascending=[False, True])
+    common = quality.groupby(["group", "benchmark"])[["common_n", "total"]].first()
+    coverage = quality.groupby(keys)["coverage"].agg(["min", "max"]).reindex(order)
+    halves = [
+        ("Bias: 1 = least biased", bias, [_wrapped(labels.get(key, key), 20) for key in bias]),
+        (
+            "Quality: 1 = best on the benchmark",
+            good,
+            [f"{_wrapped(key[1], 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}" for key in good],
+        ),
+    ]
+
+    names = [_wrapped(_unit_label(unit, labels), 30) for unit in order]
+    left = max(_width(name, SMALL) for name in names) + MARGIN + 0.08
+    row = max(0.26, max(map(_lines, names)) * 0.115 + 0.06)
+    covered = [_coverage(*unit) for unit in coverage.to_numpy()]
+    last = max(0.2, *(_width(text, SMALL) for text in covered))
+    # as wide as a half's title needs
+    cells = [
+        max(CELL, (_width(title, NORMAL) * 1.15 + 0.05 - BAR) / len(part.columns))
+        for title, part, _ in halves
+    ]
+    across = [cell * len(part.columns) for cell, (_, part, _) in zip(cells, halves, strict=True)]
+    head = max(_width(text, SMALL) for *_, names in halves for text in names) + 0.1
+    width = max(left + sum(across) + 2 * (BAR + GAP) + last + MARGIN, 5.0)
+    under = [
+        "Quality: Spearman's ρ of people's ratings of word pairs with the words' cosines, or the share of analogy "
+        "questions answered rightly; ranked by the pairs and questions that all models have (under a benchmark's "
+        "name: how many of all). Coverage: what the model has itself, from its worst to its best covered benchmark. "
+        "A model of few words has fewer wrong answers to choose from.",
+        _agreement(bias, good),
+    ]
+    if fewer.any(axis=None):
+        under.insert(0, FEWER)
+    if any(part.isna().any(axis=None) for _, part, _ in halves):
+        under.insert(0, "n/a: no value (in brackets: the mean of the other ranks)")
+    notes = [_fitted(text, width - 2 * MARGIN, SMALL) for text in under]
+    title = MARGIN + 0.22 + 0.24
+    top = title + head
+    bottom = top + len(order) * row + 0.14
+    figure = _figure(width, bottom + sum(_lines(note) * 0.12 + 0.05 for note in notes) + MARGIN)
+    high = figure.get_figheight()
+    figure.text(MARGIN / width, 1 - MARGIN / high, "Bias ranks beside quality ranks", **_heading())
+
+    x = left
+    for (text, part, columns), inches in zip(halves, across, strict=True):
+        axes = _axes(figure, x, top, inches, len(order) * row)
+        _cells(axes, part, len(order), fewer if part is bias else None)
+        axes.set_xticks(np.arange(len(columns)), columns, rotation=90, multialignment="left")
+        axes.set_yticks(range(len(order)), names if part is bias else [""] * len(order))
+        figure.text(x / width, 1 - (MARGIN + 0.25) / high, text, va="top", weight="bold")
+        x += inches
+        bars = _axes(figure, x + 0.06, top, BAR - 0.06, len(order) * row)
+        _means(bars, part, len(order))
+        x += BAR + GAP
+    for i, text in enumerate(covered):
+        figure.text(x / width, 1 - (top + (i + 0.5) * row) / high, text, va="center", size=SMALL)
+    figure.text(x / width, 1 - (top - 0.05) / high, "coverage", rotation=90, va="bottom", size=SMALL)
+    for note in notes:
+        figure.text(MARGIN / width, 1 - bottom / high, note, va="top", size=SMALL, color="#333333")
+        bottom += _lines(note) * 0.12 + 0.05
+    return figure
+
+
+def _cells(axes: Axes, ranks: pd.DataFrame, models: int, fewer: pd.DataFrame | None) -> None:
+    axes.imshow(
+        (np.nan_to_num(ranks.to_numpy(), nan=models) - 1) / max(models - 1, 1),
+        cmap=BEST_FIRST, vmin=0, vmax=1, aspect="auto",
+    )  # fmt: skip
+    for (i, j), rank in np.ndenumerate(ranks.to_numpy()):
+        centre = {"x": j, "y": i, "ha": "center", "va": "center"}
+        if np.isnan(rank):
+            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **_NO_CORRELATION))
+            axes.text(
+                s="n/a", size=6.5, bbox={"boxstyle": "square,pad=0.1", "fc": "#E8E8E8", "lw": 0}, **centre
+            )
+        else:
+            mark = DAGGER if fewer is not None and fewer.iloc[i, j] else ""
+            dark = (rank - 1) / max(models - 1, 1) < 0.35
+            axes.text(s=f"{rank:g}{mark}", size=SMALL, color="white" if dark else "black", **centre)
+    axes.hlines(np.arange(1, models) - 0.5, -0.5, ranks.shape[1] - 0.5, color="white", linewidth=0.8)
+    axes.vlines(np.arange(1, ranks.shape[1]) - 0.5, -0.5, models - 0.5, color="white", linewidth=0.8)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _means(axes: Axes, ranks: pd.DataFrame, models: int) -> None:
+    """Bars of the mean ranks: the shorter, the better."""
+    for i, (mean, missing) in enumerate(zip(ranks.mean(axis=1), ranks.isna().any(axis=1), strict=True)):
+        if np.isnan(mean):
+            continue
+        axes.barh(i, mean, height=0.5, color="#C9C9C9" if not missing else "#E8E8E8")
+        text, weight = (f"({mean:.1f})", "normal") if missing else (f"{mean:.1f}", "bold")
+        axes.text(mean, i, f" {text}", va="center", size=SMALL, weight=weight)
+    # room for the number behind the longest bar
+    axes.set(xlim=(0, models * 1.9), ylim=(models - 0.5, -0.5), yticks=[])
+    axes.set_xticks([models * 0.5], ["mean rank"], rotation=90)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _coverage(low: float, high: float) -> str:
+    if np.isnan(low):
+        return "n/a"
+    low, high = (f"{100 * share:.0f}" for share in (low, high))
+    return f"{low} %" if low == high else f"{low}\N{EN DASH}{high} %"
+
+
+def _agreement(bias: pd.DataFrame, good: pd.DataFrame) -> str:
+    whole = bias.notna().all(axis=1) & good.notna().all(axis=1)
+    means = pd.DataFrame({"bias": bias[whole].mean(axis=1), "quality": good[whole].mean(axis=1)})
+    n = len(means)
+    if n < 3 or means.nunique().min() == 1:
+        return "Too few models have all ranks, and different ones, to say whether the less biased are the better."
+    rho = means["bias"].corr(means["quality"], method="spearman")
+    return (
+        f"Spearman's ρ of the two mean ranks is {_two_digits(rho)} over the {n} models that have all ranks (1: the "
+        "less biased, the better; \N{MINUS SIGN}1: the less biased, the worse). It describes these models; so few "
+        "support no conclusion about others."
+    )

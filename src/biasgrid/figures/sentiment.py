@@ -1,0 +1,139 @@
+"""Figure of how negative each name is found: RNSB's distribution (Sweeney & Najafian, ACL 2019)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from ..errors import BiasgridError
+from .grid import MARGIN, NORMAL, PAGE, SMALL, _axes, _rows, _styled, _two_digits, _unit_label, _width
+from .mitigation import BOLD, DASHED, LESS_LIGHT, MORE_LIGHT, _fitted, _lines, _page
+
+COLUMNS = ["query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
+
+
+def distributions(cells: Iterable[Path]) -> pd.DataFrame:
+    """One row a word of a target set of RNSB cells, in the cells' order; words that a cell lacks have no share.
+
+    share is the word's part of the negative sentiment (they sum to 1), value the cell's RNSB in nats, accuracy the
+    classifier's on words left out, or NaN. Raises BiasgridError for a file that is no cell of RNSB.
+    """
+    rows = []
+    for path in cells:
+        try:
+            cell = json.loads(Path(path).read_text(encoding="utf-8"))
+            for result in cell["results"]:
+                shares = (result.get("detail") or {}).get("negative_sentiment_distribution", {})
+                accuracy = (result.get("scalars") or {}).get("accuracy", np.nan)
+                place = [result["query"], cell["metric"], cell["model"], cell["debias"]]
+                facts = [result["value"], accuracy, result["status"]]
+                words = [(name, word, share) for name, part in shares.items() for word, share in part.items()]
+                rows += [(*place, *word, *facts) for word in words or [("", "", np.nan)]]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BiasgridError(f"{path}: not a cell file of RNSB: {error!r}") from None
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.astype({"share": "float64", "value": "float64", "accuracy": "float64"})
+
+
+@_styled
+def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> Figure:
+    """How the negative sentiment is shared out among the names of a query: a panel a model and query, a bar a name.
+
+    `table` is as `distributions` gives it. A bar is a target set, the mean share of its words. On the dashed line,
+    all words are found equally negative; a bar above it is orange. Queries are columns, models rows; a query's panels
+    have one scale and one order of names. A model without any value has no row; the note above the panels names it.
+    Raises BiasgridError for a table without rows.
+    """
+    _rows(table, "sentiment")
+    keys = ["metric", "model", "debias"]
+    queries = list(dict.fromkeys(table["query"]))
+    units = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
+    names = {unit: _unit_label(unit[1:], labels) for unit in units}
+    if len({metric for metric, *_ in units}) > 1:
+        names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
+    has_value = table["share"].notna().groupby([table[key] for key in keys]).any()
+    shown = [unit for unit in units if has_value[unit]] or units
+    left_out = "; ".join(names[unit] for unit in units if unit not in shown)
+
+    sets = {q: list(dict.fromkeys(part["set"][part["set"] != ""])) for q, part in table.groupby("query")}
+    below = max([_width(name, SMALL) for named in sets.values() for name in named], default=0.0) + 0.1
+    left, gap, high, facts = 0.42, 0.35, 0.85, 0.16
+    width = (PAGE[0] - 2 * MARGIN - left - gap * (len(queries) - 1)) / len(queries)
+    heads = {unit: _fitted(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown}
+    above = {unit: _lines(heads[unit]) * 0.14 + facts + 0.12 for unit in shown}
+    titles = {query: _fitted(query, (width - 0.05) / BOLD, NORMAL) for query in queries}
+    title = max(map(_lines, titles.values())) * 0.14 + 0.06
+    legend = [
+        ("more than an equal share of the negative sentiment", Patch(facecolor=MORE_LIGHT)),
+        ("less", Patch(facecolor=LESS_LIGHT)),
+        ("equal shares", Line2D([], [], **DASHED)),
+    ]
+    figure, top = _page(
+        f"{criterion}: negative sentiment",
+        "Each bar is a name's share of the negative sentiment that a classifier, trained on a sentiment lexicon, "
+        "finds in the names. RNSB is the divergence from equal shares, 0 without bias; accuracy is on lexicon words "
+        f"left out of training.{f' No value, as too many words are lost: {left_out}.' if left_out else ''}",
+        legend,
+        PAGE[0],
+        title + sum(above.values()) + len(shown) * high + below,
+    )
+    w, h = figure.get_size_inches()
+    for i, query in enumerate(queries):
+        x, y = MARGIN + left + i * (width + gap), top + title
+        figure.text(x / w, 1 - top / h, titles[query], va="top", weight="bold", color="#333333")
+        mine = table[table["query"] == query]
+        highest = mine["share"].max()
+        for unit in shown:
+            part = mine[(mine[keys] == list(unit)).all(axis=1)]
+            axes = _axes(figure, x, y + above[unit], width, high)
+            y += above[unit] + high
+            ticks = sets[query] if unit == shown[-1] else [""] * len(sets[query])
+            axes.set_title(heads[unit], loc="left", weight="bold", pad=4 + facts * 66)
+            axes.set_xlim(-0.6, max(len(ticks), 1) - 0.4)
+            axes.set_xticks(range(len(ticks)), ticks, rotation=90)
+            axes.tick_params(axis="x", length=0)
+            axes.annotate(
+                _fitted(_facts(part), width, SMALL),
+                (0, 1),
+                (0, facts * 72),
+                "axes fraction",
+                "offset points",
+                size=SMALL,
+                va="top",
+            )
+            if part["share"].isna().all():
+                axes.set_yticks([])
+                axes.spines["bottom"].set_visible(False)
+                continue
+            shares = part.groupby("set")["share"].mean().reindex(sets[query])
+            equal = 1 / part["share"].notna().sum()
+            axes.bar(
+                range(len(shares)), shares, width=0.8, color=np.where(shares > equal, MORE_LIGHT, LESS_LIGHT)
+            )
+            axes.axhline(equal, **DASHED | {"zorder": 3})
+            axes.spines["left"].set_visible(True)
+            axes.set_ylim(0, highest * 1.05)
+            axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+            axes.set_ylabel("share" if i == 0 else "")
+    return figure
+
+
+def _facts(part: pd.DataFrame) -> str:
+    """What is written above a panel: the cell's value, or why there is none."""
+    if part.empty:
+        return "not measured"
+    first = part.iloc[0]
+    if np.isnan(first["value"]):
+        why, _, lost = first["status"].partition(":")
+        of = lost.replace(";", ", ") if lost.count(";") < 6 else f"{lost.count(';') + 1} sets"
+        return f"no value: {why.replace('_', ' ')}{f' ({of})' if of else ''}"
+    accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {_two_digits(first['accuracy'])}"
+    return f"RNSB {_two_digits(first['value'])}{accuracy}"

@@ -1,0 +1,150 @@
+"""What a cluster needs of the workflow, without a cluster. `make cluster-test` is the test on a real Slurm."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import json
+import re
+
+import pytest
+import yaml
+from conftest import ROOT, grid_config
+
+PLUGIN = importlib.util.find_spec("snakemake_executor_plugin_slurm")
+needs_plugin = pytest.mark.skipif(
+    not PLUGIN, reason="snakemake-executor-plugin-slurm is not installed (requirements-slurm.lock)"
+)
+PROFILE = yaml.safe_load((ROOT / "profiles" / "slurm" / "config.yaml").read_text())
+# a metric whose value is a fact of the process that computes the cell
+FACT = """
+from .registry import Metric, Score
+
+
+def fact(targets, attributes):
+    {body}
+
+
+METRICS = (
+    Metric(
+        name="fact",
+        label="Fact",
+        function=fact,
+        template=("n", "n"),
+        range=(0.0, float("inf")),
+        neutral=0.0,
+        reference="none",
+    ),
+)
+"""
+THREADS = """from threadpoolctl import threadpool_info
+
+    return Score(float(max(library["num_threads"] for library in threadpool_info())))"""
+PROCESS = """import os
+    import time
+
+    time.sleep(0.2)
+    return Score(float(os.getpid()))"""
+
+
+def measure_fact(project, body):
+    (project.folder / "src" / "biasgrid" / "metrics" / "fact.py").write_text(FACT.format(body=body))
+    project.configure(grid_config() | {"metrics": {"fact": {}}, "figures": []})
+
+
+def facts(project):
+    cells = (project.folder / "results").rglob("fact/*.json")
+    return [json.loads(cell.read_text())["results"][0]["value"] for cell in cells]
+
+
+def job(project, *executor):
+    """What a Slurm job runs on its node: all stores and cells, in the words of Snakemake's spawned jobs."""
+    models, queries = ("one", "two"), ("q1", "q2", "q3")
+    cells = [
+        f"cell:model={m},debias=none,metric={metric},query={q}"
+        for m in models
+        for metric in project.config["metrics"]
+        for q in queries
+    ]
+    targets = [*cells, *(f"store:model={m}" for m in models)]
+    options = ["--force", "--nolock", "--no-hooks", "--ignore-incomplete", "--mode", "remote", "--cores", "2"]
+    return project.snakemake(
+        "--target-jobs", *targets, "--allowed-rules", "store", "cell", *options, *executor
+    )
+
+
+def test_cells_compute_with_one_blas_thread(project, monkeypatch):
+    """NumPy is loaded before the Snakefile is read: an environment variable that it sets would come too late."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    measure_fact(project, THREADS)
+    project.run()
+    assert set(facts(project)) == {1.0}
+
+
+@needs_plugin
+def test_a_submitted_job_runs_its_cells_in_one_process(project):
+    measure_fact(project, PROCESS)
+    project.run("--until", "query", "archive")
+    done = job(project, "--executor", "slurm-jobstep", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(facts(project)) == 6
+    assert len(set(facts(project))) == 1
+    assert "Execute 2 jobs" in done.stdout + done.stderr  # side by side
+
+
+def test_a_submitted_job_is_not_refused_by_the_lock_of_the_run_that_submitted_it(project, finished_project):
+    project.run("--until", "query", "archive")
+    with (project.folder / ".biasgrid.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        refused = project.snakemake("--cores", "1")
+        assert refused.returncode == 2
+        assert "another run is at work" in refused.stderr
+        done = job(project, "--force-use-threads")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "biasgrid:" not in done.stdout + done.stderr
+    cells = {path: cell for path, cell in finished_project.results().items() if "/cells/" in path}
+    assert len(cells) == 24
+    assert project.results().items() >= cells.items()
+
+
+def asked(project, *arguments):
+    """What the step that makes the store of model `one` asks for, as a dry run prints it: megabytes, minutes."""
+    done = project.run("--dry-run", *arguments, "--", "results/small/models/one.json")
+    step = next(part for part in done.stdout.split("\n\n") if "rule store:" in part)
+    return tuple(int(re.search(rf"\b{name}=(\d+)", step)[1]) for name in ("mem_mb", "runtime"))
+
+
+def test_memory_goes_by_the_size_of_the_store_and_grows_with_each_try(project):
+    of_unknown = asked(project)
+    manifest = project.folder / "data" / "embeddings" / "raw" / "one" / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"files": {"one.gz": {"bytes": 1000 * 10**6}}}))
+    of_archive = asked(project)
+    store = project.folder / "data" / "embeddings" / "one" / "vectors.npy"
+    store.parent.mkdir()
+    with store.open("wb") as file:
+        file.truncate(3600 * 10**6)  # word2vec-google-news-300's; a file without content takes no room
+    of_store = asked(project)
+    assert 1000 < of_archive[0] < 3600 < of_store[0] < of_unknown[0]  # an archive is packed
+    assert asked(project, "--attempt", "2") == (2 * of_store[0], 2 * of_store[1])
+
+
+def test_each_step_has_its_place_in_the_profile():
+    """A rule that it does not name would be submitted step by step."""
+    rules = {
+        name
+        for path in (ROOT / "workflow" / "rules").glob("*.smk")
+        for name in re.findall(r"^rule (\w+):", path.read_text(), re.M)
+    }
+    local = re.search(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(), re.M)[1]
+    local = set(re.findall(r"\w+", local)) - {"fetch", "verify"}  # the Snakefile's own
+    assert local.isdisjoint(PROFILE["groups"])
+    assert local | set(PROFILE["groups"]) == rules
+    assert set(PROFILE["group-components"]) == set(PROFILE["groups"].values())
+
+
+@needs_plugin
+def test_the_profile_makes_a_job_of_a_model_and_one_of_all_tables_and_figures(finished):
+    done = finished.run("--profile", "profiles/slurm", "--dry-run", "--forceall")
+    groups = re.findall(r"Group job (\S+) \(", done.stdout)
+    assert sorted(groups) == ["model_one", "model_two", "summary"]

@@ -1,0 +1,181 @@
+"""Every printed number and ours are drawn where they are, and can be read, for five rows as for hundreds."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_figures import assert_readable, unwrapped
+
+from biasgrid import BiasgridError, comparison, tables
+from biasgrid.figures import comparison as drawing
+from biasgrid.figures import grid
+
+LABELS = {
+    "weat": "WEAT",
+    "weat_es": "WEAT-ES",
+    "rnsb": "RNSB",
+    "a": "Model A",
+    "b": "Model B",
+    "hard": "hard debias",
+}
+LONG = (
+    "run_query(query, model, calculate_p_value=True, p_value_method='approximate', p_value_iterations=10000)"
+)
+
+
+def row(quantity, published, ours, verdict="reproduced", **more):
+    values = {"source": "A paper", "table": "1", "criterion": "Gender", "metric": "weat", "model": "a"}
+    values |= {"quantity": quantity, "published": published, "ours": ours, "difference": ours - published}
+    return values | {"verdict": verdict, "note": ""} | more
+
+
+def table(rows):
+    return pd.DataFrame(rows, columns=comparison.COMPARISON)
+
+
+def drawn(figure):
+    """Numbers printed and ours, (panel, x) each."""
+    printed, ours = [], []
+    for axes in figure.axes:
+        for line in axes.lines:
+            if line.get_linestyle() not in ("None", "", " "):
+                continue
+            # a mark on the margin has no number
+            if line.get_transform() != axes.transData:
+                continue
+            ring = line.get_markerfacecolor() == "none"
+            (printed if ring else ours).extend((axes.get_title(loc="left"), x) for x in line.get_xdata())
+    return sorted(printed), sorted(ours)
+
+
+def whole_study(n_queries, models, verdicts=("reproduced", "explained"), words=0):
+    rng = np.random.default_rng(0)
+    rows = []
+    for metric in ("weat", "weat_es", "rnsb"):
+        for model in models:
+            for i in range(n_queries):
+                names = ["value", *(f"/detail/probabilities/word{j}" for j in range(words))]
+                for name in names:
+                    x = rng.normal(0.5, 0.3)
+                    place = {"metric": metric, "model": model, "verdict": verdicts[i % len(verdicts)]}
+                    rows.append(row(f"q{i:02}: {name}", x, x + rng.normal(0, 0.01), **place))
+            rows.append(row("abs_avg", 0.5, 0.5, metric=metric, model=model))
+    return table(rows)
+
+
+def names(n):
+    return {f"q{i:02}": f"Male terms and Female terms wrt Occupations {i} and Appearance" for i in range(n)}
+
+
+def test_five_numbers():
+    numbers = table(
+        [
+            row("q1: value", 0.46, 0.46),
+            row("q1: /scalars/effect_size", 0.45, 0.45),
+            row("q2: value", 0.11, 0.1, "explained"),
+            row("q1: value", 0.2, 0.3, "differs", metric="rnsb"),
+            row("abs_avg", 0.33, 0.33),
+        ]
+    )
+    figure = drawing.comparison(numbers, LABELS, {"q1": "First query", "q2": "Second query"})
+    printed, ours = drawn(figure)
+    assert printed == sorted(zip(numbers["metric"].map(LABELS), numbers["published"], strict=True))
+    assert ours == sorted(zip(numbers["metric"].map(LABELS), numbers["ours"], strict=True))
+    text = unwrapped(figure)
+    assert {"A paper", "First query", "Second query", "mean of absolute scores", "2/2"} <= set(text)
+    # what a verdict means is told where there is such a verdict
+    assert {"printed", "ours, reproduced", "ours, differs"} <= set(text)
+    assert "ours, on other vectors" not in text
+    assert_readable(figure)
+
+
+def test_a_verdict_is_a_shape_and_a_model_a_colour():
+    rows = [
+        row(f"q{i}: value", 0.1 * i, 0.1 * i + 0.01, verdict, model=model)
+        for i, verdict in enumerate(comparison.VERDICTS)
+        for model in ("a", "a under hard", "b")
+    ]
+    figure = drawing.comparison(table(rows), LABELS, {})
+    marks = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
+    ours = [line for line in marks if line.get_markerfacecolor() != "none"]
+    assert len({line.get_marker() for line in ours}) == 4
+    assert len({line.get_color() for line in ours}) == 3
+    text = unwrapped(figure)
+    assert {"Model A", "Model A + hard debias", "Model B"} <= set(text)
+    # one ring for a number that stands beside three models
+    assert sum(line.get_markerfacecolor() == "none" for line in marks) == 4
+    assert_readable(figure)
+
+
+def test_a_number_that_we_do_not_have_is_on_the_margin():
+    figure = drawing.comparison(
+        table([row("q1: value", 0.8, np.nan, "explained"), row("q2: value", 0.7, 0.7)]), LABELS, {}
+    )
+    printed, ours = drawn(figure)
+    assert ([x for _, x in printed], [x for _, x in ours]) == ([0.7, 0.8], [0.7])
+    assert "grey mark on the margin: no value of ours" in unwrapped(figure)
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize(
+    ("queries", "models", "words"),
+    [
+        (1, ["a"], 0),
+        (9, ["a"], 0),
+        (70, ["a"], 0),
+        (9, [f"model {i}" for i in range(7)], 0),
+        (6, ["a", "b"], 30),
+    ],
+)
+def test_as_many_numbers_as_there_are_can_be_read(queries, models, words):
+    numbers = whole_study(queries, models, words=words)
+    figure = drawing.comparison(numbers, LABELS, names(queries))
+    printed, ours = drawn(figure)
+    assert len(ours) == len(numbers)
+    shared = len(models) - 1  # of the aggregates, which are printed alike for all models
+    assert len(printed) == len(numbers) - 3 * shared
+    assert_readable(figure)
+
+
+def test_long_names_wrap_and_ranks_have_a_panel_of_their_own():
+    rows = [
+        row("q1: value", 0.4, 0.4, source="docs/user_guide/" + "mitigation of bias " * 8, table=LONG),
+        row("q1: value", 0.4, 0.4, source="docs/user_guide/" + "mitigation of bias " * 8, table="short"),
+        *(row("rank", i, i, model=f"m{i}", criterion=c) for i in range(1, 8) for c in ("Gender", "Overall")),
+        row("correlation", 0.9, 0.9, metric="weat~rnsb", model=""),
+        row("abs_avg", 0.83, 0.83, criterion="Gender"),
+    ]
+    figure = drawing.comparison(table(rows), LABELS, {"q1": "A query"})
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert sorted(titles) == ["WEAT", "WEAT", "WEAT", "WEAT and RNSB"]
+    assert {"Gender rank", "Overall rank", "rank correlation"} <= set(unwrapped(figure))
+    assert_readable(figure)
+
+
+def test_a_difference_that_rounding_makes_is_not_blown_up():
+    figure = drawing.comparison(table([row("q1: value", 0.8416415235, 0.8416415242)]), LABELS, {})
+    low, high = figure.axes[0].get_xlim()
+    assert high - low > 0.05
+
+
+def test_the_file_is_the_same_every_time(tmp_path):
+    digests = []
+    for name in ("one", "two"):
+        grid.save(
+            drawing.comparison(whole_study(1, ["a", "b"]), LABELS, names(1)), tmp_path / name / "figure"
+        )
+        digests.append([hashlib.sha256(p.read_bytes()).digest() for p in sorted((tmp_path / name).iterdir())])
+    assert digests[0] == digests[1]
+
+
+def test_an_empty_comparison_is_an_error():
+    with pytest.raises(BiasgridError, match="the table is empty"):
+        drawing.comparison(table([]), LABELS, {})
+
+
+def test_a_table_that_was_written_is_drawn(tmp_path):
+    numbers = whole_study(2, ["a"])
+    tables.write(numbers, tmp_path / "comparison.csv")
+    figure = drawing.comparison(tables.read(tmp_path / "comparison.csv"), LABELS, names(2))
+    assert len(drawn(figure)[1]) == len(numbers)

@@ -1,0 +1,327 @@
+"""Permutation tests: the definition, agreement with scipy, words that are shared or lost, and the workflow's step."""
+
+import copy
+import json
+import math
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_workflow import cells, planned
+
+from biasgrid import Query, inference, metrics
+from biasgrid.errors import BiasgridError
+from biasgrid.inference import infer_query, permutation_test
+from biasgrid.words import WordOptions
+
+SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
+ALTERNATIVES = ("greater", "less", "two-sided")
+
+
+def sums(values):
+    """Sum over the first set minus sum over the second."""
+    values = np.asarray(values, dtype=float)
+    return lambda labels: (1 - 2 * labels.astype(float)) @ values
+
+
+def by_scipy(first, second, alternative):
+    def statistic(x, y, axis):
+        return x.sum(axis=axis) - y.sum(axis=axis)
+
+    return scipy.stats.permutation_test(
+        (first, second), statistic, vectorized=True, n_resamples=np.inf, alternative=alternative
+    ).pvalue
+
+
+small_sets = st.lists(st.integers(-4, 4), min_size=2, max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_sets, small_sets, st.sampled_from(ALTERNATIVES))
+def test_exact_p_values_are_scipys(first, second, alternative):
+    """Integers: their sums have ties and no rounding."""
+    ours = permutation_test(sums(first + second), (len(first), len(second)), alternative=alternative)
+    assert ours.p_value == pytest.approx(by_scipy(np.array(first), np.array(second), alternative), abs=1e-12)
+    assert ours.method == "exact"
+    assert ours.partitions == ours.draws == math.comb(len(first) + len(second), len(first))
+    assert ours.p_lowest <= ours.p_value <= 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32))
+def test_under_the_null_every_p_value_is_as_likely(first, second, seed):
+    """Each partition in turn taken for the observed one: p is 1/N, 2/N, ... 1, each once."""
+    values = np.random.default_rng(seed).normal(size=first + second)
+    found = []
+    for chosen in combinations(range(first + second), first):
+        rest = [i for i in range(first + second) if i not in chosen]
+        found.append(permutation_test(sums(values[[*chosen, *rest]]), (first, second)).p_value)
+    if first == second == 1 or len(set(np.abs(values))) == len(values):
+        assert sorted(found) == pytest.approx((np.arange(len(found)) + 1) / len(found))
+
+
+def test_rounding_does_not_break_ties():
+    """Ten words with one value up to rounding, and an observed value near 0: all partitions tie."""
+    values = [0.1 * 3, 0.3] * 5
+    assert permutation_test(sums(values), (5, 5)).p_value == 1.0
+    # sums of thirds in another order differ in the last place
+    values = np.array([1, -2, 4, 1, -2, 4]) / 3
+    tied = by_scipy(np.array([1, -2, 4]), np.array([1, -2, 4]), "greater")
+    assert permutation_test(sums(values), (3, 3)).p_value == pytest.approx(tied)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_drawn_partitions_estimate_the_exact_p_value(alternative):
+    values = np.random.default_rng(5).normal(size=14) + np.repeat([0.6, 0], 7)
+    options = {"alternative": alternative, "seed": 3}
+    exact = permutation_test(sums(values), (7, 7), **options)
+    drawn = permutation_test(sums(values), (7, 7), draws=9999, exact=0, **options)
+    assert (exact.method, drawn.method) == ("exact", "monte_carlo")
+    assert drawn.draws == 9999
+    one_sided = exact.p_value / (1 + (alternative == "two-sided"))
+    error = math.sqrt(one_sided * (1 - one_sided) / 9999)
+    assert abs(drawn.p_value - exact.p_value) < 8 * error
+    # (k + 1) / (n + 1)
+    assert drawn.p_value * 10_000 == pytest.approx(round(drawn.p_value * 10_000))
+    assert drawn.p_normal == pytest.approx(exact.p_normal, rel=0.1)
+
+
+def test_no_drawn_p_value_is_zero():
+    values = [*range(20, 40), *range(20)]
+    tested = permutation_test(sums(values), (20, 20), draws=99)
+    assert tested.p_value == tested.p_lowest == 1 / 100
+
+
+def test_sets_keep_their_sizes_and_no_word_is_drawn_twice():
+    seen = []
+
+    def statistic(labels):
+        seen.append(labels.copy())
+        return labels @ np.arange(10.0)
+
+    permutation_test(statistic, (3, 7), draws=500, exact=0)
+    labels = np.concatenate(seen)
+    assert labels.shape == (501, 10)
+    assert set(np.unique(labels)) == {0, 1}
+    assert (labels.sum(axis=1) == 7).all()
+    # every word is in the first set in three tenths of the draws
+    assert np.allclose((labels == 0).mean(axis=0), 0.3, atol=0.1)
+
+
+def test_seed_and_blocks(monkeypatch):
+    values = np.random.default_rng(0).normal(size=30)
+    whole = permutation_test(sums(values), (15, 15), draws=1000, seed=7)
+    assert permutation_test(sums(values), (15, 15), draws=1000, seed=7) == whole
+    assert permutation_test(sums(values), (15, 15), draws=1000, seed=8) != whole
+    monkeypatch.setattr(inference, "BLOCK", 30 * 64)
+    assert permutation_test(sums(values), (15, 15), draws=1000, seed=7) == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"draws": 0}, "draws: 0 is not allowed"),
+        ({"exact": -1}, "exact: -1 is not allowed"),
+        ({"draws": True}, "draws: True"),
+        ({"alternative": "both"}, "allowed are greater, less, two-sided"),
+    ],
+)
+def test_wrong_arguments(options, message):
+    with pytest.raises(BiasgridError, match=message):
+        permutation_test(sums([1, 2]), (1, 1), **options)
+
+
+def infer(query, model, metric=metrics.weat, seed=0, **options):
+    (result,) = infer_query(metric, query, model, {}, WordOptions(), seed, **options)
+    return result
+
+
+def words(*numbers):
+    return [f"w{n}" for n in numbers]
+
+
+A, B = words(30, 31, 32), words(33, 34)
+
+
+def by_measuring(model, both, first, second, alternative="greater"):
+    """Every way to deal the words of one set out, each measured as a query of its own."""
+    pool = first + second
+    values = []
+    for chosen in combinations(pool, len(first)):
+        rest = [word for word in pool if word not in chosen]
+        values.append(metrics.weat(Query.of([[*both, *chosen], [*both, *rest]], [A, B]), model).value)
+    observed = metrics.weat(Query.of([both + first, both + second], [A, B]), model).value
+    extreme = [v >= observed - 1e-12 if alternative == "greater" else v <= observed + 1e-12 for v in values]
+    return np.mean(extreme)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_unequal_sets_and_shared_words(random_model, seed, alternative):
+    """A word of both sets stays in both; the others are dealt out."""
+    model, first, second = random_model(seed), words(1, 2, 3, 4), words(5, 6)
+    for both in ([], words(7), words(7, 8)):
+        query = Query.of([both + first, both + second], [A, B])
+        result = infer(query, model, alternative=alternative)
+        assert result["p_value"] == pytest.approx(by_measuring(model, both, first, second, alternative))
+        assert result["partitions"] == math.comb(6, 2)
+        drawn = infer(query, model, alternative=alternative, exact=0, draws=4000)
+        assert drawn["p_value"] == pytest.approx(result["p_value"], abs=0.05)
+
+
+def test_sets_that_differ_in_one_set_only_have_one_partition(random_model):
+    result = infer(Query.of([words(1, 2, 3), words(1, 2)], [A, B]), random_model(0))
+    assert (result["p_value"], result["partitions"]) == (1.0, 1)
+
+
+def test_lost_words(random_model):
+    model, first, second = random_model(1), words(1, 2, 3, 4), words(5, 6, 7, 8)
+    whole = infer(Query.of([first, second], [A, B]), model)
+    one_lost = infer(Query.of([[*first, "lost"], second], [A, B]), model)
+    assert one_lost == whole
+    lost = infer(Query.of([[*first, "lost", "gone"], second], [A, B]), model)
+    assert lost == {"query": whole["query"], "status": "lost_words:Target set 0"}
+
+
+def test_the_effect_size_has_the_statistics_p_value(random_model):
+    query = Query.of([words(1, 2, 3, 4), words(5, 6, 7)], [A, B])
+    one, other = (infer(query, random_model(2), metric) for metric in (metrics.weat, metrics.weat_es))
+    assert one == other
+
+
+def test_sub_queries_and_seeds(random_model):
+    """A test a sub-query; each draws partitions of its own, which the seed decides."""
+    model, sets = random_model(0), [words(1, 2, 3), words(4, 5, 6), words(7, 8, 9)]
+    query = Query.of(sets, [A, B])
+
+    def results(seed, query=query):
+        return infer_query(metrics.weat, query, model, {}, WordOptions(), seed, exact=0, draws=500)
+
+    assert [r["query"] for r in results(1)] == [q.name for q in query.subqueries((2, 2))]
+    assert results(1) == results(1)
+    assert [r["p_normal"] for r in results(1)] != [r["p_normal"] for r in results(2)]
+    # two sub-queries of the same words under other names
+    twice = results(1, Query.of([sets[0], sets[1], sets[1]], [A, B]))
+    assert twice[0]["p_normal"] != twice[1]["p_normal"]
+
+
+def test_as_many_partitions_as_the_limit_are_enumerated():
+    for exact, method in ((19, "monte_carlo"), (20, "exact")):
+        assert permutation_test(sums(range(6)), (3, 3), exact=exact).method == method
+
+
+def test_metrics_without_a_test(random_model):
+    with pytest.raises(BiasgridError, match="rnsb: there is no permutation test"):
+        infer(Query.of([words(1), words(2)], [A, B]), random_model(0), metrics.rnsb)
+
+
+def weat_query(*names):
+    return Query.of([SETS[name] for name in names[:2]], [SETS[name] for name in names[2:]])
+
+
+def test_golden_p_values(word2vec):
+    """Exact p-values of WEAT on word2vec, enumerated elsewhere."""
+    terms = infer(weat_query("male_terms", "female_terms", "career", "family"), word2vec)
+    assert terms["p_value"] == pytest.approx(0.197125, abs=5e-7)
+    assert terms["partitions"] == 12_870
+    names = infer(weat_query("male_names", "female_names", "career", "family"), word2vec)
+    assert names["p_value"] == pytest.approx(7.77e-5, abs=5e-8)
+    # P(>) is what P(<=) leaves
+    disease = weat_query("mental_disease", "physical_disease", "temporary", "permanent")
+    assert 1 - infer(disease, word2vec, alternative="less")["p_value"] == pytest.approx(0.0065, abs=5e-5)
+
+
+def test_the_normal_curve_of_all_partitions(word2vec):
+    """The difference of two means of random partitions has the variance s^2 (1/n + 1/m)."""
+    query = weat_query("math", "arts", "male_terms", "female_terms")
+    d = metrics.weat_es(query, word2vec, ddof=1).value
+    z = d / math.sqrt(1 / 8 + 1 / 8)
+    for alternative, tail in (("greater", scipy.stats.norm.sf(z)), ("two-sided", 2 * scipy.stats.norm.sf(z))):
+        assert infer(query, word2vec, alternative=alternative)["p_normal"] == pytest.approx(tail, rel=1e-9)
+
+
+def with_inference(project, **permutation):
+    config = copy.deepcopy(project.config)
+    config["inference"] = {"permutation": permutation}
+    project.configure(config)
+
+
+def inferred(jobs):
+    return {path.removeprefix("inference/").removesuffix(".json") for path in jobs.get("inference", ())}
+
+
+def by_hand(project, cell):
+    command = [sys.executable, "-m", "biasgrid", "infer", "--study", "config/config.yaml", "--cell", cell]
+    return subprocess.run(
+        command, cwd=project.folder, env=project.environment, capture_output=True, text=True
+    )
+
+
+def test_the_workflows_step(finished):
+    """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell."""
+    assert "inference" not in planned(finished)
+    names = {
+        f"{m}/none/{k}/{q}" for m in ("one", "two") for k in ("weat", "weat_es") for q in ("q1", "q2", "q3")
+    }
+    with_inference(finished, draws=50, exact=10_000)
+    jobs = planned(finished)
+    assert inferred(jobs) == names
+    assert not cells(jobs)
+    finished.run()
+    assert planned(finished) == {}
+    folder = finished.folder / "results" / "small"
+    scores = pd.read_csv(folder / "scores.csv")
+    assert scores["p_value"].notna().tolist() == scores["metric"].isin(["weat", "weat_es"]).tolist()
+    made = json.loads((folder / "inference/one/none/weat/q1.json").read_text())
+    # C(16, 8) is more than 10,000
+    assert made["results"][0]["method"] == "monte_carlo"
+    of_cell = scores.query("metric == 'weat' and model == 'one' and query == 'A and B wrt C and D'")
+    assert of_cell["p_value"].tolist() == [made["results"][0]["p_value"]]
+
+    # by hand as in the workflow
+    target = folder / "inference/two/none/weat_es/q3.json"
+    bytes_made = target.read_bytes()
+    target.unlink()
+    done = by_hand(finished, "two/none/weat_es/q3")
+    assert done.returncode == 0, done.stderr
+    assert target.read_bytes() == bytes_made
+    assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es/q3.json"
+    done = by_hand(finished, "two/none/rnd/q3")
+    assert done.returncode == 2
+    assert done.stderr.startswith("biasgrid: config/config.yaml: 'two/none/rnd/q3' is not tested")
+    assert len(done.stderr.splitlines()) == 1
+
+    with_inference(finished, draws=60, exact=10_000)
+    jobs = planned(finished)
+    assert inferred(jobs) == names
+    assert set(jobs) <= {
+        "inference",
+        "study",
+        "scores",
+        "aggregates",
+        "rankings",
+        "correlations",
+        "figure",
+        "all",
+    }
+
+    with_inference(finished, draws=50, exact=10_000)
+    path = finished.folder / "src" / "biasgrid" / "inference.py"
+    path.write_text(path.read_text() + "\n# edited\n")
+    jobs = planned(finished)
+    assert inferred(jobs) == names
+    assert not cells(jobs)
+
+
+def test_a_wrong_setting_is_one_line(finished):
+    with_inference(finished, alternative="both")
+    done = finished.snakemake("--cores", "1", "--dry-run")
+    assert done.returncode == 2
+    assert "inference.permutation.alternative" in done.stderr

@@ -1,0 +1,199 @@
+"""One folder of archives and stores for several projects: BIASGRID_EMBEDDINGS."""
+
+import http.server
+import json
+import shutil
+import subprocess
+import time
+
+import pytest
+from conftest import GRID_WORDS, Project, grid_config, make_read_only, write_text_model
+from loopback import Handler, answer, refused, serve, started
+
+from biasgrid.embeddings import build_store, sources, study_store
+from biasgrid.study import Study
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A host of two models, one.txt and two.txt; `open` or not."""
+    bodies = {
+        f"/{name}.txt": write_text_model(tmp_path / f"{name}.txt", GRID_WORDS, seed=seed).read_bytes()
+        for seed, name in enumerate(("one", "two", "other"))
+    }
+    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        server.plan, server.seen, server.sent, server.open = [], [], 0, True
+
+        def act(handler):
+            time.sleep(0.3)  # so that projects meet here
+            body = bodies.get(handler.path) if server.open else None
+            (answer(404) if body is None else lambda h: serve(h, body))(handler)
+
+        server.usual = act
+        yield server
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch, server):
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "the cache"))
+    return tmp_path / "the cache"
+
+
+def project(folder, server) -> Project:
+    """A small study whose models come from the server, in a folder of its own."""
+    folder.mkdir()
+    made = Project(folder)
+    config = grid_config()
+    config["figures"] = []
+    for name in config["models"]:
+        config["models"][name]["source"] = {"type": "url", "url": f"{server.url}/{name}.txt"}
+    made.configure(config)
+    return made
+
+
+def snapshot(folder) -> dict:
+    """Every file below by name, with its time and content."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.endswith(".lock")
+    }
+
+
+def test_two_projects_at_the_same_time_and_a_third_after_them(tmp_path, cache, server):
+    projects = [project(tmp_path / name, server) for name in ("a", "b")]
+    running = [
+        subprocess.Popen(
+            p.command("--cores", "2"), cwd=p.folder, env=p.environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        for p in projects
+    ]  # fmt: skip
+    for process in running:
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+    first, second = (p.results() for p in projects)
+    assert first == second
+    assert len([path for path in first if path.startswith("small/cells/")]) == 24
+    assert [path for path, _ in server.seen].count("/one.txt") == 1
+    assert not list(tmp_path.glob("[ab]/data/embeddings"))
+    for content in first.values():
+        assert b"the cache" not in content
+
+    # the third finds all there, without network, and makes nothing anew
+    before = snapshot(cache)
+    assert {path.partition("/")[0] for path in before} >= {"raw", "one", "two"}
+    server.open = False
+    third = project(tmp_path / "c", server)
+    third.run()
+    assert third.results() == first
+    assert snapshot(cache) == before
+    idle(projects[0])
+
+    # a store that somebody deleted is made again, of the archive that is there
+    shutil.rmtree(cache / "two")
+    third.run()
+    assert {path: content for path, (_, content) in snapshot(cache).items()} == {
+        path: content for path, (_, content) in before.items()
+    }
+    assert third.results() == first
+    idle(third)
+
+    # another model of the same name is refused, and what was there is as it was; also where it was the project's own
+    before = snapshot(cache)
+    server.open = True
+    for other in (project(tmp_path / "d", server), third):
+        other.config["models"]["two"]["source"]["url"] = f"{server.url}/other.txt"
+        other.configure(other.config)
+        done = other.snakemake("--cores", "1")
+        assert done.returncode == 1
+        assert "Traceback" not in done.stdout + done.stderr
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
+        assert "raw/two, which studies share, holds another model of this name" in line
+        assert f"{server.url}/two.txt" in line
+        assert snapshot(cache) == before
+    idle(projects[0])
+
+
+def idle(p: Project) -> None:
+    done = p.snakemake("--cores", "1", "--dry-run")
+    assert "Nothing to be done" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_a_store_of_another_make_is_refused_where_studies_share(tmp_path):
+    """Two projects with a file of the same name, or another idea of one file."""
+    cache = tmp_path / "cache"
+    path = write_text_model(tmp_path / "m.txt", GRID_WORDS, seed=1)
+    model = {"source": {"type": "file", "path": str(path)}}
+    store = build_store("m", model, cache, shared=True)
+    before = snapshot(store.path)
+    write_text_model(path, GRID_WORDS, seed=2)
+    with refused("m: ", "which studies share, holds another model of this name (its archive is "):
+        build_store("m", model, cache, shared=True)
+    write_text_model(path, GRID_WORDS, seed=1)
+    with refused('(its licence is "not stated")', "name one of them otherwise, or delete that folder"):
+        build_store("m", {**model, "licence": "CC0"}, cache, shared=True)
+    assert snapshot(store.path) == before
+    # a project's own folder follows the project
+    write_text_model(path, GRID_WORDS, seed=2)
+    assert build_store("m", {**model, "licence": "CC0"}, cache).metadata["licence"] == "CC0"
+
+
+def test_the_command_line_shares_too(tmp_path, cache, server):
+    made = project(tmp_path / "a", server)
+
+    def fetch(name: str):
+        command = [
+            made.command()[0],
+            "-m",
+            "biasgrid",
+            "fetch",
+            "--model",
+            name,
+            "--config",
+            "config/config.yaml",
+        ]
+        return subprocess.run(command, cwd=made.folder, env=made.environment, capture_output=True, text=True)
+
+    assert json.loads(fetch("one").stdout)["store"] == str(cache / "one")
+    made.config["models"]["one"]["source"]["url"] = f"{server.url}/other.txt"
+    made.configure(made.config)
+    done = fetch("one")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "which studies share, holds another model of this name" in done.stderr
+
+
+def test_a_cache_that_holds_everything_may_be_read_only(read_only_folder):
+    path = write_text_model(read_only_folder / "m.txt", GRID_WORDS, seed=1)
+    model = {"source": {"type": "file", "path": str(path)}}
+    made = build_store("m", model, read_only_folder, shared=True)
+    # an archive without its store
+    build_store("n", model, read_only_folder, shared=True)
+    shutil.rmtree(read_only_folder / "n")
+    for file in read_only_folder.rglob("*"):
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    make_read_only(read_only_folder)
+    assert build_store("m", model, read_only_folder, shared=True).words() == made.words()
+    assert study_store(read_only_folder, "m", model).words() == made.words()
+    with refused("n: ", str(read_only_folder), "Permission denied"):
+        build_store("n", model, read_only_folder, shared=True)
+    with refused("third: ", str(read_only_folder), "Permission denied"):
+        build_store("third", model, read_only_folder, shared=True)
+
+
+def test_an_archive_of_benchmarks_that_another_study_has_under_the_name(tmp_path, monkeypatch, root):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a\tb\t1\n")
+    config = grid_config()
+    config["benchmarks"] = {"pairs": {"source": {"type": "file", "path": str(path)}}}
+    study = Study.of(config, root=root)
+    sources.fetch("pairs", config["benchmarks"]["pairs"]["source"], tmp_path / "cache" / "raw", shared=True)
+    assert study.located({"p": "pairs:pairs.tsv"}) == {"p": str(tmp_path / "cache/raw/pairs/pairs.tsv")}
+    config["benchmarks"]["pairs"]["source"]["path"] = "another.tsv"
+    with refused("raw/pairs holds another archive of this name", "pairs.tsv"):
+        Study.of(config, root=root).located({"p": "pairs:pairs.tsv"})

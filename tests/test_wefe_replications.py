@@ -1,0 +1,213 @@
+"""WEFE's documentation and its multilingual queries as studies: real vectors, made ones, and none."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from conftest import ROOT, SUBSET, Project, make_store
+from snakemake.utils import update_config
+
+from biasgrid import comparison, tables
+from biasgrid.errors import BiasgridError
+from biasgrid.measure import measure
+from biasgrid.study import Study
+from biasgrid.words import WordOptions
+
+LANGUAGES = {
+    "english": "fasttext-wiki-news-300d-1m",
+    "spanish": "fasttext-wiki-es",
+    "french": "fasttext-wiki-fr",
+    "german": "fasttext-wiki-de",
+    "italian": "fasttext-wiki-it",
+    "swedish": "fasttext-wiki-sv",
+    "dutch": "fasttext-wiki-nl",
+}
+SETS = json.loads((ROOT / "data/word_sets/multilingual.json").read_text(encoding="utf-8"))["sets"]
+
+
+def study_of(language: str) -> Study:
+    return Study.read(ROOT / "config" / "multilingual" / f"{language}.yaml", root=ROOT)
+
+
+def printed() -> pd.DataFrame:
+    return comparison.read([ROOT / "data" / "published" / "multilingual.csv"])
+
+
+def vectors_of(study: Study) -> tuple[list[str], np.ndarray]:
+    """Made vectors of a study's words in lower case; none of an entry of several words."""
+    sets = [s for query in study.queries.values() for s in (*query.target_sets, *query.attribute_sets)]
+    words = sorted({word.lower() for s in sets for word in s.words if " " not in word})
+    return words, np.random.default_rng(0).normal(size=(len(words), 10)).round(5)
+
+
+@pytest.fixture
+def replication(tmp_path) -> Project:
+    """A copy of the workflow with the real configs, word sets and published numbers."""
+    made = Project(tmp_path / "project")
+    for name in ("config", "data/word_sets", "data/published"):
+        shutil.copytree(ROOT / name, made.folder / name, dirs_exist_ok=True)
+    return made
+
+
+def run(project: Project, config: str, *more: str) -> pd.DataFrame:
+    """The comparison of a study, run to its end."""
+    path = project.folder / config
+    project.run("--configfile", str(path), *more)
+    name = yaml.safe_load(path.read_text(encoding="utf-8"))["study"]
+    assert (project.folder / f"results/{name}/figures/comparison.pdf").stat().st_size > 5000
+    return tables.read(project.folder / f"results/{name}/comparison.csv")
+
+
+def test_every_number_of_the_documentation_is_reproduced_or_explained(word2vec, replication, monkeypatch):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
+    table = run(replication, "config/wefe_documentation.yaml")
+    assert len(table) == len(comparison.read([ROOT / "data/published/wefe_documentation.csv"]))
+    assert set(table["verdict"]) == {"reproduced", "explained"}
+    explained = table[table["verdict"] == "explained"]
+    assert (explained["note"] != "").all()
+    # what is explained: single random runs of RNSB, a word that the subset lacks, RIPA's seven pairs
+    assert {m.split("_")[0] for m in explained["metric"]} == {"rnsb", "mac", "ripa"}
+    mitigated = table[table["model"].str.contains(" under ")]
+    assert mitigated["verdict"].tolist() == ["reproduced"] * 4
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_has_its_words_its_queries_and_its_published_numbers(language):
+    study = study_of(language)
+    (model,) = study.models
+    assert model == LANGUAGES[language]
+    source = study.models[model]["source"]
+    assert source["type"] == "file"
+    assert "https://dl.fbaipublicfiles.com/fasttext/" in source["instructions"]
+    # 3 queries under 4 metrics, and the 6 that ECT's printed numbers are of
+    assert len(study.cells) == 3 * 4 + 6
+    mine = printed()[lambda t: t["model"] == model]
+    assert len(mine) == 4 + 4 + 4 + 7
+    cells = {(c.criterion, c.query, c.metric) for c in study.cells.values()}
+    of_cells = mine[mine["query"] != ""]
+    assert set(of_cells[["criterion", "query", "metric"]].itertuples(index=False, name=None)) <= cells
+    assert all(len(s.words) == 8 for q in study.queries.values() for s in (*q.target_sets, *q.attribute_sets))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_runs_on_made_vectors_of_its_words_in_lower_case(language, tmp_path):
+    study = study_of(language)
+    (model,) = study.models
+    store = make_store(tmp_path, *vectors_of(study))
+    for cell in study.cells.values():
+        options = study.word_options(cell.criterion, cell.metric, model)
+        metric = study.metric(cell.criterion, cell.metric)
+        for result in measure(metric, study.queries[cell.query], store, words=WordOptions(**options)):
+            assert result.status == "ok", cell.name
+            # an entry of several words is lost, and nothing else
+            assert all(" " in word for words in result.lost.values() for word in words)
+
+
+def test_the_printed_averages_are_those_of_the_printed_numbers():
+    for (_, metric), part in printed().groupby(["model", "metric"]):
+        (average,) = part.loc[part["quantity"] == "abs_avg", "published"]
+        values = part.loc[part["quantity"] == "value", "published"].astype(float).abs()
+        assert len(values) == (6 if metric == "ect" else 3)
+        # both were rounded
+        assert average == pytest.approx(values.mean(), abs=2 * 0.5 * 10.0 ** -min(part["digits"]) + 1e-9)
+
+
+def test_the_printed_ect_counts_a_repeated_word_once_as_we_do():
+    """Spearman's correlation of n words without ties is 1 - 6 S / (n^3 - n) with an even whole number S."""
+
+    def possible(value: float, n: int, digits: int) -> bool:
+        scale = (n**3 - n) / 6
+        even = 2 * round((1 - value) * scale / 2)
+        return abs(1 - even / scale - value) <= 0.5 * 10.0**-digits + 1e-12
+
+    numbers = printed()
+    numbers = numbers[(numbers["metric"] == "ect") & (numbers["query"] != "")]
+    told = {}
+    for row in numbers.itertuples():
+        words = SETS[row.query]
+        distinct = len({word.lower() for word in words})
+        # at most 30 % lost
+        counts = [n for n in range(1, 9) if n >= 0.7 * distinct and possible(row.published, n, row.digits)]
+        assert min(counts) <= distinct
+        if distinct < 8:
+            assert distinct in counts
+            told[row.query] = counts
+    # five of the seven sets with a repeated word could not have the printed value with eight words
+    assert sum(counts == [7] for counts in told.values()) == 5
+    assert len(told) == 7
+
+
+def test_a_language_without_its_vectors_is_one_line_that_says_what_to_download(replication):
+    done = replication.snakemake("--cores", "1", "--configfile", "config/multilingual/spanish.yaml")
+    assert done.returncode != 0
+    (line,) = [x for x in (done.stdout + done.stderr).splitlines() if x.startswith("biasgrid: ")]
+    assert "data/embeddings/raw/wiki.es.vec is not there" in line
+    assert "https://dl.fbaipublicfiles.com/fasttext/vectors-wiki/wiki.es.vec" in line
+    assert not list((replication.folder / "results").rglob("cells"))
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
+    study = study_of("spanish")
+    words, vectors = vectors_of(study)
+    path = replication.folder / "data/embeddings/raw/wiki.es.vec"
+    path.parent.mkdir(parents=True)
+    # as the command that the config tells leaves the file: without word2vec's header
+    rows = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, vectors, strict=True)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    table = run(replication, "config/multilingual/spanish.yaml").set_index(["metric", "quantity"])
+    assert len(table) == 19
+    assert set(table["model"]) == {"fasttext-wiki-es"}
+    # WEAT by hand, over the distinct words in lower case
+    unit = dict(zip(words, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), strict=True))
+
+    def rows_of(name):
+        return np.array([unit[w] for w in dict.fromkeys(word.lower() for word in SETS[f"es_{name}"])])
+
+    a, b = rows_of("career"), rows_of("family")
+    s = [(rows_of(t) @ a.T).mean(1) - (rows_of(t) @ b.T).mean(1) for t in ("male_terms", "female_terms")]
+    # "él" and "mujer", "ella" stand twice
+    assert [len(x) for x in s] == [7, 6]
+    assert table.loc[("weat", "es_career_family: value"), "ours"] == pytest.approx(s[0].sum() - s[1].sum())
+    assert set(table["verdict"]) <= {"reproduced", "explained", "differs"}
+
+
+def test_english_on_other_vectors_stands_beside_the_printed_numbers(word2vec, replication, monkeypatch):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
+    path = replication.folder / "config" / "multilingual.yaml"
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    models = yaml.safe_load((replication.folder / config["models"]).read_text(encoding="utf-8"))
+    assert set(config["beside"]) == set(models)
+    config["models"] = {SUBSET: models[SUBSET]}
+    config["beside"] = {SUBSET: config["beside"][SUBSET]}
+    config["figures"] = ["comparison"]
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    table = run(replication, "config/multilingual.yaml")
+    assert len(table) == 19
+    assert set(table["verdict"]) == {"other vectors"}
+    assert table["note"].str.contains("printed for fasttext-wiki-news-300d-1m").all()
+    ours = table.set_index(["metric", "quantity"])["ours"]
+    # the query that WEFE's documentation prints for these vectors, both sides exchanged
+    assert ours["weat", "en_career_family: value"] == pytest.approx(0.46343881, abs=1e-6)
+    assert ours["weat_es", "en_career_family: value"] == pytest.approx(0.45076527, abs=1e-6)
+
+
+def test_what_stands_beside_must_be_a_model_of_the_study():
+    config = yaml.safe_load((ROOT / "config/multilingual.yaml").read_text(encoding="utf-8"))
+    config["beside"] = {"glove": "fasttext-wiki-news-300d-1m"}
+    with pytest.raises(BiasgridError, match="beside: 'glove' is not there; allowed are word2vec"):
+        Study.of(config, root=ROOT)
+
+
+def test_the_documentation_on_an_open_network_is_a_valid_study():
+    config = yaml.safe_load((ROOT / "config/wefe_documentation.yaml").read_text(encoding="utf-8"))
+    more = yaml.safe_load((ROOT / "config/wefe_documentation_open.yaml").read_text(encoding="utf-8"))
+    update_config(config, more)
+    study = Study.of(config, root=ROOT)
+    units = {(c.model, c.debias) for c in study.cells.values() if "GloVe" in c.criterion}
+    assert units == {("glove-twitter-25", "none"), ("glove-twitter-25", "gender-hard-no-equalize")}
+    table = comparison.read([ROOT / "data/published/wefe_documentation_glove.csv"])
+    assert set(table["model"]) <= {study.published_as.get(unit) for unit in units}

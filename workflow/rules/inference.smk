@@ -1,0 +1,20 @@
+# How sure a cell's value is: a job a cell, of the same inputs as the cell. In a thread of the engine, like cells.
+from biasgrid.inference import infer_cell
+
+
+rule inference:
+    input:
+        query=f"{RESULTS}/queries/{{query}}.json",
+        model=f"{RESULTS}/models/{{model}}.json",
+        transform=transform_of,
+        metric=metric_source,
+        code=cell_code,
+        test=source("inference.py"),
+    output:
+        f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
+    log:
+        f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
+    params:
+        spec=lambda w: inference_of(w).spec,
+    run:
+        step(f"inference {cell_of(wildcards).name}", log[0], infer_cell, STUDY, inference_of(wildcards))
