@@ -149,7 +149,13 @@ def _weat_table(study, criterion, model):
     from .weat_table import weat_table
 
     queries = {key: study.queries[key] for key in study.config["criteria"][criterion]["queries"]}
-    return weat_table(_table(study, "comparison"), study.labels, criterion, queries)
+    # by the criterion's own label: in another criterion, a key can be another metric's
+    metrics = {
+        key: entry.get("label", study.metric(criterion, key).label)
+        for key, entry in study.metrics(criterion).items()
+        if study.metric(criterion, key).name in ("weat", "weat_es")
+    }
+    return weat_table(_table(study, "comparison"), study.labels, criterion, queries, metrics)
 
 
 KINDS = {
