@@ -74,6 +74,7 @@ MARKERS = "osD^vPX<>ph*d"
 METRIC_COLOURS = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99"]
 METRIC_COLOURS += ["#BBCC33", "#C7A6E0", "#D9B38C", "#AAAA00", "#B8C4CE", "#E08FC0"]
 GREY = "#666666"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NO_CORRELATION = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
 MISSING_LOOK = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
 CORRELATION_NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
@@ -516,6 +517,12 @@ def _units(table: pd.DataFrame) -> list[tuple[str, str]]:
 def _unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
     model, debias = (labels.get(key, key) for key in unit)
     return model if unit[1] == "none" else f"{model} + {debias}"
+
+
+def _published_label(model: str, labels: Mapping[str, str]) -> str:
+    """What a model is called whose key, in comparison.csv, may be "<model> under <debias method>"."""
+    model, _, debias = model.partition(" under ")
+    return _unit_label((model, debias or "none"), labels)
 
 
 def _cycled(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:

@@ -19,10 +19,12 @@ from .grid import (
     NORMAL,
     PAGE,
     SMALL,
+    SUPERSCRIPTS,
     _axes,
     _figure,
     _fitted,
     _lines,
+    _published_label,
     _styled,
     _width,
     _wrapped,
@@ -46,7 +48,6 @@ OURS = {
 }
 ROW, NARROW, WIDE = 0.36, 0.52, 0.72  # inches
 NUMBER = ["model", "source", "metric", "again", "query", "what", "published", "ours", "verdict", "note"]
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @_styled
@@ -93,7 +94,7 @@ def weat_table(
     heads = {}
     for block in blocks:
         model, source, _, again = block
-        label = _wrapped(labels.get(model, model), max(14, int(extent[block] * 15)))
+        label = _wrapped(_published_label(model, labels), max(14, int(extent[block] * 15)))
         text = f"{source} ({again})" if again > 1 else source
         heads[block] = label, _fitted(text, extent[block], SMALL) if several[model] else ""
     names = [_name(queries[key]) for key in keys]
