@@ -13,8 +13,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..errors import BiasgridError
-from .grid import LARGE, MARGIN, PAGE, SMALL, _axes, _styled, _two_digits, _width
-from .mitigation import LESS_LIGHT, MORE_LIGHT, NO_FILL, _page
+from .grid import (
+    LARGE,
+    LESS_LIGHT,
+    MARGIN,
+    MORE_LIGHT,
+    NO_FILL,
+    PAGE,
+    SMALL,
+    _axes,
+    _page,
+    _styled,
+    _two_digits,
+    _width,
+)
 
 MOST = 12  # words of each end, as in the paper
 ROW = 0.175  # inches of a bar and its word

@@ -14,8 +14,25 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ..errors import BiasgridError
-from .grid import MARGIN, NORMAL, PAGE, SMALL, _axes, _rows, _styled, _two_digits, _unit_label, _width
-from .mitigation import BOLD, DASHED, LESS_LIGHT, MORE_LIGHT, _fitted, _lines, _page
+from .grid import (
+    BOLD,
+    DASHED,
+    LESS_LIGHT,
+    MARGIN,
+    MORE_LIGHT,
+    NORMAL,
+    PAGE,
+    SMALL,
+    _axes,
+    _fitted,
+    _lines,
+    _page,
+    _rows,
+    _styled,
+    _two_digits,
+    _unit_label,
+    _width,
+)
 
 COLUMNS = ["query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
