@@ -176,7 +176,7 @@ def test_figure_of_cells(tmp_path):
     assert said[lost] == "no value: lost words (German, Irish)"
     assert not lost.patches
     note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert "No value: Model C (lost words)." in note
+    assert "No value for Model C: lost words." in note
     assert note.startswith("Origins: negative sentiment")
 
 
@@ -197,7 +197,7 @@ def test_why_a_model_has_no_value_is_its_own_status(tmp_path):
     ]
     figure = sentiment(distributions(paths), {"b": "Model B"}, "Origins")
     note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert "No value: Model B (degenerate)." in note
+    assert "No value for Model B: degenerate." in note
     assert "lost" not in note
 
 

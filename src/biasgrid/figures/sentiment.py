@@ -83,7 +83,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
     has_value = table["share"].notna().groupby([table[key] for key in keys]).any()
     shown = [unit for unit in units if has_value[unit]] or units
-    left_out = "; ".join(f"{names[unit]} ({_why(table, keys, unit)})" for unit in units if unit not in shown)
+    left_out = "; ".join(f"{names[unit]}: {_why(table, keys, unit)}" for unit in units if unit not in shown)
 
     parts = dict(list(table.groupby(["id", "query"])))
     sets = {query: list(dict.fromkeys(part["set"][part["set"] != ""])) for query, part in parts.items()}
@@ -103,7 +103,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         f"{criterion}: negative sentiment",
         "Each bar is a name's share of the negative sentiment that a classifier, trained on a sentiment lexicon, "
         "finds in the names. RNSB is the divergence from equal shares, 0 without bias; accuracy is on lexicon words "
-        f"left out of training.{f' No value: {left_out}.' if left_out else ''}",
+        f"left out of training.{f' No value for {left_out}.' if left_out else ''}",
         legend,
         PAGE[0],
         title + sum(above.values()) + len(shown) * high + below,
