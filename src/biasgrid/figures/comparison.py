@@ -271,8 +271,9 @@ def _set_scale(axes: Axes, numbers: np.ndarray, logarithmic: bool) -> None:
         first = 10.0 ** np.floor(np.log10(positive.min())) if positive.size else 0.1
         last = max(10.0 ** np.ceil(np.log10(high)) if high > 0 else 1.0, first * 10)
         if low <= 0:
-            axes.set_xscale("symlog", linthresh=first, linscale=0.5)
-            axes.set_xlim(-0.3 * first, last * 1.5)
+            # room for its ring, and for both ticks' text
+            axes.set_xscale("symlog", linthresh=first, linscale=max(1.0, np.log10(last / first) / 6))
+            axes.set_xlim(-0.5 * first, last * 1.5)
         else:
             axes.set_xscale("log")
             axes.set_xlim(first / 1.5, last * 1.5)
