@@ -194,8 +194,9 @@ def test_figure(study, records):
     assert list(study.figures) == [f"professions-professions-{MODEL}"]
     figure = figures.draw(study, f"professions-professions-{MODEL}")
     assert_readable(figure)
-    he, she, variance = figure.axes
-    assert (he.get_title("left"), she.get_title("left")) == ("towards he", "towards she")
+    # left is what the study names first, as in the paper
+    she, he, variance = figure.axes
+    assert (she.get_title("left"), he.get_title("left")) == ("towards she", "towards he")
     labels = she.get_yticklabels()
     assert [label.get_text() for label in labels[:4]] == [
         "homemaker",
@@ -213,3 +214,13 @@ def test_figure(study, records):
     assert heights[10:] == pytest.approx([100 * x for x in records[0]["direct"]["random_shares"]])
     with pytest.raises(BiasgridError, match="no projections"):
         professions({"shares": [], "random_shares": []}, {}, "m", "Gender")
+
+
+@pytest.mark.parametrize("words", [[], [["smith", -0.2]], [["smith", 0.0]]])
+def test_a_figure_of_ends_with_few_words_or_none(words):
+    direct = {"projections": {"he": words, "she": []}, "shares": [0.6, 0.4], "random_shares": [0.5, 0.5]}
+    figure = professions(direct, {"she": ["nurse"], "he": ["smith"]}, "Model", "Gender")
+    assert_readable(figure)
+    she, he, _ = figure.axes
+    assert texts(she) == ["no word"]
+    assert [bar.get_width() for bar in he.patches] == [x for _, x in words]

@@ -153,6 +153,57 @@ def test_long_names_wrap_and_ranks_have_a_panel_of_their_own():
     assert_readable(figure)
 
 
+@pytest.mark.parametrize("smallest", [1e-8, 0.0])
+def test_p_values_have_a_logarithmic_panel_of_their_own(smallest):
+    rows = [
+        row("q1: value", 1.54, 1.54),
+        row("q1: p_value", smallest, 1e-6, "explained"),
+        row("q1: p_normal", smallest, 2.6e-8),
+        row("q2: p_value", 0.57, 0.53),
+    ]
+    figure = drawing.comparison(table(rows), LABELS, {})
+    scores, p_values = figure.axes
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["WEAT", "WEAT, p-values"]
+    printed, ours = drawn(figure)
+    assert [x for title, x in printed + ours if title == "WEAT"] == [1.54, 1.54]
+    assert [x for title, x in ours if title != "WEAT"] == [2.6e-8, 1e-6, 0.53]
+    assert scores.get_xscale() == "linear"
+    # a power of ten is as long as another, and every number is inside
+    at = p_values.transData.transform([(x, 0) for x in (1e-6, 1e-4, 1e-2, 0.57, smallest)])[:, 0]
+    assert at[2] - at[1] == pytest.approx(at[1] - at[0])
+    assert p_values.bbox.x0 < at.min() < at.max() < p_values.bbox.x1
+    assert_readable(figure)
+
+
+def test_measures_of_an_evaluation_are_called_by_words():
+    rows = [
+        row("direct/extreme_she", 1.0, 0.8, "explained", metric=""),
+        row("direct/direct_bias", 0.08, 0.08, metric=""),
+        row("similarity/wordsim", 0.7, 0.7, metric=""),
+    ]
+    figure = drawing.comparison(table(rows), LABELS, {})
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["direct bias", "similarity benchmarks"]
+    assert {"extreme she", "direct bias", "wordsim"} <= set(unwrapped(figure))
+    assert_readable(figure)
+
+
+def test_a_number_that_was_printed_as_nan_beside_another():
+    rows = [row("q1: value", np.nan, np.nan), row("q1: value", 0.7, 0.6, "explained", model="b")]
+    printed, ours = drawn(drawing.comparison(table(rows), LABELS, {}))
+    assert [x for _, x in printed if not np.isnan(x)] == [0.7]
+    assert [x for _, x in ours] == [0.6]
+
+
+@pytest.mark.parametrize("what", ["value", "p_value"])
+def test_a_panel_without_a_number_is_drawn(what):
+    rows = [row(f"q1: {what}", np.nan, np.nan, model=model) for model in "ab"] + [row("abs_avg", 0.3, 0.3)]
+    rows.append(row("q1: value", np.nan, np.nan, metric="rnsb"))
+    figure = drawing.comparison(table(rows), LABELS, {"q1": "A query"})
+    assert [x for _, x in drawn(figure)[1]] == [0.3]
+    assert "grey mark on the margin: no value of ours" in unwrapped(figure)
+    assert_readable(figure)
+
+
 def test_a_difference_that_rounding_makes_is_not_blown_up():
     figure = drawing.comparison(table([row("q1: value", 0.8416415235, 0.8416415242)]), LABELS, {})
     low, high = figure.axes[0].get_xlim()

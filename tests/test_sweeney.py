@@ -132,7 +132,9 @@ def test_the_notebook_s_distributions_sum_to_one():
 
 def cell(folder, name, result, **place):
     record = (
-        {"metric": "rnsb", "model": "a", "debias": "none"} | place | {"results": [{"query": "Q"} | result]}
+        {"query": "q", "metric": "rnsb", "model": "a", "debias": "none"}
+        | place
+        | {"results": [{"query": "Q"} | result]}
     )
     path = folder / f"{name}.json"
     path.write_text(json.dumps(record))
@@ -174,8 +176,29 @@ def test_figure_of_cells(tmp_path):
     assert said[lost] == "no value: lost words (German, Irish)"
     assert not lost.patches
     note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert "No value, as too many words are lost: Model C." in note
+    assert "No value for Model C: lost words." in note
     assert note.startswith("Origins: negative sentiment")
+
+
+def test_two_queries_of_one_name_are_two_columns(tmp_path):
+    shares = {"German": 0.5, "Irish": 0.3, "Dutch": 0.2}
+    paths = [cell(tmp_path, name, fact(shares), query=name) for name in ("one", "two")]
+    figure = sentiment(distributions(paths), {}, "Origins")
+    assert_readable(figure)
+    assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [[0.5, 0.3, 0.2]] * 2
+    assert [axes.lines[0].get_ydata()[0] for axes in figure.axes] == pytest.approx([1 / 3] * 2)
+    assert {"Q (one)", "Q (two)"} <= {text.get_text() for text in figure.texts}
+
+
+def test_why_a_model_has_no_value_is_its_own_status(tmp_path):
+    paths = [
+        cell(tmp_path, "a", fact({"German": 0.6, "Irish": 0.4})),
+        cell(tmp_path, "b", LOST | {"status": "degenerate:zero_vector"}, model="b"),
+    ]
+    figure = sentiment(distributions(paths), {"b": "Model B"}, "Origins")
+    note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
+    assert "No value for Model B: degenerate." in note
+    assert "lost" not in note
 
 
 def test_a_figure_without_any_value_says_so(tmp_path):

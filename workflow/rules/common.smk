@@ -254,7 +254,7 @@ def drawn_from(wildcards):
 
 def figure_code(wildcards):
     kind = KINDS[STUDY.figures[wildcards.figure][0]]
-    drawn_by = {"grid", kind.module or "grid", *kind.helpers}
+    drawn_by = {"grid", kind.module or "grid"}
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)]
 
 

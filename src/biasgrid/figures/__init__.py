@@ -25,7 +25,6 @@ class Kind:
     tables       the tables in the study's results that it is drawn from
     module       the module of this package that draws it, besides grid.py, which has what all share
     evaluations  whether it is drawn from the evaluations of its criterion and model, too
-    helpers      further modules that `module` takes functions from
     metric       the metric whose cells of its criterion it is drawn from, too
     """
 
@@ -33,7 +32,6 @@ class Kind:
     tables: tuple[str, ...]
     module: str | None = None
     evaluations: bool = False
-    helpers: tuple[str, ...] = ()
     metric: str | None = None
 
 
@@ -149,7 +147,13 @@ def _weat_table(study, criterion, model):
     from .weat_table import weat_table
 
     queries = {key: study.queries[key] for key in study.config["criteria"][criterion]["queries"]}
-    return weat_table(_table(study, "comparison"), study.labels, criterion, queries)
+    # by the criterion's own label: in another criterion, a key can be another metric's
+    metrics = {
+        key: entry.get("label", study.metric(criterion, key).label)
+        for key, entry in study.metrics(criterion).items()
+        if study.metric(criterion, key).name in ("weat", "weat_es")
+    }
+    return weat_table(_table(study, "comparison"), study.labels, criterion, queries, metrics)
 
 
 KINDS = {
@@ -164,6 +168,6 @@ KINDS = {
     "comparison": Kind(_comparison, ("comparison",), "comparison"),
     "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
-    "professions": Kind(_professions, (), "professions", evaluations=True, helpers=("mitigation",)),
-    "sentiment": Kind(_sentiment, (), "sentiment", helpers=("mitigation",), metric="rnsb"),
+    "professions": Kind(_professions, (), "professions", evaluations=True),
+    "sentiment": Kind(_sentiment, (), "sentiment", metric="rnsb"),
 }

@@ -11,9 +11,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
-from ..comparison import OTHER_VECTORS, VERDICTS
+from ..comparison import INFERRED, OTHER_VECTORS, VERDICTS
 from .grid import (
     GREY,
     MARGIN,
@@ -21,13 +21,14 @@ from .grid import (
     MODEL_COLOURS,
     PAGE,
     SMALL,
+    SUPERSCRIPTS,
     _axes,
     _cycled,
     _figure,
     _Legend,
+    _published_label,
     _rows,
     _styled,
-    _unit_label,
     _width,
     _wrapped,
 )
@@ -50,7 +51,17 @@ QUANTITIES = {
     "rank": "rank",
     "correlation": "rank correlation",
 }
+# groups of an evaluation's measures
+MEASURES = {
+    "direct": "direct bias",
+    "hidden": "hidden bias",
+    "similarity": "similarity benchmarks",
+    "analogy": "analogies",
+    "sembias": "SemBias",
+    "displacement": "what debiasing changed",
+}
 LANE = 0.08  # inches between two models' marks in a row
+P_VALUES = "p-values"  # a scale
 LABEL = 40  # characters a line
 ACROSS = 2.1  # inches of a panel
 COUNT = 0.52  # inches behind it
@@ -58,12 +69,13 @@ COUNT = 0.52  # inches behind it
 
 @dataclass(frozen=True)
 class _Panel:
-    """Numbers of one metric from one source; `rows` are label -> its numbers."""
+    """Numbers of one metric and scale from one source; `rows` are label -> its numbers."""
 
     source: str
     title: str
     rows: dict[str, pd.DataFrame]
     heading: str  # of the source, above its first panel
+    logarithmic: bool = False
 
     @property
     def heights(self) -> np.ndarray:
@@ -108,7 +120,7 @@ def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Map
             entries.append(MEANINGS[verdict])
     # a correlation between rankings is of no model
     handles += [Line2D([], [], color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
-    entries += [_name(model, labels) for model in models if model]
+    entries += [_published_label(model, labels) for model in models if model]
     if table["ours"].isna().any():
         handles.append(Line2D([], [], **_mark("explained", GREY) | MISSING_LOOK))
         entries.append("grey mark on the margin: no value of ours")
@@ -145,10 +157,9 @@ def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Map
 def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> list[_Panel]:
     table["query"] = [q.split(": ", 1)[0] if ": " in q else "" for q in table["quantity"]]
     table["what"] = [q.split(": ", 1)[-1] for q in table["quantity"]]
-    # a rank has another scale than a score
-    table["scale"] = table["what"].where(table["what"].isin(["rank", "correlation"]), "")
+    table["scale"] = [_scale(query, what) for query, what in zip(table["query"], table["what"], strict=True)]
     panels: list[_Panel] = []
-    for (source, _, metric), part in table.groupby(["source", "scale", "metric"], sort=True):
+    for (source, scale, metric), part in table.groupby(["source", "scale", "metric"], sort=True):
         rows: dict[str, pd.DataFrame] = {}
         by_criterion = part.loc[part["query"] == "", "criterion"].nunique() > 1
         # as the study has its queries, what is of several after them
@@ -165,17 +176,29 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
                 words.append(queries.get(query, query))
             elif not query:
                 words += [criterion] if by_criterion else []
-                words.append(QUANTITIES[numbers["what"].iloc[0]])
+                what = numbers["what"].iloc[0]
+                words.append(QUANTITIES.get(what, what.rpartition("/")[2].replace("_", " ")))
             label = "\n".join(_wrapped(text, LABEL) for text in dict.fromkeys(words))
             rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
-        title = " and ".join(labels.get(key, key) for key in metric.split("~"))
+        # an evaluation's measures are of no metric
+        title = " and ".join(labels.get(key, key) for key in metric.split("~")) or MEASURES.get(scale, scale)
+        if scale == P_VALUES:
+            title += ", p-values"
         known = source in {panel.source for panel in panels}
         heading = "" if known else _wrapped(source, LABEL + 22)
         # in panels of a length that columns can be made of
         parts = np.array_split(np.array(list(rows), dtype=object), ceil(len(rows) / 30))
         for n, some in enumerate(parts):
-            panels.append(_Panel(source, title, {label: rows[label] for label in some}, "" if n else heading))
+            some = {label: rows[label] for label in some}
+            panels.append(_Panel(source, title, some, "" if n else heading, scale == P_VALUES))
     return panels
+
+
+def _scale(query: str, what: str) -> str:
+    """What has an axis of its own beside a metric's scores: ranks, correlations, p-values, an evaluation's group."""
+    if query:
+        return P_VALUES if what in INFERRED else ""
+    return what if what in ("rank", "correlation") else what.rpartition("/")[0]
 
 
 def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
@@ -209,7 +232,7 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
         models = sorted(part["model"].unique())
         lines = middle + (np.arange(len(models)) - (len(models) - 1) / 2) * LANE
         # a number that stands beside several models is one number
-        shared = len(models) > 1 and part["published"].nunique() == 1
+        shared = len(models) > 1 and part["published"].nunique(dropna=False) == 1
         if shared:
             (x,) = part["published"].unique()
             axes.plot([x, x], lines[[0, -1]], color=PRINTED["markeredgecolor"], linewidth=0.6, zorder=1)
@@ -231,14 +254,44 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
             place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 6.5}
             axes.text(1 + 0.17 / ACROSS, middle, text, **place)
     axes.set_ylim(ends[-1], 0)
-    # no finer than a difference that matters
-    low, high = np.nanmin(numbers), np.nanmax(numbers)
-    room = max(0.06 * (high - low), 0.05 * max(abs(low), abs(high)), 1e-6)
-    axes.set_xlim(low - room, high + room)
+    _set_scale(axes, numbers[np.isfinite(numbers)], panel.logarithmic)
     axes.set_yticks(middles, list(panel.rows))
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.set_title(panel.title, loc="left", pad=3)
+
+
+def _set_scale(axes: Axes, numbers: np.ndarray, logarithmic: bool) -> None:
+    if not numbers.size:
+        axes.set_xticks([])
+        return
+    low, high = numbers.min(), numbers.max()
+    if logarithmic:
+        # whole powers of ten; what is printed as 0 stands left of the smallest other number
+        positive = numbers[numbers > 0]
+        first = 10.0 ** np.floor(np.log10(positive.min())) if positive.size else 0.1
+        last = max(10.0 ** np.ceil(np.log10(high)) if high > 0 else 1.0, first * 10)
+        if low <= 0:
+            # room for its ring, and for both ticks' text
+            axes.set_xscale("symlog", linthresh=first, linscale=max(1.0, np.log10(last / first) / 6))
+            axes.set_xlim(-0.5 * first, last * 1.5)
+        else:
+            axes.set_xscale("log")
+            axes.set_xlim(first / 1.5, last * 1.5)
+        powers = np.arange(round(np.log10(first)), round(np.log10(last)) + 1)
+        powers = powers[:: ceil(len(powers) / 4)]
+        axes.set_xticks([0.0] * int(low <= 0) + [10.0**power for power in powers])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(lambda x, _: "0" if x == 0 else _power(x))
+        return
+    # no finer than a difference that matters
+    room = max(0.06 * (high - low), 0.05 * max(abs(low), abs(high)), 1e-6)
+    axes.set_xlim(low - room, high + room)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+
+
+def _power(x: float) -> str:
+    power = round(np.log10(x))
+    return f"{x:g}" if power >= -1 else f"10{str(power).translate(SUPERSCRIPTS)}"
 
 
 def _judged(part: pd.DataFrame) -> int:
@@ -248,9 +301,3 @@ def _judged(part: pd.DataFrame) -> int:
 def _mark(verdict: str, colour: str) -> dict:
     marker, size = SHAPES[verdict]
     return {"marker": marker, "markersize": size, "color": colour, "linestyle": "", "markeredgewidth": 0}
-
-
-def _name(model: str, labels: Mapping[str, str]) -> str:
-    """What a model is called whose key may be "<model> under <debias method>"."""
-    model, _, debias = model.partition(" under ")
-    return _unit_label((model, debias or "none"), labels)

@@ -74,6 +74,13 @@ MARKERS = "osD^vPX<>ph*d"
 METRIC_COLOURS = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99"]
 METRIC_COLOURS += ["#BBCC33", "#C7A6E0", "#D9B38C", "#AAAA00", "#B8C4CE", "#E08FC0"]
 GREY = "#666666"
+NO_FILL = "#BBBBBB"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LESS, MORE = MODEL_COLOURS[:2]
+# as areas with black numbers in them
+LESS_LIGHT, MORE_LIGHT = "#99C3EA", "#F4A582"
+BOLD = 1.15  # times the width of normal text, at most
+DASHED = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 _NO_CORRELATION = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
 MISSING_LOOK = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
 CORRELATION_NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
@@ -518,6 +525,12 @@ def _unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
     return model if unit[1] == "none" else f"{model} + {debias}"
 
 
+def _published_label(model: str, labels: Mapping[str, str]) -> str:
+    """What a model is called whose key, in comparison.csv, may be "<model> under <debias method>"."""
+    model, _, debias = model.partition(" under ")
+    return _unit_label((model, debias or "none"), labels)
+
+
 def _cycled(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
     return {key: values[i % len(values)] for i, key in enumerate(keys)}
 
@@ -586,6 +599,24 @@ def _best_columns(panels: int, size) -> int:
         return round(shrink, 2), -(-panels % columns), columns
 
     return max(range(1, panels + 1), key=merit)
+
+
+def _page(
+    title: str, note: str, legend: Sequence[tuple[str, Artist]], across: float, down: float
+) -> tuple[Figure, float]:
+    """A figure of a title, a note, a space of so many inches, and a legend; with the top of that space."""
+    texts, handles = zip(*legend, strict=True)
+    entries = _Legend(handles, texts, max(across, 5.0) - 2 * MARGIN)
+    title = _fitted(title, entries.width / BOLD, LARGE)
+    note = _fitted(note, entries.width, SMALL)
+    under = MARGIN + _lines(title) * 0.17 + 0.03
+    top = under + _lines(note) * 0.125 + 0.1
+    figure = _figure(entries.width + 2 * MARGIN, top + down + entries.height + MARGIN)
+    width, height = figure.get_size_inches()
+    figure.text(MARGIN / width, 1 - MARGIN / height, title, **_heading())
+    figure.text(MARGIN / width, 1 - under / height, note, va="top", size=SMALL, color="#333333")
+    entries.draw(figure, top + down)
+    return figure, top
 
 
 def _figure(width: float, height: float) -> Figure:

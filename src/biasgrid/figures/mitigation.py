@@ -25,20 +25,23 @@ from matplotlib.transforms import Affine2D
 
 from ..errors import BiasgridError
 from .grid import (
+    BOLD,
     DAGGER,
+    DASHED,
     GREY,
-    LARGE,
+    LESS,
+    LESS_LIGHT,
     MARGIN,
-    MODEL_COLOURS,
+    MORE,
+    MORE_LIGHT,
+    NO_FILL,
     NORMAL,
     PAGE,
     SMALL,
     _axes,
-    _figure,
     _fitted,
-    _heading,
-    _Legend,
     _lines,
+    _page,
     _rows,
     _styled,
     _two_digits,
@@ -46,10 +49,6 @@ from .grid import (
     _wrapped,
 )
 
-LESS, MORE = MODEL_COLOURS[:2]
-# as areas with black numbers in them
-LESS_LIGHT, MORE_LIGHT = "#99C3EA", "#F4A582"
-BOLD = 1.15  # times the width of normal text, at most
 ZEBRA = "#F2F2F2"
 LONGEST = 1.25  # times the untouched value: where a bar of before_after is cut off
 # the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
@@ -61,7 +60,6 @@ HIDDEN = {
 }
 # an empty mark has nothing left in it, a full one everything
 FILLS = LinearSegmentedColormap.from_list("recoverable", ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"])
-NO_FILL = "#BBBBBB"
 RECOVERABLE = Normalize(0.5, 1)
 IDEAL = {
     "marker": "*",
@@ -73,7 +71,6 @@ IDEAL = {
 UNTOUCHED = {"marker": "D", "markersize": 5.5, "markeredgewidth": 0.8}
 SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
 NO_MARK = Patch(fill=False, linewidth=0)
-DASHED = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 
 
 @_styled
@@ -440,24 +437,6 @@ def _free_places(marks: np.ndarray, texts: Sequence[str], size: np.ndarray) -> l
         places[i] = centres[np.argmin(lengths[:, i] + 0.15 * strange), 0]
         taken.append((*(places[i] - half), *(places[i] + half)))
     return places
-
-
-def _page(
-    title: str, note: str, legend: Sequence[tuple[str, Artist]], across: float, down: float
-) -> tuple[Figure, float]:
-    """A figure of a title, a note, a space of so many inches, and a legend; with the top of that space."""
-    texts, handles = zip(*legend, strict=True)
-    entries = _Legend(handles, texts, max(across, 5.0) - 2 * MARGIN)
-    title = _fitted(title, entries.width / BOLD, LARGE)
-    note = _fitted(note, entries.width, SMALL)
-    under = MARGIN + _lines(title) * 0.17 + 0.03
-    top = under + _lines(note) * 0.125 + 0.1
-    figure = _figure(entries.width + 2 * MARGIN, top + down + entries.height + MARGIN)
-    width, height = figure.get_size_inches()
-    figure.text(MARGIN / width, 1 - MARGIN / height, title, **_heading())
-    figure.text(MARGIN / width, 1 - under / height, note, va="top", size=SMALL, color="#333333")
-    entries.draw(figure, top + down)
-    return figure, top
 
 
 def _panels(

@@ -13,8 +13,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..errors import BiasgridError
-from .grid import LARGE, MARGIN, PAGE, SMALL, _axes, _styled, _two_digits, _width
-from .mitigation import LESS_LIGHT, MORE_LIGHT, NO_FILL, _page
+from .grid import (
+    LARGE,
+    LESS_LIGHT,
+    MARGIN,
+    MORE_LIGHT,
+    NO_FILL,
+    PAGE,
+    SMALL,
+    _axes,
+    _page,
+    _styled,
+    _two_digits,
+    _width,
+)
 
 MOST = 12  # words of each end, as in the paper
 ROW = 0.175  # inches of a bar and its word
@@ -29,15 +41,17 @@ def professions(
 
     direct    the entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with
               the furthest first, and "shares" and "random_shares" of variance, largest first
-    expected  by end the words that were printed for it: they are in bold, with a blue bar
+    expected  by end, the left one first, the words that were printed for it: they are in bold, with a blue bar
     label     what the model is called
 
     Raises BiasgridError for a record without projections.
     """
     if not direct.get("projections"):
         raise BiasgridError(f"professions, {criterion}: nothing to draw, the evaluation has no projections")
-    ends = list(direct["projections"])
-    rows = max(min(len(words), MOST) for words in direct["projections"].values())
+    # in the order of the study: a record's keys are sorted
+    ends = [*expected] or [*direct["projections"]]
+    # without a word there is still room to say so
+    rows = max(1, *(min(len(words), MOST) for words in direct["projections"].values()))
     between, head, foot = 0.35, 0.35, 0.5
     shares = direct["shares"]
     high, low = rows * ROW, 1.5
@@ -56,24 +70,27 @@ def professions(
         head + high + head + low + foot,
     )
     across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
-    longest = max(abs(value) for words in direct["projections"].values() for _, value in words[:MOST])
+    drawn = [abs(value) for words in direct["projections"].values() for _, value in words[:MOST]]
+    longest = max(drawn, default=0) or 1.0
     for i, end in enumerate(ends):
         words = direct["projections"][end][:MOST]
         names = [word.replace("_", " ") for word, _ in words]
-        room = max(_width(name, SMALL) for name in names) * 1.2 + 0.1
+        room = max((_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
         left = MARGIN + i * (across + between)
         axes = _axes(figure, left + room, top + head, across - room, high)
         known = [word in expected.get(end, ()) for word, _ in words]
         values = np.array([value for _, value in words])
         colours = [LESS_LIGHT if printed else NO_FILL for printed in known]
         axes.barh(range(len(words)), values, height=0.7, color=colours)
-        axes.set(xlim=(min(0, values.min()), longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
+        axes.set(xlim=(values.min(initial=0), longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_yticks(range(len(words)), names)
         for text, printed in zip(axes.get_yticklabels(), known, strict=True):
             text.set_weight("bold" if printed else "normal")
         for y, value in enumerate(values):
             axes.text(max(value, 0) + longest * 0.02, y, _two_digits(value), va="center", size=SMALL)
+        if not words:
+            axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)
         axes.spines["bottom"].set_visible(False)
         axes.set_title(f"towards {end}", loc="left", weight="bold", size=LARGE - 1)

@@ -14,15 +14,33 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ..errors import BiasgridError
-from .grid import MARGIN, NORMAL, PAGE, SMALL, _axes, _rows, _styled, _two_digits, _unit_label, _width
-from .mitigation import BOLD, DASHED, LESS_LIGHT, MORE_LIGHT, _fitted, _lines, _page
+from .grid import (
+    BOLD,
+    DASHED,
+    LESS_LIGHT,
+    MARGIN,
+    MORE_LIGHT,
+    NORMAL,
+    PAGE,
+    SMALL,
+    _axes,
+    _fitted,
+    _lines,
+    _page,
+    _rows,
+    _styled,
+    _two_digits,
+    _unit_label,
+    _width,
+)
 
-COLUMNS = ["query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
+COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
 
 def distributions(cells: Iterable[Path]) -> pd.DataFrame:
     """One row a word of a target set of RNSB cells, in the cells' order; words that a cell lacks have no share.
 
+    id is the query's in the study, query the name of the (sub-)query that was measured, which another may have, too;
     share is the word's part of the negative sentiment (they sum to 1), value the cell's RNSB in nats, accuracy the
     classifier's on words left out, or NaN. Raises BiasgridError for a file that is no cell of RNSB.
     """
@@ -33,7 +51,7 @@ def distributions(cells: Iterable[Path]) -> pd.DataFrame:
             for result in cell["results"]:
                 shares = (result.get("detail") or {}).get("negative_sentiment_distribution", {})
                 accuracy = (result.get("scalars") or {}).get("accuracy", np.nan)
-                place = [result["query"], cell["metric"], cell["model"], cell["debias"]]
+                place = [cell["query"], result["query"], cell["metric"], cell["model"], cell["debias"]]
                 facts = [result["value"], accuracy, result["status"]]
                 words = [(name, word, share) for name, part in shares.items() for word, share in part.items()]
                 rows += [(*place, *word, *facts) for word in words or [("", "", np.nan)]]
@@ -54,22 +72,27 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     """
     _rows(table, "sentiment")
     keys = ["metric", "model", "debias"]
-    queries = list(dict.fromkeys(table["query"]))
+    queries = list(dict.fromkeys(zip(table["id"], table["query"], strict=True)))
+    named = [name for _, name in queries]
+    shown_as = {
+        query: f"{query[1]} ({query[0]})" if named.count(query[1]) > 1 else query[1] for query in queries
+    }
     units = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
     names = {unit: _unit_label(unit[1:], labels) for unit in units}
     if len({metric for metric, *_ in units}) > 1:
         names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
     has_value = table["share"].notna().groupby([table[key] for key in keys]).any()
     shown = [unit for unit in units if has_value[unit]] or units
-    left_out = "; ".join(names[unit] for unit in units if unit not in shown)
+    left_out = "; ".join(f"{names[unit]}: {_why(table, keys, unit)}" for unit in units if unit not in shown)
 
-    sets = {q: list(dict.fromkeys(part["set"][part["set"] != ""])) for q, part in table.groupby("query")}
+    parts = dict(list(table.groupby(["id", "query"])))
+    sets = {query: list(dict.fromkeys(part["set"][part["set"] != ""])) for query, part in parts.items()}
     below = max([_width(name, SMALL) for named in sets.values() for name in named], default=0.0) + 0.1
     left, gap, high, facts = 0.42, 0.35, 0.85, 0.16
     width = (PAGE[0] - 2 * MARGIN - left - gap * (len(queries) - 1)) / len(queries)
     heads = {unit: _fitted(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown}
     above = {unit: _lines(heads[unit]) * 0.14 + facts + 0.12 for unit in shown}
-    titles = {query: _fitted(query, (width - 0.05) / BOLD, NORMAL) for query in queries}
+    titles = {query: _fitted(shown_as[query], (width - 0.05) / BOLD, NORMAL) for query in queries}
     title = max(map(_lines, titles.values())) * 0.14 + 0.06
     legend = [
         ("more than an equal share of the negative sentiment", Patch(facecolor=MORE_LIGHT)),
@@ -80,7 +103,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         f"{criterion}: negative sentiment",
         "Each bar is a name's share of the negative sentiment that a classifier, trained on a sentiment lexicon, "
         "finds in the names. RNSB is the divergence from equal shares, 0 without bias; accuracy is on lexicon words "
-        f"left out of training.{f' No value, as too many words are lost: {left_out}.' if left_out else ''}",
+        f"left out of training.{f' No value for {left_out}.' if left_out else ''}",
         legend,
         PAGE[0],
         title + sum(above.values()) + len(shown) * high + below,
@@ -89,7 +112,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     for i, query in enumerate(queries):
         x, y = MARGIN + left + i * (width + gap), top + title
         figure.text(x / w, 1 - top / h, titles[query], va="top", weight="bold", color="#333333")
-        mine = table[table["query"] == query]
+        mine = parts[query]
         highest = mine["share"].max()
         for unit in shown:
             part = mine[(mine[keys] == list(unit)).all(axis=1)]
@@ -124,6 +147,12 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
             axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
             axes.set_ylabel("share" if i == 0 else "")
     return figure
+
+
+def _why(table: pd.DataFrame, keys: list[str], unit: tuple[str, ...]) -> str:
+    """Why a model has no value at all."""
+    statuses = table["status"][(table[keys] == list(unit)).all(axis=1)]
+    return " or ".join(sorted({status.partition(":")[0].replace("_", " ") for status in statuses}))
 
 
 def _facts(part: pd.DataFrame) -> str:

@@ -10,71 +10,104 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ..comparison import LOWEST
+from ..comparison import LOWEST, OTHER_VECTORS
 from ..query import Query
-from .grid import GREY, LARGE, MARGIN, NORMAL, SMALL, _axes, _figure, _rows, _styled, _width, _wrapped
+from .grid import (
+    GREY,
+    LARGE,
+    MARGIN,
+    NORMAL,
+    PAGE,
+    SMALL,
+    SUPERSCRIPTS,
+    _axes,
+    _figure,
+    _fitted,
+    _lines,
+    _published_label,
+    _styled,
+    _width,
+    _wrapped,
+)
 
 # a mark and a shade for each verdict: the table reads the same without colour
-MARKS = {"reproduced": "✓", "explained": "○", "differs": "✗"}
-SHADES = {"reproduced": "#D6E9F5", "explained": "#F6EBD0", "differs": "#F3C9C0"}
+MARKS = {"reproduced": "✓", "explained": "○", "differs": "✗", OTHER_VECTORS: "△"}
+SHADES = {"reproduced": "#D6E9F5", "explained": "#F6EBD0", "differs": "#F3C9C0", OTHER_VECTORS: "#EBEBEB"}
 MEANINGS = {
     "reproduced": "reproduced as printed",
     "explained": "not as printed, for a reason that comparison.csv gives",
     "differs": "not as printed",
+    OTHER_VECTORS: "printed for other vectors, not judged",
 }
 MISSING = "–"
-# heads of what was computed: a p-value is printed once and computed twice
+# heads of what was computed
 OURS = {
     "value": "{metric}\nours",
     "p_value": "p ours,\npermutation\ntest",
     "p_normal": "p ours,\nnormal\ncurve",
 }
 ROW, NARROW, WIDE = 0.36, 0.52, 0.72  # inches
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NUMBER = ["model", "source", "metric", "again", "query", "what", "published", "ours", "verdict", "note"]
 
 
 @_styled
 def weat_table(
-    comparison: pd.DataFrame, labels: Mapping[str, str], criterion: str, queries: Mapping[str, Query]
+    comparison: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    queries: Mapping[str, Query],
+    metrics: Mapping[str, str],
 ) -> Figure:
-    """A row a query, and for each model the printed numbers beside ours, each with the mark of its verdict.
+    """A row a query, and the printed numbers beside ours, each with the mark of its verdict.
+
+    The columns are in blocks: one for each model, metric and source, and one more for what a source prints again.
+    Where nothing was printed of a query, the figure says so.
 
     comparison  the study's comparison with published numbers (tables.read)
     queries     the criterion's queries by id, in the order of the rows
-
-    Raises BiasgridError where the table has no rows of the criterion.
+    metrics     the criterion's metrics that are shown, WEAT and its effect size: key -> what is printed for it
     """
-    table = _rows(comparison, "comparison", criterion)
-    place = table["quantity"].str.rsplit(": ", n=1, expand=True)
-    numbers = {
-        key: row
-        for key, row in zip(
-            zip(table["model"], place[0], place[1], strict=True), table.itertuples(), strict=True
-        )
-    }
-    keys = [key for key in queries if key in set(place[0])]
+    table = comparison[
+        (comparison["criterion"] == criterion) & comparison["metric"].isin(list(metrics))
+    ].copy()
+    # what is of no query, a mean or a rank, has no colon and is none of OURS
+    table["query"] = [quantity.partition(": ")[0] for quantity in table["quantity"]]
+    table["what"] = [quantity.partition(": ")[2] for quantity in table["quantity"]]
+    table = table[table["query"].isin(list(queries)) & table["what"].isin(list(OURS))]
+    if table.empty:
+        return _nothing(criterion)
+    # a source may print a query's number more than once
+    table["again"] = table.groupby(["model", "metric", "source", "query"])["table"].rank("dense").astype(int)
+    place = ["model", "source", "metric", "again"]
+    numbers = {(row[:4], *row[4:6]): row for row in table[NUMBER].itertuples(index=False, name="Number")}
+    keys = [key for key in queries if key in set(table["query"])]
     # in the study's order, which labels have; "a under b" is a model under a debias method
-    order = {key: i for i, key in enumerate(labels)}
-    models = sorted(
-        table["model"].unique(), key=lambda model: (order.get(model.split(" ")[0], len(order)), model)
+    models = {key: i for i, key in enumerate(labels)}
+    order = {key: i for i, key in enumerate(metrics)}
+    blocks = sorted(
+        set(table[place].itertuples(index=False, name=None)),
+        key=lambda b: (models.get(b[0].split(" ")[0], len(models)), b[0], b[1], order[b[2]], b[3]),
     )
-    metric = _wrapped(labels.get(table["metric"].iloc[0], table["metric"].iloc[0]), 14)
-    columns = {
-        model: [q for q in OURS if any((model, key, q) in numbers for key in keys)] for model in models
-    }
+    columns = {block: _columns(numbers, block, keys, metrics[block[2]]) for block in blocks}
+    extent = {block: WIDE * len(found) for block, found in columns.items()}
+    several = table.groupby("model")[["source", "again"]].nunique().gt(1).any(axis=1)
+    heads = {}
+    for block in blocks:
+        model, source, _, again = block
+        label = _wrapped(_published_label(model, labels), max(14, int(extent[block] * 15)))
+        text = f"{source} ({again})" if again > 1 else source
+        heads[block] = label, _fitted(text, extent[block], SMALL) if several[model] else ""
     names = [_name(queries[key]) for key in keys]
     left = 0.35 + max(_width(name, SMALL) for name in names) + 0.15
     sizes = left + 2 * NARROW
-    # printed once for both kinds of p-value
-    extent = {
-        model: sum(WIDE * (1 if quantity == "p_normal" else 2) for quantity in found) + 0.2
-        for model, found in columns.items()
-    }
     entries = {f"{MARKS[v]}  {MEANINGS[v]}": SHADES[v] for v in MARKS if v in set(table["verdict"])}
-    if table["ours"].isna().any():
-        entries[f"{MISSING}  no value: the model lacks words of the test"] = "white"
-    width = max(sizes + sum(extent.values()), sum(_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
-    top = 1.22
+    if table[["published", "ours"]].isna().any(axis=None):
+        entries[f"{MISSING}  no value; comparison.csv has the reason"] = "white"
+    across = sizes + sum(extent.values()) + 0.2 * len(blocks)
+    width = max(across, sum(_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
+    above = [_lines(label) * 0.14 + _lines(source) * 0.12 for label, source in heads.values()]
+    rule = max(0.66, 0.34 + max(above))
+    top = rule + 0.56
     height = top + len(keys) * ROW + 0.42
     figure = _figure(width, height)
     axes = _axes(figure, 0, 0, width, height)
@@ -96,24 +129,21 @@ def weat_table(
         axes.text(MARGIN + 0.35, y, name, **_cell() | {"ha": "left", "size": SMALL})
         axes.plot([MARGIN, width - MARGIN], [y + ROW / 2] * 2, color="#DDDDDD", linewidth=0.5)
     x = MARGIN + sizes + 0.2
-    for model in models:
-        right = x + extent[model] - 0.2
-        label = _wrapped(labels.get(model, model), max(14, int((right - x) * 15)))
-        axes.text((x + right) / 2, 0.62, label, ha="center", va="bottom", weight="bold", size=NORMAL)
-        axes.plot([x, right], [0.66] * 2, color=GREY, linewidth=0.6)
-        for quantity in columns[model]:
-            of_p = quantity != "value"
-            titles = [OURS[quantity].format(metric=metric)]
-            if quantity != "p_normal":
-                titles = [("p" if of_p else metric) + "\nprinted", *titles]
-            for title in titles:
-                printed = title.endswith("printed")
-                axes.text(x + WIDE / 2, top - 0.06, title, **head)
-                for row, key in enumerate(keys):
-                    number = numbers.get((model, key, quantity))
-                    if number is not None:
-                        _number(axes, x, top + row * ROW, number, printed, of_p)
-                x += WIDE
+    for block in blocks:
+        right, (label, source) = x + extent[block], heads[block]
+        middle, y = (x + right) / 2, rule - 0.04
+        if source:
+            axes.text(middle, y, source, **head)
+            y -= _lines(source) * 0.12
+        axes.text(middle, y, label, ha="center", va="bottom", weight="bold", size=NORMAL)
+        axes.plot([x, right], [rule] * 2, color=GREY, linewidth=0.6)
+        for title, whats in columns[block]:
+            axes.text(x + WIDE / 2, top - 0.06, title, **head)
+            for row, key in enumerate(keys):
+                number = next((numbers[block, key, w] for w in whats if (block, key, w) in numbers), None)
+                if number is not None:
+                    _number(axes, x, top + row * ROW, number, title.endswith("printed"), whats[0] != "value")
+            x += WIDE
         x += 0.2
     axes.plot([MARGIN, width - MARGIN], [top] * 2, color="black", linewidth=0.8)
     x = MARGIN
@@ -123,6 +153,27 @@ def weat_table(
         axes.text(x + 0.05, y, entry, va="center", size=NORMAL)
         x += _width(entry, NORMAL) + 0.3
     return figure
+
+
+def _nothing(criterion: str) -> Figure:
+    text = "The published files have no WEAT value or p-value of a query of this criterion for these models."
+    figure = _figure(PAGE[0], 0.7)
+    figure.text(MARGIN / PAGE[0], 0.85, criterion, size=LARGE, weight="bold", va="top")
+    figure.text(MARGIN / PAGE[0], 0.2, text, size=NORMAL)
+    return figure
+
+
+def _columns(numbers: Mapping, block: tuple, keys: list[str], metric: str) -> list[tuple[str, list[str]]]:
+    """A block's columns: the head, and what is in it, the first of these that a query has."""
+    metric = _wrapped(metric, 14)
+    found = [what for what in OURS if any((block, key, what) in numbers for key in keys)]
+    columns = []
+    # a p-value is printed once and computed twice
+    for head, whats in ((metric, ["value"]), ("p", ["p_value", "p_normal"])):
+        if whats := [what for what in whats if what in found]:
+            columns.append((f"{head}\nprinted", whats))
+            columns += [(OURS[what].format(metric=metric), [what]) for what in whats]
+    return columns
 
 
 def _number(axes: Axes, x: float, y: float, number, printed: bool, of_p: bool) -> None:
@@ -157,9 +208,9 @@ def _text(value: float, of_p: bool) -> str:
     if math.isnan(value):
         return MISSING
     if not of_p:
-        return f"{value:.2f}".replace("-", "−")
-    if value > 0.01:
-        return f"{value:.3f}".rstrip("0")
+        return f"{value:z.2f}".replace("-", "−")
+    if value > 0.01 or value == 0:
+        return f"{value:.3f}".rstrip("0").rstrip(".")
     digits, power = f"{value:.1e}".split("e")
     digits = "" if digits == "1.0" else f"{digits}·"
     return f"{digits}10{str(int(power)).translate(SUPERSCRIPTS)}"

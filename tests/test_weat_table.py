@@ -1,0 +1,144 @@
+"""The table of WEAT results prints each number under its metric, whatever else was published."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from conftest import ROOT
+from test_figures import assert_readable
+
+from biasgrid import comparison, tables
+from biasgrid.figures import draw
+from biasgrid.figures.weat_table import weat_table
+from biasgrid.query import Query
+from biasgrid.study import Study
+
+QUERIES = {key: Query.of([["a"], ["b"]], [["x"], ["y"]], [f"{key} A", f"{key} B"]) for key in ("q1", "q2")}
+METRICS = {"weat": "WEAT", "weat_es": "effect size d"}
+
+
+def row(quantity, published, ours, **more):
+    values = {"source": "A paper", "table": "1", "criterion": "C", "metric": "weat", "model": "a"}
+    values |= {"quantity": quantity, "published": published, "ours": ours, "difference": ours - published}
+    return values | {"verdict": "reproduced", "note": ""} | more
+
+
+def table(rows):
+    return pd.DataFrame(rows, columns=comparison.COMPARISON)
+
+
+def drawn(rows, metrics=METRICS):
+    figure = weat_table(table(rows), {"a": "Model A"}, "C", QUERIES, metrics)
+    assert_readable(figure)
+    return figure
+
+
+def texts(figure):
+    found = figure.axes[0].texts if figure.axes else figure.texts
+    return [text.get_text() for text in found]
+
+
+def under(figure, head):
+    """The texts below each column's head, column by column."""
+    cells = figure.axes[0].texts
+    heads = [text for text in cells if text.get_text() == head]
+    return [
+        [
+            t.get_text()
+            for t in cells
+            if t.get_position()[0] == h.get_position()[0] and t.get_position()[1] > h.get_position()[1]
+        ]
+        for h in heads
+    ]
+
+
+def test_a_metric_has_its_own_columns():
+    figure = drawn(
+        [
+            row("q1: value", 0.33, 0.33),
+            row("q1: value", 1.54, 1.54, metric="weat_es"),
+            row("q1: value", 0.45, 0.45, metric="mac"),
+            row("q1: /scalars/effect_size", 0.88, 0.88),
+            row("abs_avg", 0.99, 0.99),
+        ]
+    )
+    assert under(figure, "WEAT\nprinted") == [["0.33"]]
+    assert under(figure, "WEAT\nours") == [["0.33 ✓"]]
+    assert under(figure, "effect size d\nprinted") == [["1.54"]]
+    assert not {"0.45", "0.88", "0.99"} & set(texts(figure))
+
+
+def test_a_source_s_other_number_of_the_same_query_is_not_lost():
+    figure = drawn(
+        [
+            row("q1: value", 0.1, 0.1, source="s"),
+            row("q1: value", 0.2, 0.2, source="s", table="2"),
+            row("q2: value", 0.3, 0.3, source="s", table="3"),
+            row("q2: value", 0.4, 0.4, source="t"),
+        ]
+    )
+    assert under(figure, "WEAT\nprinted") == [["0.10", "0.30"], ["0.20"], ["0.40"]]
+    assert [text for text in texts(figure) if text in ("s", "s (2)", "t")] == ["s", "s (2)", "t"]
+
+
+def test_a_p_value_of_a_normal_curve_alone_is_printed():
+    figure = drawn([row("q1: p_normal", 0.027, 0.0271)])
+    assert under(figure, "p\nprinted") == [["0.027"]]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "number", "text"),
+    [
+        ("p_value", 1.0, "1"),
+        ("p_value", 0.9999, "1"),
+        ("p_value", 0.57, "0.57"),
+        ("p_value", 0.0, "0"),
+        ("p_value", 0.01, "10⁻²"),
+        ("p_value", 2.6e-8, "2.6·10⁻⁸"),
+        ("value", -0.001, "0.00"),
+        ("value", -0.05, "−0.05"),
+    ],
+)
+def test_how_a_number_is_printed(quantity, number, text):
+    assert {text, f"{text} ✓"} <= set(texts(drawn([row(f"q1: {quantity}", number, number)])))
+
+
+def test_every_verdict_has_a_mark_and_its_meaning():
+    rows = [
+        row("q1: value", 0.1 * i, 0.1 * i, verdict=verdict, table=str(i))
+        for i, verdict in enumerate(comparison.VERDICTS)
+    ]
+    figure = drawn(rows)
+    legend = [text for text in texts(figure) if "  " in text]
+    assert len({text[0] for text in legend}) == len(comparison.VERDICTS)
+    assert "△  printed for other vectors, not judged" in legend
+    assert "0.30 △" in texts(figure)
+
+
+def test_no_value_is_given_no_reason_that_may_be_wrong():
+    found = texts(drawn([row("q1: value", np.nan, np.nan)]))
+    assert {"–", "– ✓", "–  no value; comparison.csv has the reason"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [row("abs_avg", 0.5, 0.5)], [row("q1: value", 0.5, 0.5, criterion="D")]]
+)
+def test_nothing_published_of_a_query_is_said(rows):
+    found = texts(drawn(rows))
+    assert found[0] == "C"
+    assert found[1].startswith("The published files have no WEAT value")
+    assert len(found) == 2
+
+
+def test_a_study_s_other_metrics_stay_out(tmp_path):
+    config = yaml.safe_load((ROOT / "config" / "wefe_documentation.yaml").read_text())
+    config |= {"figures": ["weat-table"], "results": str(tmp_path)}
+    study = Study.of(config, root=ROOT)
+    place = {"criterion": "WEFE documentation", "model": next(iter(study.models))}
+    quantity = "wefe_family_careers: value"
+    numbers = {"weat": 0.46, "weat_es": 0.45, "mac": 0.84, "rnsb": 0.09, "ect": 0.73}
+    rows = [row(quantity, x, x, metric=metric, **place) for metric, x in numbers.items()]
+    tables.write(table(rows), study.results / "comparison.csv")
+    found = texts(draw(study, "weat-table-wefe-documentation"))
+    assert sorted(text for text in found if text.endswith("✓")) == ["0.45 ✓", "0.46 ✓"]
+    assert {"WEAT\nprinted", "WEAT-ES\nprinted"} <= set(found)
