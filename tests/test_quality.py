@@ -315,6 +315,22 @@ def test_what_is_evaluated_depends_on_nothing_else_in_the_config(root):
     assert Study.of(config, root=root).quality != study.quality
 
 
+def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
+    config = quality_config()
+    config["evaluation"] = {"First": {"similarity": {"toy": "pairs.tsv"}}}
+    before = Study.of(config, root=root)
+    config["models"]["two"]["sorted"] = False
+    after = Study.of(config, root=root)
+    changed = {e.name for e in after.quality.values() if e != before.quality[e.name]}
+    assert changed == {"two/none/quality"}
+    changed = {e.name for e in after.evaluations.values() if e != before.evaluations[e.name]}
+    assert changed == {"two/none/first", "two/here/first"}
+    assert (after.cells, after.fits) == (before.cells, before.fits)
+    config["models"]["two"]["sorted"] = "no"
+    with pytest.raises(BiasgridError, match=r"models\.two\.sorted: 'no' is not of type 'boolean'"):
+        Study.of(config, root=root)
+
+
 @pytest.mark.parametrize(
     ("changed", "says"),
     [

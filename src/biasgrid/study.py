@@ -338,11 +338,12 @@ class Study:
         """What debiasing costs, by name: of each criterion's debias methods, and of the models untouched."""
         found = {}
         for criterion, entry in self.config["evaluation"].items():
-            spec = {"spec": entry, "seed": cell_seed(self.config["seed"], f"evaluation/{criterion}")}
+            seed = cell_seed(self.config["seed"], f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             for model, key in states:
-                evaluation = Evaluation(criterion, key, model, _canonical(spec))
+                spec = self._evaluated_on(model, entry, seed)
+                evaluation = Evaluation(criterion, key, model, spec)
                 found[evaluation.name] = evaluation
         return found
 
@@ -352,9 +353,18 @@ class Study:
         that rank beside the models. Nothing in them is drawn at random."""
         if not self.config["quality"]:
             return {}
-        spec = _canonical({"spec": self.config["quality"] | {"items": True}, "seed": 0})
-        evaluations = [Evaluation(None, debias, model, spec) for model, debias in self._ranked_states()]
+        entry = self.config["quality"] | {"items": True}
+        evaluations = [
+            Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
+            for model, debias in self._ranked_states()
+        ]
         return {evaluation.name: evaluation for evaluation in evaluations}
+
+    def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> str:
+        """The canonical spec of a model's evaluation."""
+        # said only of models that are not: an entry's evaluations stay what they were
+        order = {} if self.models[model]["sorted"] else {"sorted": False}
+        return _canonical({"spec": entry | order, "seed": seed})
 
     @cached_property
     def labels(self) -> dict[str, str]:
