@@ -93,6 +93,24 @@ def test_drawn_partitions_estimate_the_exact_p_value(alternative):
     assert drawn.p_normal == pytest.approx(exact.p_normal, rel=0.1)
 
 
+def test_the_interval_of_a_drawn_p_value():
+    """Clopper & Pearson: of n draws, k or more have the chance 2.5 % at the lower end, k or fewer at the upper."""
+    values = np.random.default_rng(5).normal(size=14) + np.repeat([0.6, 0], 7)
+    drawn = permutation_test(sums(values), (7, 7), draws=9999, exact=0)
+    k = round(drawn.p_value * 10_000) - 1
+    assert scipy.stats.binom.sf(k - 1, 9999, drawn.p_low) == pytest.approx(0.025, rel=1e-6)
+    assert scipy.stats.binom.cdf(k, 9999, drawn.p_high) == pytest.approx(0.025, rel=1e-6)
+    exact = permutation_test(sums(values), (7, 7))
+    assert exact.p_low == exact.p_value == exact.p_high
+    assert drawn.p_low < exact.p_value < drawn.p_high
+    # both tails of one draw
+    sided = permutation_test(sums(values), (7, 7), draws=9999, exact=0, alternative="two-sided")
+    assert (sided.p_low, sided.p_high) == pytest.approx((2 * drawn.p_low, 2 * drawn.p_high))
+    # of 99 draws that none reached: 1 - .025^(1/99)
+    none = permutation_test(sums([*range(20, 40), *range(20)]), (20, 20), draws=99)
+    assert (none.p_low, none.p_high) == (0, pytest.approx(1 - 0.025 ** (1 / 99)))
+
+
 def test_no_drawn_p_value_is_zero():
     values = [*range(20, 40), *range(20)]
     tested = permutation_test(sums(values), (20, 20), draws=99)
