@@ -93,8 +93,8 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
         "Quality: Spearman's ρ of people's ratings of word pairs with the words' cosines, or the share of analogy "
         "questions answered rightly; ranked by the pairs and questions that all ranked models have (under a "
         "benchmark's name: how many of all). Coverage: what the model has itself, from its worst to its best covered "
-        "benchmark; of analogies, the questions whose words are all candidates for answers (in most models the 30,000 "
-        "most frequent words). A model of few words has fewer wrong answers to choose from.",
+        "benchmark; of analogies, the questions whose words are all candidates for answers (in most models the "
+        "30,000 most frequent words). A model of few words has fewer wrong answers to choose from.",
         _agreement(bias, good),
     ]
     if fewer.any(axis=None):
