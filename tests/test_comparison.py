@@ -280,9 +280,20 @@ def test_measures_of_evaluations_are_compared(compare, tmp_path):
 
 
 RANKS = [
-    {"model": m, "quantity": "rank", "published": str(r), "digits": "0"} for m, r in {"a": 1, "b": 2}.items()
+    {"model": m, "quantity": "rank", "published": str(r), "digits": "1"} for m, r in {"a": 1, "b": 2}.items()
 ]
 RHO = {"metric": "rnd~weat", "model": "", "quantity": "correlation", "published": "0.5"}
+
+
+def test_a_rank_that_is_half_off_differs(compare):
+    (row,) = comparison.read([FOLDER / "case_study_ranks.csv"]).query("published == 5").head(1).itertuples()
+    assert comparison.verdict(5, 5.0, row.digits, 0, None) == "reproduced"
+    assert comparison.verdict(5, 5.5, row.digits, 0, None) == "differs"
+    assert {row.digits for row in curated("case_study_ranks").itertuples()} == {1}
+    table = compare(
+        *RANKS, published_as={(m, "none"): m for m in "ab"}, rankings=rankings({"a": 1.5, "b": 1.5})
+    )
+    assert table["verdict"].tolist() == ["differs", "differs"]
 
 
 @pytest.mark.parametrize(
