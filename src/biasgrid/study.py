@@ -488,6 +488,12 @@ class Study:
         self._check_debias(where)
         self._check_names(where)
         self._check_known(f"{where}: beside", self.config["beside"], self.models)
+        for model, other in self.config["beside"].items():
+            if other in (model, self.published_as[model, UNTOUCHED]):
+                raise BiasgridError(
+                    f"{where}: beside: {model}: {other!r} are the model's own numbers, which are judged; name "
+                    "a model of other vectors"
+                )
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
                 if model not in self.models:
