@@ -161,10 +161,16 @@ def infer_query(
     """The permutation test of each sub-query of the metric's template: its name, status ("ok" or as `measure` has it)
     and the fields of `Permutation`, None where they are NaN.
 
-    Raises BiasgridError for a metric that has no test.
+    Raises BiasgridError for a metric that has no test, and for words of strategy "all", whose forms would be dealt
+    out as if they were independent words.
     """
     if metric.permuted is None:
         raise BiasgridError(f"{metric.name}: there is no permutation test of this metric")
+    if words.strategy == "all":
+        raise BiasgridError(
+            f"{metric.name}: a permutation test deals out words, not their forms: it needs strategy 'first', "
+            "not 'all'"
+        )
     found = look_up(metric, query, model, words)
     results = []
     for place, part in enumerate(query.subqueries(metric.template)):

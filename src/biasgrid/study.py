@@ -610,6 +610,13 @@ class Study:
                 WordOptions(**self.word_options(criterion, key, model))
         except BiasgridError as error:
             raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+        if self.config["inference"] and registered.permuted:
+            for model in self.config["criteria"][criterion].get("models", self.models):
+                if self.word_options(criterion, key, model).get("strategy") == "all":
+                    raise BiasgridError(
+                        f"{where}: inference: {criterion}: {key}: {model}: a permutation test deals out words, not "
+                        "their forms: it needs words.strategy 'first', not 'all'"
+                    )
         queries = [self.queries[q] for q in self.config["criteria"][criterion]["queries"]]
         fitting = [query for query in queries if query.fits(registered.template)]
         if not fitting:
