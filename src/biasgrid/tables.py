@@ -30,9 +30,9 @@ def scores(cells: Iterable[Path], inferences: Iterable[Path] = ()) -> pd.DataFra
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
-    has it, and `Study` has seen to it that one name means the same words. The column p_value is that of the cell's file among `inferences`,
-    empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises BiasgridError for a
-    file that is no cell.
+    has it, and `Study` has seen to it that one name means the same words. The column p_value is that of the cell's
+    file among `inferences`, empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises
+    BiasgridError for a file that is no cell.
     """
     p_values = {
         (key, query): result["p_value"] for key, query, result in _results(inferences) if "p_value" in result
