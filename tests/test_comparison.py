@@ -301,9 +301,7 @@ def test_a_rank_that_is_half_off_differs(compare):
     [
         (rankings({"a": 1, "b": 2}), ["reproduced", "reproduced", "reproduced"]),
         (rankings({"a": 2, "b": 1}), ["reproduced", "differs", "differs"]),
-        (rankings({"a": 1, "b": 2, "c": 3}), []),
         (rankings({"a": 1}), []),
-        (pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]), []),
         (pd.concat([rankings({"a": 1}), rankings({"b": 2}, debias="hard")]), []),
     ],
 )
@@ -312,6 +310,28 @@ def test_ranks_and_their_correlations_need_exactly_the_published_models(compare,
     models = {(m, "none"): m for m in "abc"}
     table = compare(*RANKS, RHO, published_as=models, rankings=ranked, correlations=rho)
     assert table["verdict"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("ranked", "models", "more"),
+    [
+        (rankings({"a": 1, "b": 2, "c": 3}), {}, "c"),
+        (pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]), {}, "a under hard"),
+        # two that stand for one printed model
+        (
+            pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]),
+            {("a", "hard"): "b"},
+            "b",
+        ),
+    ],
+)
+def test_ranks_among_more_models_are_not_compared_and_a_warning_says_so(compare, ranked, models, more):
+    models = {(m, "none"): m for m in "abc"} | models
+    with pytest.warns(
+        UserWarning, match=f"paper: its ranks .* the study ranks more models than these: {more}$"
+    ):
+        table = compare(*RANKS, RHO, published_as=models, rankings=ranked)
+    assert table.empty
 
 
 @pytest.mark.parametrize(
@@ -327,6 +347,10 @@ def test_ranks_and_their_correlations_need_exactly_the_published_models(compare,
         ({"quantity": "value"}, "line 3: 'value' needs a query"),
         ({"quantity": "direct/"}, "line 3: quantity 'direct/'; allowed are avg"),
         ({"quantity": "direct/direct_bias"}, "line 3: 'direct/direct_bias' is a measure .* of no metric"),
+        (
+            EVALUATED | {"criterion": "", "quantity": "similarity/MEN"},
+            "line 3: 'similarity/MEN' needs a criterion",
+        ),
         (EVALUATED | {"query": "q"}, "line 3: 'direct/direct_bias' is of no query"),
         ({"query": "q"}, "line 3: 'abs_avg' is of no query"),
     ],

@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -104,7 +106,7 @@ def compare(
     "differs", anything else, also where we have no value. "other vectors" is none: the number was printed for vectors
     that ours does not claim to be. `quantity` is led by the query's id. Ranks and
     their correlations depend on all models that are ranked: they are compared only where the study ranks exactly
-    the models whose ranks the same source prints.
+    the models whose ranks the same source prints. Else, if it ranks all of these, a warning says so.
     """
     numbers = _numbers(aggregates, rankings, correlations)
     measured = _measured(evaluations)
@@ -112,8 +114,16 @@ def compare(
     ranked = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
     ranked = sorted(published_as.get((m, d), _unit(m, d)) for m, d in ranked)
     rows = []
-    for _, part in published.groupby("source", sort=False):
-        whole = ranked == sorted(set(part.loc[part["quantity"] == "rank", "model"]))
+    for source, part in published.groupby("source", sort=False):
+        printed = set(part.loc[part["quantity"] == "rank", "model"])
+        whole = ranked == sorted(printed)
+        if printed and printed <= set(ranked) and not whole:
+            more = ", ".join(name for name, n in Counter(ranked).items() if n > (name in printed))
+            warnings.warn(
+                f"{source}: its ranks and their correlations are not compared, as the study ranks more models than "
+                f"these: {more}",
+                stacklevel=2,
+            )
         for row in part.itertuples(index=False):
             if row.quantity == "correlation":
                 units = [("", UNTOUCHED)] if whole else []
@@ -305,6 +315,10 @@ def _published(line: list[str], where: str) -> list:
         raise BiasgridError(
             f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
             "and a measure of an evaluation (direct/direct_bias)"
+        )
+    if of_evaluation and not row["criterion"]:
+        raise BiasgridError(
+            f"{where}: {quantity!r} needs a criterion that is evaluated; benchmarks of `quality` are not compared"
         )
     if of_evaluation and row["metric"]:
         raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")
