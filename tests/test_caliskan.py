@@ -169,27 +169,89 @@ def test_a_wrong_row_of_a_power_of_ten(tmp_path, row, message):
         read(tmp_path / "published.csv", **row)
 
 
-@pytest.mark.parametrize(
-    ("result", "expected"),
-    [
-        # as low as 999 draws can go: it may be 1e-7
-        ({"p_value": 0.001, "p_lowest": 0.001, "status": "ok"}, "explained"),
-        ({"p_value": 0.002, "p_lowest": 0.001, "status": "ok"}, "differs"),
-        ({"p_value": 1e-7, "p_lowest": 1e-8, "status": "ok"}, "reproduced"),
-        ({"status": "lost_words:A"}, "differs"),
-        (None, "differs"),
-    ],
-)
-def test_printed_p_values_below_what_the_draws_can_give(tmp_path, result, expected):
+def compared(folder, tested, words_lost=0, **row):
+    """The row of the comparison of a p-value, of a cell that lost so many words."""
     empty = pd.DataFrame(
         columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank", "method"]
     )
-    if result:
-        write_text(tmp_path / "a/none/weat/q.json", json.dumps({"results": [result]}))
-    published = read(tmp_path / "published.csv", published="1e-7")
-    table = comparison.compare(
-        published, empty, empty, empty, tmp_path, {("a", "none"): "a"}, inference=tmp_path
+    if tested:
+        write_text(folder / "tests/a/none/weat/q.json", json.dumps({"results": [tested]}))
+    cell = {"value": 1.0, "status": "ok", "words_lost": words_lost}
+    write_text(folder / "cells/a/none/weat/q.json", json.dumps({"results": [cell]}))
+    published = read(folder / "published.csv", **row)
+    (row,) = comparison.compare(
+        published, empty, empty, empty, folder / "cells", {("a", "none"): "a"}, inference=folder / "tests"
+    ).itertuples()
+    return row
+
+
+def drawn(p, low=0.0, high=1.0, draws=100_000, method="monte_carlo"):
+    lowest = 1 / (draws + (method == "monte_carlo"))
+    return {"status": "ok", "p_value": p, "p_normal": p, "p_low": low, "p_high": high, "p_lowest": lowest} | {
+        "method": method,
+        "draws": draws,
+        "partitions": draws,
+    }
+
+
+@pytest.mark.parametrize(
+    ("tested", "lost", "expected"),
+    [
+        # as low as 100,000 draws can go: it may be 1e-7
+        (drawn(1 / 100_001), 0, "no smaller p-value than 1e-05 can come out of 100,000 draws"),
+        (drawn(1 / 100_001), 2, "no smaller p-value than 1e-05 can come out of 100,000 draws"),
+        (drawn(2 / 100_001), 0, "differs"),
+        # with few draws it says nothing
+        (drawn(1 / 10, draws=9), 0, "differs"),
+        (drawn(1 / 100_000, draws=99_999), 0, "differs"),
+        (drawn(1e-7, draws=100_000_000), 0, "reproduced"),
+        # no exact test of these sets gives 1e-7, if the sets are whole
+        (
+            drawn(1 / 924, draws=924, method="exact"),
+            0,
+            "no smaller p-value than 0.0011 can come out of 924 part",
+        ),
+        (drawn(1 / 924, draws=924, method="exact"), 1, "differs"),
+        (drawn(2 / 924, draws=924, method="exact"), 0, "differs"),
+        ({"status": "lost_words:A"}, 0, "differs"),
+        (None, 0, "differs"),
+    ],
+)
+def test_printed_p_values_below_what_the_test_can_give(tmp_path, tested, lost, expected):
+    row = compared(tmp_path, tested, lost, published="1e-7")
+    if expected.startswith("no smaller"):
+        assert row.verdict == "explained"
+        assert row.note.startswith(expected)
+    else:
+        assert row.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("tested", "verdict"),
+    [
+        (drawn(1.7e-5, 9.1e-6, 2.6e-5, draws=1_000_000), "explained"),
+        (drawn(8e-6, 2.8e-6, 1.5e-5, draws=1_000_000), "explained"),
+        (drawn(3e-5, 2.0e-5, 4.3e-5, draws=1_000_000), "differs"),
+        (drawn(0.1, 0.0, 0.4, draws=9), "differs"),
+    ],
+)
+def test_a_known_p_value_is_in_the_interval_of_the_draws(tmp_path, tested, verdict):
+    row = compared(tmp_path, tested, published="1e-3", known="1.13e-5", note="of 12 million draws")
+    assert row.verdict == verdict
+    if verdict == "explained":
+        assert row.note.startswith("95 % interval of 1,000,000 draws: ")
+        assert row.note.endswith("; of 12 million draws")
+    # of the normal curve's there is no interval
+    of_curve = {"quantity": "p_normal", "known": "1.13e-5", "note": "of 12 million draws"}
+    assert compared(tmp_path, tested | {"p_normal": 2e-5}, published="1e-3", **of_curve).verdict == "differs"
+
+
+def test_a_curve_of_one_value_says_why_it_has_none(tmp_path):
+    tested = drawn(1.0, method="exact") | {"p_normal": None}
+    row = compared(tmp_path, tested, published="1e-2", quantity="p_normal")
+    assert (row.verdict, row.note) == (
+        "differs",
+        "ours is NaN: all partitions have one value, of which there is no normal curve",
     )
-    assert table["verdict"].tolist() == [expected]
-    if expected == "explained":
-        assert table["note"][0].startswith("no smaller p-value than 0.001")
+    row = compared(tmp_path, tested | {"p_value": None}, published="1e-2")
+    assert row.note == "ours is NaN: a partition has no value"

@@ -280,9 +280,20 @@ def test_measures_of_evaluations_are_compared(compare, tmp_path):
 
 
 RANKS = [
-    {"model": m, "quantity": "rank", "published": str(r), "digits": "0"} for m, r in {"a": 1, "b": 2}.items()
+    {"model": m, "quantity": "rank", "published": str(r), "digits": "1"} for m, r in {"a": 1, "b": 2}.items()
 ]
 RHO = {"metric": "rnd~weat", "model": "", "quantity": "correlation", "published": "0.5"}
+
+
+def test_a_rank_that_is_half_off_differs(compare):
+    (row,) = comparison.read([FOLDER / "case_study_ranks.csv"]).query("published == 5").head(1).itertuples()
+    assert comparison.verdict(5, 5.0, row.digits, 0, None) == "reproduced"
+    assert comparison.verdict(5, 5.5, row.digits, 0, None) == "differs"
+    assert {row.digits for row in curated("case_study_ranks").itertuples()} == {1}
+    table = compare(
+        *RANKS, published_as={(m, "none"): m for m in "ab"}, rankings=rankings({"a": 1.5, "b": 1.5})
+    )
+    assert table["verdict"].tolist() == ["differs", "differs"]
 
 
 @pytest.mark.parametrize(
@@ -290,9 +301,7 @@ RHO = {"metric": "rnd~weat", "model": "", "quantity": "correlation", "published"
     [
         (rankings({"a": 1, "b": 2}), ["reproduced", "reproduced", "reproduced"]),
         (rankings({"a": 2, "b": 1}), ["reproduced", "differs", "differs"]),
-        (rankings({"a": 1, "b": 2, "c": 3}), []),
         (rankings({"a": 1}), []),
-        (pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]), []),
         (pd.concat([rankings({"a": 1}), rankings({"b": 2}, debias="hard")]), []),
     ],
 )
@@ -301,6 +310,28 @@ def test_ranks_and_their_correlations_need_exactly_the_published_models(compare,
     models = {(m, "none"): m for m in "abc"}
     table = compare(*RANKS, RHO, published_as=models, rankings=ranked, correlations=rho)
     assert table["verdict"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("ranked", "models", "more"),
+    [
+        (rankings({"a": 1, "b": 2, "c": 3}), {}, "c"),
+        (pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]), {}, "a under hard"),
+        # two that stand for one printed model
+        (
+            pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")]),
+            {("a", "hard"): "b"},
+            "b",
+        ),
+    ],
+)
+def test_ranks_among_more_models_are_not_compared_and_a_warning_says_so(compare, ranked, models, more):
+    models = {(m, "none"): m for m in "abc"} | models
+    with pytest.warns(
+        UserWarning, match=f"paper: its ranks .* the study ranks more models than these: {more}$"
+    ):
+        table = compare(*RANKS, RHO, published_as=models, rankings=ranked)
+    assert table.empty
 
 
 @pytest.mark.parametrize(
@@ -316,6 +347,10 @@ def test_ranks_and_their_correlations_need_exactly_the_published_models(compare,
         ({"quantity": "value"}, "line 3: 'value' needs a query"),
         ({"quantity": "direct/"}, "line 3: quantity 'direct/'; allowed are avg"),
         ({"quantity": "direct/direct_bias"}, "line 3: 'direct/direct_bias' is a measure .* of no metric"),
+        (
+            EVALUATED | {"criterion": "", "quantity": "similarity/MEN"},
+            "line 3: 'similarity/MEN' needs a criterion",
+        ),
         (EVALUATED | {"query": "q"}, "line 3: 'direct/direct_bias' is of no query"),
         ({"query": "q"}, "line 3: 'abs_avg' is of no query"),
     ],

@@ -362,6 +362,23 @@ def test_benchmarks_under_a_vocabulary_prefix(tmp_path):
     assert (answer["n"], answer["status"]) == (1, "ok")
 
 
+def test_a_model_in_any_order_answers_alike_where_all_its_words_are_candidates(
+    word2vec, monkeypatch, tmp_path
+):
+    words, rows = word2vec.vocabulary()
+    order = np.random.default_rng(4).permutation(len(words))
+    shuffled = make_store(tmp_path, [words[i] for i in order], np.array(word2vec.vectors[rows])[order])
+    asked = {"google": benchmarks.questions("gensim:questions-words.txt")[::7]}
+    # the 13,013 words are fewer than 30,000: all of them are candidates
+    (whole, *parts) = analogies.measures(word2vec, asked, items=True)
+    assert whole["n"] > 500
+    # as in a large model: a part of the words, and all in blocks
+    monkeypatch.setattr(analogies, "CANDIDATES", 1000)
+    assert analogies.measures(word2vec, asked, items=True, sorted=False) == [whole, *parts]
+    assert analogies.measures(shuffled, asked, items=True, sorted=False) == [whole, *parts]
+    assert analogies.measures(shuffled, asked)[0]["n"] < whole["n"] / 100
+
+
 def test_too_few_pairs_and_no_ratings(tmp_path):
     model = make_store(tmp_path, ["a", "b", "c"], np.array([[1.0, 0], [0, 1], [1, 1]]))
     for pairs, n, status in (

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from conftest import ROOT
+from conftest import ROOT, grid_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_workflow import cells, planned
@@ -19,6 +19,7 @@ from test_workflow import cells, planned
 from biasgrid import Query, inference, metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import infer_query, permutation_test
+from biasgrid.study import SCHEMA, Study
 from biasgrid.words import WordOptions
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
@@ -63,8 +64,7 @@ def test_under_the_null_every_p_value_is_as_likely(first, second, seed):
     for chosen in combinations(range(first + second), first):
         rest = [i for i in range(first + second) if i not in chosen]
         found.append(permutation_test(sums(values[[*chosen, *rest]]), (first, second)).p_value)
-    if first == second == 1 or len(set(np.abs(values))) == len(values):
-        assert sorted(found) == pytest.approx((np.arange(len(found)) + 1) / len(found))
+    assert sorted(found) == pytest.approx((np.arange(len(found)) + 1) / len(found))
 
 
 def test_rounding_does_not_break_ties():
@@ -91,6 +91,24 @@ def test_drawn_partitions_estimate_the_exact_p_value(alternative):
     # (k + 1) / (n + 1)
     assert drawn.p_value * 10_000 == pytest.approx(round(drawn.p_value * 10_000))
     assert drawn.p_normal == pytest.approx(exact.p_normal, rel=0.1)
+
+
+def test_the_interval_of_a_drawn_p_value():
+    """Clopper & Pearson: of n draws, k or more have the chance 2.5 % at the lower end, k or fewer at the upper."""
+    values = np.random.default_rng(5).normal(size=14) + np.repeat([0.6, 0], 7)
+    drawn = permutation_test(sums(values), (7, 7), draws=9999, exact=0)
+    k = round(drawn.p_value * 10_000) - 1
+    assert scipy.stats.binom.sf(k - 1, 9999, drawn.p_low) == pytest.approx(0.025, rel=1e-6)
+    assert scipy.stats.binom.cdf(k, 9999, drawn.p_high) == pytest.approx(0.025, rel=1e-6)
+    exact = permutation_test(sums(values), (7, 7))
+    assert exact.p_low == exact.p_value == exact.p_high
+    assert drawn.p_low < exact.p_value < drawn.p_high
+    # both tails of one draw
+    sided = permutation_test(sums(values), (7, 7), draws=9999, exact=0, alternative="two-sided")
+    assert (sided.p_low, sided.p_high) == pytest.approx((2 * drawn.p_low, 2 * drawn.p_high))
+    # of 99 draws that none reached: 1 - .025^(1/99)
+    none = permutation_test(sums([*range(20, 40), *range(20)]), (20, 20), draws=99)
+    assert (none.p_low, none.p_high) == (0, pytest.approx(1 - 0.025 ** (1 / 99)))
 
 
 def test_no_drawn_p_value_is_zero():
@@ -122,6 +140,11 @@ def test_seed_and_blocks(monkeypatch):
     assert permutation_test(sums(values), (15, 15), draws=1000, seed=8) != whole
     monkeypatch.setattr(inference, "BLOCK", 30 * 64)
     assert permutation_test(sums(values), (15, 15), draws=1000, seed=7) == whole
+
+
+def test_a_config_may_ask_for_every_alternative():
+    asked = SCHEMA["properties"]["inference"]["properties"]["permutation"]["properties"]["alternative"]
+    assert tuple(asked["enum"]) == inference.ALTERNATIVES
 
 
 @pytest.mark.parametrize(
@@ -220,6 +243,25 @@ def test_as_many_partitions_as_the_limit_are_enumerated():
 def test_metrics_without_a_test(random_model):
     with pytest.raises(BiasgridError, match="rnsb: there is no permutation test"):
         infer(Query.of([words(1), words(2)], [A, B]), random_model(0), metrics.rnsb)
+
+
+def test_forms_of_one_word_are_not_dealt_out(random_model, root):
+    """Two words a set in three forms each are 924 partitions of forms, and 6 of words."""
+    query = Query.of([words(1, 2), words(3, 4)], [A, B])
+    options = WordOptions(preprocessors=({}, {"lowercase": True}), strategy="all")
+    with pytest.raises(BiasgridError, match=r"weat: a permutation test .* needs strategy 'first', not 'all'"):
+        infer_query(metrics.weat, query, random_model(0), {}, options, 0)
+    config = grid_config() | {"inference": {"permutation": {}}}
+    config["models"]["two"]["words"] = {"strategy": "all"}
+    place = "config: inference: First: weat: two: a permutation test"
+    with pytest.raises(BiasgridError, match=place):
+        Study.of(config, root=root)
+    # metrics that have no test, and studies that ask for none, may
+    config["metrics"] = {"rnd": {}}
+    assert not Study.of(config, root=root).inferences
+    config["metrics"] = {"weat": {}}
+    del config["inference"]
+    assert not Study.of(config, root=root).inferences
 
 
 def weat_query(*names):

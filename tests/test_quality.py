@@ -125,6 +125,46 @@ def test_ranks_are_of_what_all_models_have(tmp_path):
     pd.testing.assert_frame_equal(tables.read(tmp_path / "quality.csv"), table, check_dtype=False)
 
 
+def test_a_model_of_few_pairs_takes_nobodys_common_part(tmp_path):
+    """Rho .83, .10 and, of a model that has 3 pairs, .50: the first two are compared by all pairs."""
+    rng = np.random.default_rng(0)
+    ratings = rng.normal(size=353)
+    noise = rng.normal(size=353)
+
+    def put(name, cosines, total=353):
+        known = np.isfinite(cosines)
+        value = float(np.corrcoef(rankdata(cosines[known]), rankdata(ratings[:total][known]))[0, 1])
+        measure = {"group": "similarity", "measure": "WordSim-353", "value": value, "n": int(known.sum())}
+        measure |= {"total": total, "status": "ok", "ratings": ratings[:total].tolist()}
+        measure["cosines"] = np.where(known, cosines, None).tolist()
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"model": name, "debias": "none", "measures": [measure]}))
+        return path
+
+    def some(pairs, total=353):
+        return np.where(np.arange(total) < pairs, noise[:total], np.nan)
+
+    files = [put("good", ratings + 0.6 * noise), put("bad", 0.1 * ratings + noise)]
+    alone = quality.table(files).set_index("model")
+    assert set(alone["common_n"]) == {353}
+    assert alone["common_rank"].to_dict() == {"good": 1, "bad": 2}
+    table = quality.table([*files, put("tiny", some(99))]).set_index("model")
+    pd.testing.assert_frame_equal(table.drop("tiny"), alone)
+    tiny = table.loc["tiny"]
+    assert tiny[["common_value", "common_rank"]].isna().all()
+    assert (tiny["n"], tiny["status"]) == (99, "too_few_to_compare")
+    assert np.isfinite(tiny["value"])
+    assert np.isfinite(tiny["rank"])
+    table = quality.table([*files, put("tiny", some(100))])
+    assert set(table["common_n"]) == {100}
+    assert table["common_rank"].notna().all()
+    # of a short benchmark half are enough
+    short = [put("whole", noise[:20], 20), put("half", some(10, 20), 20), put("less", some(9, 20), 20)]
+    table = quality.table(short).set_index("model")
+    assert set(table["common_n"]) == {10}
+    assert table["common_rank"].isna().to_dict() == {"half": False, "less": True, "whole": False}
+
+
 def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
     """A model with half of the words is compared on what it has; the whole model's own value stays the published."""
     words, rows = word2vec.vocabulary()
@@ -226,10 +266,20 @@ def test_what_is_missing_shows():
     assert sum(text.get_text() == "n/a" for text in right.texts) == 1
     assert sum("(" in text.get_text() for text in right_means.texts) == 1
     shown = unwrapped(figure)
-    assert any(text.startswith("n/a: no value") for text in shown)
+    assert any(text.startswith("n/a: no value (in brackets") for text in shown)
     assert any(text.startswith("† ranked without some scores") for text in shown)
     assert any("over the 5 models that have all ranks" in text for text in shown)
     assert any(text.startswith("0–") for text in shown)
+    assert_readable(figure)
+
+
+def test_a_model_that_has_too_few_to_compare_says_so():
+    good = quality_table(PUBLISHED)
+    few = (good["model"] == "word2vec-google-news-300") & (good["benchmark"] == "MEN")
+    good.loc[few, ["common_value", "common_rank"]] = np.nan
+    good.loc[few, "status"] = "too_few_to_compare"
+    figure = quality_ranks(ranking_table(), good, {})
+    assert any("too few pairs or questions to compare: fewer than 100" in text for text in unwrapped(figure))
     assert_readable(figure)
 
 
@@ -313,6 +363,22 @@ def test_what_is_evaluated_depends_on_nothing_else_in_the_config(root):
     assert Study.of(config, root=root).quality == study.quality
     config["quality"]["analogies"] = {"more": "questions.txt"}
     assert Study.of(config, root=root).quality != study.quality
+
+
+def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
+    config = quality_config()
+    config["evaluation"] = {"First": {"similarity": {"toy": "pairs.tsv"}}}
+    before = Study.of(config, root=root)
+    config["models"]["two"]["sorted"] = False
+    after = Study.of(config, root=root)
+    changed = {e.name for e in after.quality.values() if e != before.quality[e.name]}
+    assert changed == {"two/none/quality"}
+    changed = {e.name for e in after.evaluations.values() if e != before.evaluations[e.name]}
+    assert changed == {"two/none/first", "two/here/first"}
+    assert (after.cells, after.fits) == (before.cells, before.fits)
+    config["models"]["two"]["sorted"] = "no"
+    with pytest.raises(BiasgridError, match=r"models\.two\.sorted: 'no' is not of type 'boolean'"):
+        Study.of(config, root=root)
 
 
 @pytest.mark.parametrize(

@@ -149,9 +149,9 @@ def test_kendall_is_scipys():
     assert set(matrix["method"]) == {"spearman", "kendall", "pearson"}
 
 
-def cell_file(folder, name, results, criterion="G"):
+def cell_file(folder, name, results, criterion="G", query="q"):
     path = folder / name
-    record = {"criterion": criterion, "query": "q", "metric": "rnd", "model": "m", "debias": "none"}
+    record = {"criterion": criterion, "query": query, "metric": "rnd", "model": "m", "debias": "none"}
     path.write_text(json.dumps(record | {"results": results}))
     return path
 
@@ -166,6 +166,25 @@ def test_scores_join_shared_subqueries(tmp_path):
     assert list(table["query"]) == ["A wrt X", "A wrt Y", "A wrt Z"]
     assert math.isnan(at(table, query="A wrt Y"))
     assert list(table.columns) == tables.SCORES
+
+
+def test_a_shared_subquerys_value_and_p_value_are_of_one_cell(tmp_path):
+    """Two queries share it; each draws with its own seed."""
+    files = {}
+    for query, value, p in (("q1", 0.1, 0.01), ("q2", 0.2, 0.02)):
+        cell = {"query": "A wrt X", "value": value, "status": "ok", "words_used": 9, "words_lost": 0}
+        test = {"query": "A wrt X", "status": "ok", "p_value": p}
+        files[query] = [
+            cell_file(tmp_path, f"{query}{part}.json", [result], query=query)
+            for part, result in (("cell", cell), ("test", test))
+        ]
+    (one, one_test), (two, two_test) = files.values()
+    for cells, tests, value, p in (
+        ([one, two], [one_test, two_test], 0.1, 0.01),
+        ([two, one], [one_test, two_test], 0.2, 0.02),
+    ):
+        (row,) = tables.scores(cells, tests).itertuples()
+        assert (row.value, row.p_value) == (value, p)
 
 
 def test_a_table_reads_back_to_the_last_bit(tmp_path):

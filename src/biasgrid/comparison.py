@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,8 @@ NEAR = 0.1
 INFERRED = ("p_value", "p_normal")
 # how the note of a p-value begins that cannot be smaller
 LOWEST = "no smaller p-value than"
+# from so many random draws on a p-value's chance error says something of the printed one
+DRAWS = 100_000
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note"]
 
@@ -97,11 +101,12 @@ def compare(
     Verdicts: "reproduced", ours is the printed number in every printed digit or within the row's relative
     tolerance of at most 3 %, or rounds to the printed power of ten, or both are NaN; "explained", it is not, but
     ours is within a wider tolerance, which chance alone makes, or is the value that is known to come out today, and
-    the note says why, or ours is the smallest p-value that its test can give and the printed one is below it;
+    the note says why, or is a p-value of 100,000 or more draws whose 95 % interval has the known one, or the smallest
+    that such draws, or all partitions of sets that lost no word, can give, and the printed one is below it;
     "differs", anything else, also where we have no value. "other vectors" is none: the number was printed for vectors
     that ours does not claim to be. `quantity` is led by the query's id. Ranks and
     their correlations depend on all models that are ranked: they are compared only where the study ranks exactly
-    the models whose ranks the same source prints.
+    the models whose ranks the same source prints. Else, if it ranks all of these, a warning says so.
     """
     numbers = _numbers(aggregates, rankings, correlations)
     measured = _measured(evaluations)
@@ -109,8 +114,16 @@ def compare(
     ranked = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
     ranked = sorted(published_as.get((m, d), _unit(m, d)) for m, d in ranked)
     rows = []
-    for _, part in published.groupby("source", sort=False):
-        whole = ranked == sorted(set(part.loc[part["quantity"] == "rank", "model"]))
+    for source, part in published.groupby("source", sort=False):
+        printed = set(part.loc[part["quantity"] == "rank", "model"])
+        whole = ranked == sorted(printed)
+        if printed and printed <= set(ranked) and not whole:
+            more = ", ".join(name for name, n in Counter(ranked).items() if n > (name in printed))
+            warnings.warn(
+                f"{source}: its ranks and their correlations are not compared, as the study ranks more models than "
+                f"these: {more}",
+                stacklevel=2,
+            )
         for row in part.itertuples(index=False):
             if row.quantity == "correlation":
                 units = [("", UNTOUCHED)] if whole else []
@@ -121,9 +134,11 @@ def compare(
                     units = []
             for model, debias in units:
                 cell = Path(model) / debias / row.metric / f"{row.query}.json"
-                lowest = 0.0
+                tested: dict[str, Any] = {}
                 if row.quantity in INFERRED:
-                    ours, why, lowest = _of_inference(Path(inference) / cell, row.quantity)
+                    ours, why, tested = _of_inference(
+                        Path(inference) / cell, Path(cells) / cell, row.quantity
+                    )
                 elif row.query:
                     ours, why = _of_cell(Path(cells) / cell, row.quantity)
                 elif MEASURE.fullmatch(row.quantity):
@@ -133,7 +148,7 @@ def compare(
                     ours = numbers.get((row.criterion, row.metric, _unit(model, debias), row.quantity))
                     why = "the study has no such number" if ours is None else ""
                 other = debias == UNTOUCHED and (beside or {}).get(model) == row.model
-                rows.append(_compared(row, _unit(model, debias), ours, why, other, lowest))
+                rows.append(_compared(row, _unit(model, debias), ours, why, other, tested))
     return pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
 
 
@@ -172,20 +187,17 @@ def _near(expected: float, ours: float, powers: float) -> bool:
 
 
 def _compared(
-    row: Any, model: str, ours: float | None, why: str, other_vectors: bool, lowest: float
+    row: Any, model: str, ours: float | None, why: str, other_vectors: bool, tested: Mapping[str, Any]
 ) -> tuple:
-    """The row of the comparison. `ours` is None where the study has no such number, `lowest` the smallest p-value
-    that its test can give (0: it is none)."""
+    """The row of the comparison. `ours` is None where the study has no such number, `tested` the test that it is the
+    p-value of, if it is one."""
     judged = "differs"
     if other_vectors:
         judged = OTHER_VECTORS
     elif ours is not None:
         judged = verdict(row.published, ours, row.digits, row.relative_tolerance, row.known)
-        if judged == "differs" and lowest and row.published < ours <= lowest:
-            judged, why = (
-                "explained",
-                f"{LOWEST} {lowest:.2g} can come out of this many partitions",
-            )
+        if judged == "differs" and tested and (excuse := _excuse(row, ours, tested)):
+            judged, why = "explained", excuse
     other = f"printed for {row.model}" if model not in (row.model, "") else ""
     ours = math.nan if ours is None else float(ours)
     quantity = f"{row.query}: {row.quantity}" if row.query else row.quantity
@@ -193,6 +205,19 @@ def _compared(
     note = "; ".join(filter(None, (why, other, "" if other_vectors else row.note)))
     place = (row.source, row.table, row.criterion, row.metric, model, quantity)
     return (*place, row.published, ours, ours - row.published, judged, note)
+
+
+def _excuse(row: Any, ours: float, tested: Mapping[str, Any]) -> str:
+    """What in its test makes a p-value another than the printed one; "" if nothing does."""
+    draws, drawn, lowest = tested["draws"], tested["method"] == "monte_carlo", tested["p_lowest"]
+    if drawn and draws < DRAWS:
+        return ""
+    if drawn and row.known is not None and tested["p_low"] <= row.known <= tested["p_high"]:
+        return f"95 % interval of {draws:,} draws: {tested['p_low']:.2g} to {tested['p_high']:.2g}"
+    # all partitions of the whole sets may be more
+    if row.published < ours <= lowest and (drawn or tested["words_lost"] == 0):
+        return f"{LOWEST} {lowest:.2g} can come out of {draws:,} {'draws' if drawn else 'partitions'}"
+    return ""
 
 
 def _numbers(
@@ -225,19 +250,26 @@ def _measured(evaluations: Iterable[Path]) -> dict[tuple, tuple[float, str]]:
     return found
 
 
-def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
-    """A number of a cell file, and where it is None (not there) or NaN (the cell is undefined) why."""
+def _only_result(path: Path, what: str) -> dict[str, Any] | None:
+    """The result in a file of one, None where there is no file."""
     try:
         results = json.loads(path.read_text(encoding="utf-8"))["results"]
     except FileNotFoundError:
-        return None, "the study has no such cell"
+        return None
     except (OSError, ValueError, KeyError) as error:
-        raise BiasgridError(f"{path}: not a cell file: {error}") from None
+        raise BiasgridError(f"{path}: not {what}: {error}") from None
     if len(results) != 1:
         raise BiasgridError(
             f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
         )
-    (result,) = results
+    return results[0]
+
+
+def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
+    """A number of a cell file, and where it is None (not there) or NaN (the cell is undefined) why."""
+    result = _only_result(path, "a cell file")
+    if result is None:
+        return None, "the study has no such cell"
     if result["status"] != "ok":
         return math.nan, f"ours is NaN: {result['status']}"
     value = result
@@ -248,22 +280,22 @@ def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
     return float(value), ""
 
 
-def _of_inference(path: Path, quantity: str) -> tuple[float | None, str, float]:
-    """A p-value of a cell as `_of_cell` gives numbers, and the smallest that its test can give (0: none)."""
-    try:
-        results = json.loads(path.read_text(encoding="utf-8"))["results"]
-    except FileNotFoundError:
-        return None, "the study has no such p-value", 0.0
-    except (OSError, ValueError, KeyError) as error:
-        raise BiasgridError(f"{path}: not a file of p-values: {error}") from None
-    if len(results) != 1:
-        raise BiasgridError(
-            f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
-        )
-    (result,) = results
+def _of_inference(path: Path, cell: Path, quantity: str) -> tuple[float | None, str, dict[str, Any]]:
+    """A p-value of a cell as `_of_cell` gives numbers, and, unless it is a curve's, its test, with the number of
+    words that the cell lost."""
+    result = _only_result(path, "a file of p-values")
+    if result is None:
+        return None, "the study has no such p-value", {}
     if result.get(quantity) is None:
-        return math.nan, f"ours is NaN: {result['status']}", 0.0
-    return result[quantity], "", result["p_lowest"] if quantity == "p_value" else 0.0
+        why = result["status"]
+        if why == "ok" and quantity == "p_normal" and result["p_value"] is not None:
+            why = "all partitions have one value, of which there is no normal curve"
+        elif why == "ok":
+            why = "a partition has no value"
+        return math.nan, f"ours is NaN: {why}", {}
+    measured = _only_result(cell, "a cell file") or {}
+    tested = result | {"words_lost": measured.get("words_lost")}
+    return result[quantity], "", tested if quantity == "p_value" else {}
 
 
 def _pointer(text: str) -> list[str]:
@@ -283,6 +315,10 @@ def _published(line: list[str], where: str) -> list:
         raise BiasgridError(
             f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
             "and a measure of an evaluation (direct/direct_bias)"
+        )
+    if of_evaluation and not row["criterion"]:
+        raise BiasgridError(
+            f"{where}: {quantity!r} needs a criterion that is evaluated; benchmarks of `quality` are not compared"
         )
     if of_evaluation and row["metric"]:
         raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")

@@ -16,7 +16,7 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 from . import metrics
 from .cell import model_of
@@ -39,6 +39,8 @@ class Permutation:
 
     p_value      share of partitions that are at least as extreme as the observed one, which counts as one of them:
                  never 0. NaN where the observed value is
+    p_low        ends of the 95 % interval (Clopper & Pearson 1934) of the p-value that all partitions would give,
+    p_high       from those that were drawn; of an exact test both are p_value
     p_normal     the tail beyond the observed value of a normal distribution that has the mean and the standard
                  deviation of the partitions' values; NaN where all partitions have one value
     p_lowest     the smallest p_value that this test can give
@@ -48,6 +50,8 @@ class Permutation:
     """
 
     p_value: float
+    p_low: float
+    p_high: float
     p_normal: float
     p_lowest: float
     alternative: str
@@ -103,13 +107,15 @@ def permutation_test(
             block[:, free] = dealt
             dealt = block
         values[start:stop] = statistic(dealt)
-    p_value = p_normal = math.nan
+    p_value = p_low = p_high = p_normal = math.nan
     if math.isfinite(observed) and np.isfinite(values).all():
-        p_value = _share(values, observed, alternative, 0 if enumerated else 1)
+        p_value, p_low, p_high = _share(values, observed, alternative, not enumerated)
         p_normal = _tail(values, observed, alternative)
     lowest = 1 / (count if enumerated else count + 1)
     return Permutation(
         p_value,
+        p_low,
+        p_high,
         p_normal,
         min(lowest * (1 + (alternative == "two-sided")), 1.0),
         alternative,
@@ -155,10 +161,16 @@ def infer_query(
     """The permutation test of each sub-query of the metric's template: its name, status ("ok" or as `measure` has it)
     and the fields of `Permutation`, None where they are NaN.
 
-    Raises BiasgridError for a metric that has no test.
+    Raises BiasgridError for a metric that has no test, and for words of strategy "all", whose forms would be dealt
+    out as if they were independent words.
     """
     if metric.permuted is None:
         raise BiasgridError(f"{metric.name}: there is no permutation test of this metric")
+    if words.strategy == "all":
+        raise BiasgridError(
+            f"{metric.name}: a permutation test deals out words, not their forms: it needs strategy 'first', "
+            "not 'all'"
+        )
     found = look_up(metric, query, model, words)
     results = []
     for place, part in enumerate(query.subqueries(metric.template)):
@@ -204,11 +216,18 @@ def _all_partitions(words: int, members: int) -> np.ndarray:
     return labels
 
 
-def _share(values: np.ndarray, observed: float, alternative: str, added: int) -> float:
+def _share(values: np.ndarray, observed: float, alternative: str, drawn: bool) -> tuple[float, float, float]:
+    """The p-value and the ends of its interval."""
     tolerance = _rounding(values, observed)
-    greater = (int(np.count_nonzero(values >= observed - tolerance)) + added) / (len(values) + added)
-    less = (int(np.count_nonzero(values <= observed + tolerance)) + added) / (len(values) + added)
-    return {"greater": greater, "less": less, "two-sided": min(2 * min(greater, less), 1.0)}[alternative]
+    greater = int(np.count_nonzero(values >= observed - tolerance))
+    less = int(np.count_nonzero(values <= observed + tolerance))
+    reached = {"greater": greater, "less": less, "two-sided": min(greater, less)}[alternative]
+    n, sides = len(values), 2 if alternative == "two-sided" else 1
+    p = low = high = reached / n
+    if drawn:
+        p = (reached + 1) / (n + 1)
+        low, high = binomtest(reached, n).proportion_ci(0.95, "exact")
+    return tuple(min(sides * float(share), 1.0) for share in (p, low, high))
 
 
 def _tail(values: np.ndarray, observed: float, alternative: str) -> float:

@@ -16,6 +16,9 @@ from .tables import rounded
 
 COLUMNS = ["model", "debias", "group", "benchmark", "value", "n", "total", "coverage", "rank"]
 COLUMNS += ["common_value", "common_n", "common_rank", "status"]
+# a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
+ENOUGH = 100
+TOO_FEW = "too_few_to_compare"
 
 
 def table(evaluations: Iterable[Path]) -> pd.DataFrame:
@@ -25,9 +28,10 @@ def table(evaluations: Iterable[Path]) -> pd.DataFrame:
                   the questions answered rightly, 0 to 1 ("analogy"), over the `n` of the benchmark's `total` pairs or
                   questions that the model has; `coverage` is n/total, 0 to 1
     rank          by value, 1 = best, ties averaged; none where there is no value (`status` says why)
-    common_value  the same measure on the `common_n` pairs or questions that every model with a value has: a model
-                  that lacks the rare words, which are hard, has an easier benchmark, and its value and rank do not
-                  compare with the others'; `common_rank` does
+    common_value  the same measure on the `common_n` pairs or questions that every model with enough of them has: a
+                  model that lacks the rare words, which are hard, has an easier benchmark, and its value and rank do
+                  not compare with the others'; `common_rank` does. Enough are 100, or half of a benchmark that has
+                  fewer than 200; a model with fewer has neither, and `status` ends with "too_few_to_compare"
     """
     rows = []
     for record in map(read_evaluation, evaluations):
@@ -41,11 +45,19 @@ def table(evaluations: Iterable[Path]) -> pd.DataFrame:
     by_benchmark = ["group", "benchmark"]
     for (group, _), part in table.groupby(by_benchmark):
         outcomes = np.array([outcome for _, outcome in part["items"]])
-        valued = part["value"].notna().to_numpy()
-        common = ~np.isnan(outcomes[valued]).any(axis=0) if valued.any() else np.zeros(len(outcomes[0]), bool)
+        valued = part["value"].notna()
+        enough = part["n"] >= np.minimum(ENOUGH, part["total"] / 2)
+        few = part.index[valued & ~enough]
+        table.loc[few, "status"] = [
+            TOO_FEW if status == "ok" else f"{status};{TOO_FEW}" for status in table.loc[few, "status"]
+        ]
+        compared = (valued & enough).to_numpy()
+        common = (
+            ~np.isnan(outcomes[compared]).any(axis=0) if compared.any() else np.zeros(len(outcomes[0]), bool)
+        )
         values = [
             _value(group, items, common) if known else math.nan
-            for items, known in zip(part["items"], valued, strict=True)
+            for items, known in zip(part["items"], compared, strict=True)
         ]
         table.loc[part.index, "common_value"] = values
         table.loc[part.index, "common_n"] = int(common.sum())

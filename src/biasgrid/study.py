@@ -349,11 +349,12 @@ class Study:
         """What debiasing costs, by name: of each criterion's debias methods, and of the models untouched."""
         found = {}
         for criterion, entry in self.config["evaluation"].items():
-            spec = {"spec": entry, "seed": cell_seed(self.config["seed"], f"evaluation/{criterion}")}
+            seed = cell_seed(self.config["seed"], f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             for model, key in states:
-                evaluation = Evaluation(criterion, key, model, _canonical(spec))
+                spec = self._evaluated_on(model, entry, seed)
+                evaluation = Evaluation(criterion, key, model, spec)
                 found[evaluation.name] = evaluation
         return found
 
@@ -363,9 +364,18 @@ class Study:
         that rank beside the models. Nothing in them is drawn at random."""
         if not self.config["quality"]:
             return {}
-        spec = _canonical({"spec": self.config["quality"] | {"items": True}, "seed": 0})
-        evaluations = [Evaluation(None, debias, model, spec) for model, debias in self._ranked_states()]
+        entry = self.config["quality"] | {"items": True}
+        evaluations = [
+            Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
+            for model, debias in self._ranked_states()
+        ]
         return {evaluation.name: evaluation for evaluation in evaluations}
+
+    def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> str:
+        """The canonical spec of a model's evaluation."""
+        # said only of models that are not: an entry's evaluations stay what they were
+        order = {} if self.models[model]["sorted"] else {"sorted": False}
+        return _canonical({"spec": entry | order, "seed": seed})
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -492,6 +502,12 @@ class Study:
         self._check_names(where)
         self._check_files(where)
         self._check_known(f"{where}: beside", self.config["beside"], self.models)
+        for model, other in self.config["beside"].items():
+            if other in (model, self.published_as[model, UNTOUCHED]):
+                raise BiasgridError(
+                    f"{where}: beside: {model}: {other!r} are the model's own numbers, which are judged; name "
+                    "a model of other vectors"
+                )
         for criterion, entry in self.config["criteria"].items():
             for model in entry.get("models", []):
                 if model not in self.models:
@@ -634,6 +650,13 @@ class Study:
                 WordOptions(**self.word_options(criterion, key, model))
         except BiasgridError as error:
             raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+        if self.config["inference"] and registered.permuted:
+            for model in self.config["criteria"][criterion].get("models", self.models):
+                if self.word_options(criterion, key, model).get("strategy") == "all":
+                    raise BiasgridError(
+                        f"{where}: inference: {criterion}: {key}: {model}: a permutation test deals out words, not "
+                        "their forms: it needs words.strategy 'first', not 'all'"
+                    )
         queries = [self.queries[q] for q in self.config["criteria"][criterion]["queries"]]
         fitting = [query for query in queries if query.fits(registered.template)]
         if not fitting:

@@ -29,26 +29,29 @@ CORRELATIONS = ("spearman", "kendall", "pearson")
 def scores(cells: Iterable[Path], inferences: Iterable[Path] = ()) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
-    Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, and `Study` has seen
-    to it that one name means the same words. The column p_value is that of the cell's file among `inferences`,
-    empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises BiasgridError for a
-    file that is no cell.
+    Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
+    has it, and `Study` has seen to it that one name means the same words. The column p_value is that of the cell's
+    file among `inferences`, empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises
+    BiasgridError for a file that is no cell.
     """
-    p_values = {key: result["p_value"] for key, result in _results(inferences) if "p_value" in result}
+    p_values = {
+        (key, query): result["p_value"] for key, query, result in _results(inferences) if "p_value" in result
+    }
     rows: dict[tuple, dict] = {}
-    for key, result in _results(cells):
+    for key, query, result in _results(cells):
         row = dict(zip(SCORES[:5], key, strict=True))
         row |= {name: result.get(name) for name in SCORES[5:]}
         if result["status"] == "ok":
-            row["p_value"] = p_values.get(key)
+            # of the same cell as the value: another draws with another seed
+            row["p_value"] = p_values.get((key, query))
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
     numbers = ["value", "p_value", "ci_low", "ci_high"]
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def _results(files: Iterable[Path]) -> Iterable[tuple[tuple, dict]]:
-    """The results in cell files, each led by its row's first columns in scores.csv."""
+def _results(files: Iterable[Path]) -> Iterable[tuple[tuple, str, dict]]:
+    """The results in cell files, each led by its row's first columns in scores.csv and the cell's query."""
     for path in files:
         try:
             cell = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -56,7 +59,7 @@ def _results(files: Iterable[Path]) -> Iterable[tuple[tuple, dict]]:
             raise BiasgridError(f"{path}: not a cell file: {error}") from None
         for result in cell["results"]:
             place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
-            yield place, result
+            yield place, cell["query"], result
 
 
 def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:

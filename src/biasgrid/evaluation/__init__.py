@@ -69,7 +69,9 @@ def evaluate(
             )
             measures += facts
         measures += retention.measures(state, pairs, spec.preprocessors, spec.look_up, spec.items)
-        measures += analogies.measures(state, questions, spec.preprocessors, spec.look_up, spec.items)
+        measures += analogies.measures(
+            state, questions, spec.preprocessors, spec.look_up, spec.items, spec.sorted
+        )
         if spec.sembias:
             measures += sembias.measures(state, benchmarks.sembias(spec.sembias), spec.preprocessors)
         if transform is not None:

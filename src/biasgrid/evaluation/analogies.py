@@ -15,7 +15,7 @@ from .benchmarks import look_up
 from .facts import directions, fact
 
 CANDIDATES = (
-    30_000  # answers are looked for among so many rows of the model: the C word2vec's compute-accuracy
+    30_000  # answers are looked for among so many rows of a sorted model: the C word2vec's compute-accuracy
 )
 QUESTIONS = 1000  # whose words' similarities with all candidates are held at one time
 BLOCK = 16  # questions that are answered at one time: what they need stays in the cache
@@ -29,6 +29,7 @@ def measures(
     preprocessors: Sequence[Preprocessor] = ({},),
     how: str = "preprocessors",
     items: bool = False,
+    sorted: bool = True,
 ) -> list[dict[str, Any]]:
     """Accuracy by benchmark, 0 to 1; `n` questions of its `total`. If a benchmark has sections whose names begin with
     "gram", also that of these (<name>_syntactic) and of the others (<name>_semantic); and that of its section family.
@@ -36,12 +37,13 @@ def measures(
 
     The answer is the word among the model's first 30,000 whose vector has the highest cosine with b - a + c (of unit
     vectors), but for a, b and c in any case; it is right if it is d in any case. A question of which these 30,000
-    lack a word is left out. `how` words are looked up: see `benchmarks.look_up`; with "gensim" as gensim's
+    lack a word is left out. In a model that is not `sorted` by frequency the first words are any words: there all
+    are candidates. `how` words are looked up: see `benchmarks.look_up`; with "gensim" as gensim's
     `evaluate_word_analogies` with restrict_vocab=30,000. Words that share a row are one.
     """
     if not benchmarks:
         return []
-    words, rows = state.vocabulary(CANDIDATES)
+    words, rows = state.vocabulary(CANDIDATES if sorted else None)
     vectors, there = directions(state.matrix(words, rows))
     forms = [word.removeprefix(state.vocab_prefix).upper() for word in words]
     asked = [word for questions in benchmarks.values() for _, four in questions for word in four]
@@ -103,31 +105,43 @@ def _answered(state, questions, found, vectors, there, rows, forms):
     for start in range(0, len(four), QUESTIONS):
         part = four[start : start + QUESTIONS]
         needed, local = np.unique(part[:, :3], return_inverse=True)
-        similar = own[needed] @ vectors.T
-        similar[:, ~there] = -1.0
-        best = _best(similar, local.reshape(-1, 3), form[part[:, :3]], same)
+        local = local.reshape(-1, 3)
+        best = np.zeros(len(part), dtype=np.int64)
+        highest = np.full(len(part), -np.inf, dtype=np.float32)
+        for first in range(
+            0, len(vectors), CANDIDATES
+        ):  # all of a model's words at a time would be gigabytes
+            among = slice(first, first + CANDIDATES)
+            similar = own[needed] @ vectors[among].T
+            similar[:, ~there[among]] = -1.0
+            at, score = _best(similar, local, form[part[:, :3]], same, first)
+            better = score > highest
+            best[better], highest[better] = at[better] + first, score[better]
         answers[covered[start : start + QUESTIONS]] = group[best] == form[part[:, 3]]
     return answers
 
 
 def _best(
-    similar: np.ndarray, abc: np.ndarray, forms: np.ndarray, same: Mapping[int, Sequence[int]]
-) -> np.ndarray:
-    """The candidate with the highest cosine with b - a + c, of other forms than these.
+    similar: np.ndarray, abc: np.ndarray, forms: np.ndarray, same: Mapping[int, Sequence[int]], first: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The candidate with the highest cosine with b - a + c, of other forms than these, and that cosine times the
+    length of b - a + c.
 
     similar  cosines of words and candidates (words, candidates); a row's sum for b, c less that for a is the
              cosine with b - a + c times that vector's length
     abc      the three words of each question (questions, 3), and their `forms`
-    same     form -> the candidates that have it
+    same     form -> the candidates that have it, counted from the whole model's first; `similar` is from `first` on
     """
     best = np.empty(len(abc), dtype=np.int64)
+    highest = np.empty(len(abc), dtype=similar.dtype)
     for start in range(0, len(abc), BLOCK):
         a, b, c = abc[start : start + BLOCK].T
         scores = similar[b]
         scores -= similar[a]
         scores += similar[c]
         for i, own in enumerate(forms[start : start + BLOCK].tolist()):
-            for form in own:
-                scores[i, same[form]] = -np.inf
+            mine = [at - first for form in own for at in same[form] if 0 <= at - first < similar.shape[1]]
+            scores[i, mine] = -np.inf
         best[start : start + BLOCK] = scores.argmax(axis=1)
-    return best
+        highest[start : start + BLOCK] = scores.max(axis=1)
+    return best, highest

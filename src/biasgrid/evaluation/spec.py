@@ -104,6 +104,7 @@ class Spec:
     vocabulary: int = 50_000
     preprocessors: Sequence[Preprocessor] = ({},)
     items: bool = False
+    sorted: bool = True
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Spec:
@@ -120,6 +121,8 @@ class Spec:
         look_up        of the words of similarity and analogies: "preprocessors", or "gensim": in any case, whichever
                        word comes first in the model, for numbers that compare with gensim's
         items          whether the record keeps the outcome of every pair and question, too
+        sorted         whether the model's words are sorted by falling frequency: if not, analogies are answered with
+                       any of them (`analogies`). A study says so of its model
 
         A list of words may be one of lists that begin with the word (debiaswe.professions is). A file "gensim:NAME"
         is one that gensim ships: wordsim353.tsv, simlex999.txt, questions-words.txt. Raises BiasgridError naming
@@ -153,8 +156,9 @@ class Spec:
                 f"look_up: {self.look_up!r} is not known; allowed are 'preprocessors' and 'gensim'"
             )
         _check_count(self.vocabulary, "vocabulary")
-        if not isinstance(self.items, bool):
-            raise BiasgridError(f"items: {self.items!r} is not true or false")
+        for name in ("items", "sorted"):
+            if not isinstance(getattr(self, name), bool):
+                raise BiasgridError(f"{name}: {getattr(self, name)!r} is not true or false")
         WordOptions(preprocessors=self.preprocessors)
 
     @property

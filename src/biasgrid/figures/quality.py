@@ -11,6 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ..quality import TOO_FEW
 from ..tables import OVERALL
 from .grid import (
     _NO_CORRELATION,
@@ -48,8 +49,8 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
 
     Left the models' overall ranks by metric, right their ranks by benchmark, a row a model, the least biased on top
     and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean rank.
-    Quality ranks are `common_rank`: by the pairs and questions that all models have. What the models have themselves
-    is the last column.
+    Quality ranks are `common_rank`: by the pairs and questions that all models have, but for models that have too few
+    to compare. What the models have themselves is the last column.
 
     A rank that is NaN is a hatched cell with "n/a", and the mean over the others is in brackets. Spearman's rho of
     the mean ranks is over the models that have all of both; below three there is none.
@@ -90,15 +91,22 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     width = max(left + sum(across) + 2 * (BAR + GAP) + last + MARGIN, 5.0)
     under = [
         "Quality: Spearman's ρ of people's ratings of word pairs with the words' cosines, or the share of analogy "
-        "questions answered rightly; ranked by the pairs and questions that all models have (under a benchmark's "
-        "name: how many of all). Coverage: what the model has itself, from its worst to its best covered benchmark. "
-        "A model of few words has fewer wrong answers to choose from.",
+        "questions answered rightly; ranked by the pairs and questions that all ranked models have (under a "
+        "benchmark's name: how many of all). Coverage: what the model has itself, from its worst to its best covered "
+        "benchmark; of analogies, the questions whose words are all candidates for answers (in most models the "
+        "30,000 most frequent words). A model of few words has fewer wrong answers to choose from.",
         _agreement(bias, good),
     ]
     if fewer.any(axis=None):
         under.insert(0, FEWER)
     if any(part.isna().any(axis=None) for _, part, _ in halves):
-        under.insert(0, "n/a: no value (in brackets: the mean of the other ranks)")
+        why = "no value"
+        if quality["status"].str.contains(TOO_FEW).any():
+            why += (
+                ", or in quality too few pairs or questions to compare: fewer than 100, or than half of a benchmark "
+                "that has fewer than 200"
+            )
+        under.insert(0, f"n/a: {why} (in brackets: the mean of the other ranks)")
     notes = [_fitted(text, width - 2 * MARGIN, SMALL) for text in under]
     title = MARGIN + 0.22 + 0.24
     top = title + head
