@@ -122,8 +122,8 @@ def _professions(study, criterion, model):
         if (e.criterion, e.model, e.debias) == (criterion, model, UNTOUCHED)
     )
     record = mitigation.read_evaluation(study.evaluation_file(untouched))
-    expected = study.evaluation_specs[criterion].direct.extremes
-    return professions(record["direct"], expected, study.labels[model], criterion)
+    spec = study.evaluation_specs[criterion].direct
+    return professions(record["direct"], spec.extremes, study.labels[model], criterion, bool(spec.exclude))
 
 
 def _sentiment(study, criterion, model):

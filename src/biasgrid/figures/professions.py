@@ -28,21 +28,26 @@ from .grid import (
     _width,
 )
 
-MOST = 12  # words of each end, as in the paper
+MOST = 12  # words of each end, where no other number was printed
 ROW = 0.175  # inches of a bar and its word
 NUMBER = 0.4  # inches of a projection's number
 
 
 @_styled
 def professions(
-    direct: Mapping[str, Any], expected: Mapping[str, Sequence[str]], label: str, criterion: str
+    direct: Mapping[str, Any],
+    expected: Mapping[str, Sequence[str]],
+    label: str,
+    criterion: str,
+    excluded: bool = True,
 ) -> Figure:
-    """The 12 words furthest towards either end, and the components' shares of variance, of one model.
+    """The words furthest towards either end, as many as were printed, and the components' shares of variance.
 
     direct    the entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with
               the furthest first, and "shares" and "random_shares" of variance, largest first
     expected  by end, the left one first, the words that were printed for it: they are in bold, with a blue bar
     label     what the model is called
+    excluded  whether words that have a gender (or the like) by definition were left out
 
     Raises BiasgridError for a record without projections.
     """
@@ -50,8 +55,13 @@ def professions(
         raise BiasgridError(f"professions, {criterion}: nothing to draw, the evaluation has no projections")
     # in the order of the study: a record's keys are sorted
     ends = [*expected] or [*direct["projections"]]
+    most = max(map(len, expected.values()), default=0) or MOST
+    towards = {
+        end: [(word, value) for word, value in words if value > 0][:most]
+        for end, words in direct["projections"].items()
+    }
     # without a word there is still room to say so
-    rows = max(1, *(min(len(words), MOST) for words in direct["projections"].values()))
+    rows = max(1, *map(len, towards.values()))
     between, head, foot = 0.35, 0.35, 0.5
     shares = direct["shares"]
     high, low = rows * ROW, 1.5
@@ -63,17 +73,17 @@ def professions(
     ]
     figure, top = _page(
         f"{criterion}: the most extreme words",
-        f"{label}. Projections on the difference of {ends[0]} and {ends[1]}, words that have a gender by definition "
-        "left out; below, what share of the variance of the definitional pairs each principal component holds.",
+        f"{label}. Projections on the difference of {ends[0]} and {ends[1]}"
+        f"{', words that have a side by definition left out' if excluded else ''}; below, what share of the variance "
+        "of the definitional pairs each principal component holds.",
         legend,
         PAGE[0],
         head + high + head + low + foot,
     )
     across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
-    drawn = [abs(value) for words in direct["projections"].values() for _, value in words[:MOST]]
-    longest = max(drawn, default=0) or 1.0
+    longest = max((value for words in towards.values() for _, value in words), default=1.0)
     for i, end in enumerate(ends):
-        words = direct["projections"][end][:MOST]
+        words = towards[end]
         names = [word.replace("_", " ") for word, _ in words]
         room = max((_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
         left = MARGIN + i * (across + between)
@@ -82,13 +92,13 @@ def professions(
         values = np.array([value for _, value in words])
         colours = [LESS_LIGHT if printed else NO_FILL for printed in known]
         axes.barh(range(len(words)), values, height=0.7, color=colours)
-        axes.set(xlim=(values.min(initial=0), longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
+        axes.set(xlim=(0, longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_yticks(range(len(words)), names)
         for text, printed in zip(axes.get_yticklabels(), known, strict=True):
             text.set_weight("bold" if printed else "normal")
         for y, value in enumerate(values):
-            axes.text(max(value, 0) + longest * 0.02, y, _two_digits(value), va="center", size=SMALL)
+            axes.text(value + longest * 0.02, y, _two_digits(value), va="center", size=SMALL)
         if not words:
             axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)

@@ -101,9 +101,10 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     ]
     figure, top = _page(
         f"{criterion}: negative sentiment",
-        "Each bar is a name's share of the negative sentiment that a classifier, trained on a sentiment lexicon, "
-        "finds in the names. RNSB is the divergence from equal shares, 0 without bias; accuracy is on lexicon words "
-        f"left out of training.{f' No value for {left_out}.' if left_out else ''}",
+        "A classifier is trained to tell the words of two attribute sets apart. Each bar is a name's share of what "
+        "it takes for the second, negative one; of a set of several words, their mean share. RNSB is the divergence "
+        "from equal shares, 0 without bias; accuracy is on attribute words left out of training."
+        f"{f' No value for {left_out}.' if left_out else ''}",
         legend,
         PAGE[0],
         title + sum(above.values()) + len(shown) * high + below,
