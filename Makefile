@@ -30,7 +30,7 @@ full: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
 
 test: .venv/installed
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
 cluster-test: .venv-slurm/installed

@@ -117,6 +117,8 @@ def grid_config() -> dict:
             "rnd": {"params": {"distance": "norm"}},
             "rnsb": {"params": {"n_iterations": 5}},
         },
+        # each takes a process of its own, and seconds
+        "figures": ["rankings"],
     }
 
 

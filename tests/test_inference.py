@@ -257,9 +257,10 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root):
     with pytest.raises(BiasgridError, match=place):
         Study.of(config, root=root)
     # metrics that have no test, and studies that ask for none, may
-    config["metrics"] = {"rnd": {}}
-    assert not Study.of(config, root=root).inferences
-    config["metrics"] = {"weat": {}}
+    config["metrics"] = {"rnd": {"words": {"strategy": "all"}}, "weat": {"words": {"strategy": "first"}}}
+    del config["models"]["two"]["words"]
+    assert {name.split("/")[2] for name in Study.of(config, root=root).inferences} == {"weat"}
+    config["metrics"] = {"weat": {"words": {"strategy": "all"}}}
     del config["inference"]
     assert not Study.of(config, root=root).inferences
 

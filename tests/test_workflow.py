@@ -211,12 +211,11 @@ def test_a_renamed_criterion_is_renamed_in_every_table(finished):
 
 
 def test_the_figures_that_are_listed_are_drawn(finished):
-    (finished.folder / "results/small/figures/rankings.png").unlink()
-    finished.config["figures"] = ["rankings"]
+    finished.config["figures"] = ["scores"]
     finished.configure(finished.config)
     jobs = planned(finished)
     assert set(jobs) == {"study", "figure"}
-    assert jobs["figure"] == {"figures/rankings.pdf"}
+    assert jobs["figure"] == {"figures/scores-first.pdf", "figures/scores-second.pdf"}
 
 
 def test_published_numbers_are_compared_and_measure_nothing(finished):
