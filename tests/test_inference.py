@@ -11,15 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from conftest import ROOT, grid_config
+from conftest import GRID_WORDS, ROOT, grid_config, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_workflow import cells, planned
 
 from biasgrid import Query, inference, metrics
+from biasgrid.cell import compute_cell
+from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import infer_query, permutation_test
+from biasgrid.files import write_text
+from biasgrid.inference import infer_cell, infer_query, permutation_test
 from biasgrid.study import SCHEMA, Study
+from biasgrid.tables import scores
 from biasgrid.words import WordOptions
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
@@ -305,6 +309,25 @@ def by_hand(project, cell):
     return subprocess.run(
         command, cwd=project.folder, env=project.environment, capture_output=True, text=True
     )
+
+
+def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
+    monkeypatch.chdir(root)
+    write_text_model(root / "one.txt", GRID_WORDS, seed=1)
+    config = grid_config() | {
+        "metrics": {"mine": {"metric": "weat_es", "params": {"ddof": 1}}},
+        "inference": {"permutation": {"draws": 20, "exact": 10}},
+    }
+    study = Study.of(config, root=root)
+    build_store("one", study.models["one"], study.embeddings)
+    cell = study.cells["one/none/mine/q1"]
+    write_text(study.query_file("q1"), study.queries["q1"].to_json())
+    compute_cell(study, cell)
+    inference = study.inferences[cell.name]
+    infer_cell(study, inference)
+    (row,) = scores([study.cell_file(cell)], [study.inference_file(inference)]).to_dict("records")
+    assert row["metric"] == "mine"
+    assert 0 < row["p_value"] <= 1
 
 
 def test_the_workflows_step(finished):

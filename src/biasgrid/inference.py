@@ -143,7 +143,8 @@ def infer_cell(study: Study, inference: Inference) -> None:
         "metric": cell.metric,
         "model": cell.model,
         "debias": cell.debias,
-        **spec,
+        "function": spec["metric"],
+        **{key: spec[key] for key in ("params", "words", "seed", "permutation")},
         "results": results,
     }
     write_text(study.inference_file(inference), dumps(record, separators=(",", ":")) + "\n")
