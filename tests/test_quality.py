@@ -315,6 +315,7 @@ PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
 def quality_config():
     config = grid_config()
     config["metrics"] = {"weat": {}, "mac": {}}
+    config["figures"] = ["rankings", "quality-ranks"]
     config["quality"] = {"similarity": {"toy": "pairs.tsv"}}
     hard = {"method": "hard", "words": {"definitional_pairs": PAIRS}}
     config["debias"] = {
