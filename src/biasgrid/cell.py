@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from . import metrics
 from .debias.transform import Transform
@@ -27,7 +29,13 @@ def compute_cell(study: Study, cell: Cell) -> None:
         WordOptions(**spec["words"]),
         spec["seed"],
     )
-    record = {
+    record = head(cell, spec) | {"results": [as_json(result) for result in results]}
+    write_text(study.cell_file(cell), dumps(record, separators=(",", ":")) + "\n")
+
+
+def head(cell: Cell, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What the file of a cell, and that of its p-values, says before its results: what they are of."""
+    return {
         "criterion": cell.criterion,
         "query": cell.query,
         # the study's key; `function` is the registered metric behind it
@@ -38,9 +46,7 @@ def compute_cell(study: Study, cell: Cell) -> None:
         "params": spec["params"],
         "words": spec["words"],
         "seed": spec["seed"],
-        "results": [as_json(result) for result in results],
     }
-    write_text(study.cell_file(cell), dumps(record, separators=(",", ":")) + "\n")
 
 
 def model_of(study: Study, cell: Cell) -> EmbeddingStore | DebiasedModel:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import binomtest, norm
 
 from . import metrics
-from .cell import model_of
+from .cell import head, model_of
 from .errors import BiasgridError
 from .files import write_text
 from .measure import dumps, look_up, subquery
@@ -137,16 +137,7 @@ def infer_cell(study: Study, inference: Inference) -> None:
         spec["seed"],
         **spec["permutation"],
     )
-    record = {
-        "criterion": cell.criterion,
-        "query": cell.query,
-        "metric": cell.metric,
-        "model": cell.model,
-        "debias": cell.debias,
-        "function": spec["metric"],
-        **{key: spec[key] for key in ("params", "words", "seed", "permutation")},
-        "results": results,
-    }
+    record = head(cell, spec) | {"permutation": spec["permutation"], "results": results}
     write_text(study.inference_file(inference), dumps(record, separators=(",", ":")) + "\n")
 
 

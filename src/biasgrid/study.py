@@ -153,12 +153,12 @@ class Study:
         corpus = {"name": source["corpus"], "source": self.config["corpora"][source["corpus"]]["source"]}
         return source | {"corpus": corpus}
 
-    @property
+    @cached_property
     def trained(self) -> list[str]:
         """The models that are trained here."""
         return [key for key, model in self.models.items() if model["source"]["type"] == "trained"]
 
-    @property
+    @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
         """What is fetched: models, archives of benchmarks and corpora, by name."""
         models = {key: model for key, model in self.models.items() if key not in self.trained}
@@ -245,7 +245,7 @@ class Study:
         }
         return [name for name in TABLES if needs.get(name, True)]
 
-    @property
+    @cached_property
     def figures(self) -> dict[str, tuple[str, str | None, str | None]]:
         """Figure name -> (kind, criterion, model)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
