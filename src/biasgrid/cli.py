@@ -207,7 +207,7 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def infer(args: argparse.Namespace) -> dict[str, Any]:
-    """The permutation test of one cell of a study, written where the workflow writes it."""
+    """Test, intervals and sensitivity of one cell of a study, written where the workflow writes them."""
     from .files import write_text
     from .inference import infer_cell
 
@@ -218,7 +218,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
             if study.inferences
             else "none (inference: in its config)"
         )
-        raise BiasgridError(f"{args.study}: {args.cell!r} is not tested; what is tested: {known}")
+        raise BiasgridError(f"{args.study}: {args.cell!r} has no inference; what has: {known}")
     chosen = study.inferences[args.cell]
     write_text(study.query_file(chosen.cell.query), study.queries[chosen.cell.query].to_json())
     infer_cell(study, chosen)

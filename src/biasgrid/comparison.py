@@ -286,16 +286,17 @@ def _of_inference(path: Path, cell: Path, quantity: str) -> tuple[float | None, 
     result = _only_result(path, "a file of p-values")
     if result is None:
         return None, "the study has no such p-value", {}
-    if result.get(quantity) is None:
+    test = result.get("permutation", {})
+    if test.get(quantity) is None:
         why = result["status"]
-        if why == "ok" and quantity == "p_normal" and result["p_value"] is not None:
+        if why == "ok" and quantity == "p_normal" and test.get("p_value") is not None:
             why = "all partitions have one value, of which there is no normal curve"
         elif why == "ok":
-            why = "a partition has no value"
+            why = test.get("reason", "a partition has no value")
         return math.nan, f"ours is NaN: {why}", {}
     measured = _only_result(cell, "a cell file") or {}
-    tested = result | {"words_lost": measured.get("words_lost")}
-    return result[quantity], "", tested if quantity == "p_value" else {}
+    tested = test | {"words_lost": measured.get("words_lost")}
+    return test[quantity], "", tested if quantity == "p_value" else {}
 
 
 def _pointer(text: str) -> list[str]:

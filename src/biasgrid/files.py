@@ -11,7 +11,12 @@ def aside(path: Path) -> Path:
 
 def write_text(path: Path | str, text: str) -> None:
     """Write UTF-8 text beside `path` and move it in."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write bytes beside `path` and move them in."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside(path).write_text(text, encoding="utf-8", newline="\n")
+    aside(path).write_bytes(content)
     os.replace(aside(path), path)

@@ -21,3 +21,20 @@ def unit_or_zero(vectors: np.ndarray) -> np.ndarray:
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosine of every row of `a` (n, d) with every row of `b` (m, d): (n, m), within [-1, 1]."""
     return np.clip(unit(a) @ unit(b).T, -1.0, 1.0)
+
+
+def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Row by row the sum of values (samples or 1, n), weighted (samples or 1, n): (samples,)."""
+    if len(values) == 1:
+        return weights @ values[0]
+    return values @ weights[0] if len(weights) == 1 else np.vecdot(weights, values)
+
+
+def weighted_mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """As `weighted_sum`, divided by the sum of a row's weights."""
+    return weighted_sum(weights, values) / weights.sum(axis=1)
+
+
+def mean_of_rows(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Mean of the rows of `values` (n, k), weighted (samples, n): (samples, k)."""
+    return weights @ values / weights.sum(axis=1, keepdims=True)

@@ -114,7 +114,7 @@ def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str,
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it: NaN becomes null."""
     record = {f.name: getattr(result, f.name) for f in fields(result)}
-    return _without_nan(record)
+    return as_finite(record)
 
 
 def dumps(record: Any, **options) -> str:
@@ -133,7 +133,7 @@ def _measure(
     targets, attributes, status = subquery(metric, query, found, words)
     extra = {}
     if metric.paired:
-        whole = len(np.unique(targets[0].slots // _variants(words)))
+        whole = len(np.unique(targets[0].slots // variants(words)))
         longest = max(len(s.words) for s in query.target_sets)
         extra = {"pairs": whole, "pairs_lost": longest - whole}
     score = Score(math.nan)
@@ -157,7 +157,8 @@ def _measure(
     )
 
 
-def _variants(words: WordOptions) -> int:
+def variants(words: WordOptions) -> int:
+    """How many slots a word of a set has: `FoundSet.slots // variants` is its place in the set."""
     return len(words.preprocessors) if words.strategy == "all" else 1
 
 
@@ -176,11 +177,12 @@ def _by_word(
     return by_set
 
 
-def _without_nan(value: Any) -> Any:
+def as_finite(value: Any) -> Any:
+    """A record for JSON: numbers that are not finite become None."""
     if isinstance(value, dict):
-        return {key: _without_nan(v) for key, v in value.items()}
+        return {key: as_finite(v) for key, v in value.items()}
     if isinstance(value, list):
-        return [_without_nan(v) for v in value]
+        return [as_finite(v) for v in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value

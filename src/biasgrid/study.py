@@ -33,6 +33,7 @@ NEEDS = {
     "sentiment": "a criterion with RNSB",
     "weat-table": "a criterion with WEAT, and published numbers (published)",
 }
+INFERRED = ("permutation", "bootstrap", "sensitivity")  # parts of `inference` that a cell's file has
 UNTOUCHED = "none"  # the debias key of a model as it is
 QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
@@ -104,10 +105,16 @@ class Study:
         """
         config = _checked(config, SCHEMA, where)
         config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
-        permutation = config["inference"].get("permutation", {})
-        permutation |= {key: int(permutation[key]) for key in ("draws", "exact") if key in permutation}
         for part in ("models", "criteria", "benchmarks", "quality"):
             config[part] = _merged(config[part], part, where, root)
+        with_metrics = [config, *config["criteria"].values()]
+        of_metrics = [
+            m.get("inference", {}) for entry in with_metrics for m in entry.get("metrics", {}).values()
+        ]
+        for inferred in (config["inference"], *of_metrics):
+            for part in INFERRED:
+                entry = inferred.get(part, {})
+                entry |= {key: int(entry[key]) for key in ("draws", "exact", "halves") if key in entry}
         if "Overall" in config["criteria"]:
             raise BiasgridError(
                 f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
@@ -215,8 +222,12 @@ class Study:
         return self.results / "cells" / f"{cell.name}.json"
 
     def inference_file(self, inference: Inference) -> Path:
-        """Where a cell's p-values are."""
+        """Where a cell's p-value, intervals and sensitivity are."""
         return self.results / "inference" / f"{inference.cell.name}.json"
+
+    def samples_file(self, inference: Inference) -> Path:
+        """Where the values of a cell's bootstrap samples are, an array (sub-queries, draws)."""
+        return self.results / "inference" / f"{inference.cell.name}.npy"
 
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
@@ -307,18 +318,27 @@ class Study:
 
     @cached_property
     def inferences(self) -> dict[str, Inference]:
-        """What is inferred, by the name of the cell: for each metric that has a permutation test, where the config
-        asks for one."""
-        wanted = self.config["inference"]
-        found = {}
+        """What is inferred, by the name of the cell, where the config asks for it."""
+        study_seed, found = self.config["seed"], {}
         for name, cell in self.cells.items():
-            if wanted and self.metric(cell.criterion, cell.metric).permuted:
+            if wanted := self._inferred(cell):
                 # as for the cell's own: a debiased model draws what the untouched one draws
                 # and metrics of one query draw alike: WEAT's statistic and effect size have one p-value
                 drawn = f"inference/{cell.model}/{UNTOUCHED}/{cell.query}"
-                seed = cell_seed(self.config["seed"], drawn)
-                found[name] = Inference(cell, _canonical(json.loads(cell.spec) | wanted | {"seed": seed}))
+                seeds = {
+                    "draw_seed": cell_seed(study_seed, drawn),
+                    "set_seed": cell_seed(study_seed, "bootstrap"),
+                }
+                found[name] = Inference(
+                    cell, _canonical(json.loads(cell.spec) | {"inference": wanted | seeds})
+                )
         return found
+
+    def _inferred(self, cell: Cell) -> dict[str, dict[str, Any]]:
+        """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
+        own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
+        parts = {part: self.config["inference"].get(part) for part in INFERRED}
+        return {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -520,10 +540,6 @@ class Study:
         drawn = {kind for kind, *_ in self.figures.values()}
         for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
             raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
-        if self.config["inference"] and not self.inferences:
-            raise BiasgridError(
-                f"{where}: inference: no metric of the study has a permutation test; leave it out"
-            )
 
     def _check_files(self, where: str) -> None:
         """That benchmarks' files are files, as far as can be known before anything is fetched."""
@@ -650,13 +666,6 @@ class Study:
                 WordOptions(**self.word_options(criterion, key, model))
         except BiasgridError as error:
             raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
-        if self.config["inference"] and registered.permuted:
-            for model in self.config["criteria"][criterion].get("models", self.models):
-                if self.word_options(criterion, key, model).get("strategy") == "all":
-                    raise BiasgridError(
-                        f"{where}: inference: {criterion}: {key}: {model}: a permutation test deals out words, not "
-                        "their forms: it needs words.strategy 'first', not 'all'"
-                    )
         queries = [self.queries[q] for q in self.config["criteria"][criterion]["queries"]]
         fitting = [query for query in queries if query.fits(registered.template)]
         if not fitting:

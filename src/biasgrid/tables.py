@@ -26,24 +26,23 @@ OVERALL = "Overall"
 CORRELATIONS = ("spearman", "kendall", "pearson")
 
 
-def scores(cells: Iterable[Path], inferences: Iterable[Path] = ()) -> pd.DataFrame:
+def scores(cells: Iterable[Path], inferences: Iterable[Path] = (), interval: str = "bca") -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
-    has it, and `Study` has seen to it that one name means the same words. The column p_value is that of the cell's
-    file among `inferences`, empty where there is none or the cell has no value; ci_low and ci_high are empty. Raises
-    BiasgridError for a file that is no cell.
+    has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
+    (`interval`: "bca" or "percentile") are those of the cell's file among `inferences`, empty where there is none.
+    Raises BiasgridError for a file that is no cell.
     """
-    p_values = {
-        (key, query): result["p_value"] for key, query, result in _results(inferences) if "p_value" in result
-    }
+    inferred = {(key, query): result for key, query, result in _results(inferences)}
     rows: dict[tuple, dict] = {}
     for key, query, result in _results(cells):
         row = dict(zip(SCORES[:5], key, strict=True))
         row |= {name: result.get(name) for name in SCORES[5:]}
-        if result["status"] == "ok":
-            # of the same cell as the value: another draws with another seed
-            row["p_value"] = p_values.get((key, query))
+        # of the same cell as the value: another draws with another seed
+        found = inferred.get((key, query), {})
+        row["p_value"] = found.get("permutation", {}).get("p_value")
+        row["ci_low"], row["ci_high"] = found.get("bootstrap", {}).get(interval, (None, None))
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
     numbers = ["value", "p_value", "ci_low", "ci_high"]
@@ -147,6 +146,7 @@ def make(study: Study, name: str) -> int:
         "scores": lambda: scores(
             map(study.cell_file, study.cells.values()),
             map(study.inference_file, study.inferences.values()),
+            study.config["inference"]["interval"],
         ),
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
         "rankings": lambda: rankings(table("scores"), **study.ranking),

@@ -207,6 +207,17 @@ def cell_code(wildcards):
     return CELL_SOURCES + [source("debias/transform.py")] * (wildcards.debias != UNTOUCHED)
 
 
+INFERENCE_SOURCES = [
+    source(f"inference/{path.name}") for path in sorted((SOURCES / "inference").glob("*.py"))
+]
+# the values of a cell's bootstrap samples, where there are any
+INFERENCE_SAMPLES = (
+    [f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.npy"]
+    if "bootstrap" in STUDY.config["inference"]
+    else []
+)
+
+
 def inference_of(wildcards):
     return STUDY.inferences[cell_of(wildcards).name]
 

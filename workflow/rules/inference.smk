@@ -9,9 +9,10 @@ rule inference:
         transform=transform_of,
         metric=metric_source,
         code=cell_code,
-        test=source("inference.py"),
+        inference=INFERENCE_SOURCES,
     output:
         f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
+        INFERENCE_SAMPLES,
     log:
         f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:

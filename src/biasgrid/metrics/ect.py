@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..geometry import cosines
+from ..geometry import cosines, unit
 from .registry import Detail, Metric, Score
 
 
@@ -33,6 +35,44 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.clip(x @ y / scale, -1.0, 1.0)) if scale > 0 else float("nan")
 
 
+def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
+    among, across = words @ words.T, words @ unit(attributes).T
+
+    def to_mean(weights: np.ndarray) -> np.ndarray:
+        length = np.sqrt(np.vecdot(weights @ among, weights))
+        return (weights @ across / length[:, None]).round(12)
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        x, y = map(to_mean, targets)
+        samples = max(len(x), len(y), len(attribute_weights[0]))
+        x, y, counts = (np.broadcast_to(a, (samples, a.shape[1])) for a in (x, y, attribute_weights[0]))
+        defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+        x, y = _ranks(x, counts), _ranks(y, counts)
+        covariance, of_x, of_y = (np.vecdot(counts, product) for product in (x * y, x * x, y * y))
+        scale = np.sqrt(of_x * of_y)
+        return np.where(defined & (scale > 0), np.clip(covariance / scale, -1.0, 1.0), np.nan)
+
+    return statistic
+
+
+def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Ranks from their mean, row by row, of values that occur so many times; ties share the average rank."""
+    order = values.argsort(axis=1, kind="stable")
+    values, counts = (np.take_along_axis(a, order, axis=1) for a in (values, counts))
+    up_to = counts.cumsum(axis=1)
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = values[:, 1:] != values[:, :-1]
+    last = np.ones(values.shape, dtype=bool)
+    last[:, :-1] = new[:, 1:]
+    # what comes before a value's ties, and with the last of them
+    before = np.maximum.accumulate(np.where(new, up_to - counts, 0), axis=1)
+    after = np.where(last, up_to, np.inf)
+    after = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (before + after - up_to[:, -1:]) / 2, axis=1)
+    return ranks
+
+
 METRICS = (
     Metric(
         name="ect",
@@ -41,6 +81,7 @@ METRICS = (
         template=(2, 1),
         range=(-1.0, 1.0),
         neutral=1.0,
+        resampled=_resampled,
         reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
     ),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..geometry import cosines
+from ..geometry import cosines, mean_of_rows, weighted_mean
 from .registry import Detail, Metric, Score
 
 
@@ -20,6 +22,16 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     return Score(float(np.concatenate(by_word).mean()), detail={"targets_eval": Detail("target", by_word)})
 
 
+def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
+    distance = 1.0 - cosines(words, attributes)
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        by_word = sum(mean_of_rows(weights, distance.T) for weights in attribute_weights)
+        return weighted_mean(sum(targets), by_word / len(attribute_weights))
+
+    return statistic
+
+
 METRICS = (
     Metric(
         name="mac",
@@ -28,6 +40,8 @@ METRICS = (
         template=("n", "n"),
         range=(0.0, 2.0),
         neutral=1.0,
+        resampled=_resampled,
+        no_test="MAC is a mean over the words of all target sets: it stays what it is when they change sets",
         reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",
     ),
 )

@@ -48,9 +48,17 @@ class Metric:
     neutral    the value that means no bias; rankings go by the distance from it
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
     seeded     it draws at random and takes a `seed` parameter
-    permuted   for permutation tests of two target sets: (words, attributes, **parameters) -> statistic, where `words`
-               are those of both sets (n, dimensions) and `statistic` takes labels (partitions, n), 0 or 1 for the set
-               that a word is in, to values (partitions,) which order partitions as the metric's do. None: no test
+    resampled  how the value changes when words are exchanged, drawn again or left out, for many such samples at once:
+               (words, attributes, **parameters) -> statistic. `words` are those of all target sets, one set after the
+               other, (n, dimensions), `attributes` likewise (m, dimensions). `statistic(targets, attributes)` takes
+               weights to values (samples,): one array (samples, n) a target set, one (samples, m) an attribute set,
+               how often each word stands in the set; an array of one row is the same for all samples. Of a metric of
+               pairs, a pair stands in the sample with one word in either set. None: `function` is called sample by
+               sample, which is slow
+    exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
+               words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
+               else "targets"
+    no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -64,8 +72,21 @@ class Metric:
     reference: str
     paired: bool = False
     seeded: bool = False
-    permuted: Callable[..., Callable[[np.ndarray], np.ndarray]] | None = None
+    resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
+    exchanged: Literal["targets", "pairs", "attributes", ""] = ""
+    no_test: str = ""
     check: Callable[..., None] | None = None
+
+    def __post_init__(self):
+        if not self.exchanged:
+            object.__setattr__(self, "exchanged", "pairs" if self.paired else "targets")
+
+    @property
+    def bias(self) -> Literal["greater", "less", "two-sided"]:
+        """Which values are more biased, as an alternative of a test: where the neutral value is an end of the range,
+        those towards the other end; else those on both sides."""
+        low, high = self.range
+        return {low: "greater", high: "less"}.get(self.neutral, "two-sided")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -100,3 +121,33 @@ class Metric:
                 f"take its sub-queries: query.subqueries({self.template})"
             )
         return measure(self, query, model, parameters, words, seed)[0]
+
+
+def one_by_one(
+    metric: Metric, words: np.ndarray, attributes: np.ndarray, parameters: Mapping[str, Any], seed: int = 0
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    """What `Metric.resampled` gives, for a metric that has none: its function on each sample's words."""
+    options = {**parameters, **({"seed": seed} if metric.seeded else {})}
+    pairs = max(len(words) // 2, 1)
+
+    def rows(weights: np.ndarray, sample: int) -> np.ndarray:
+        return np.repeat(np.arange(weights.shape[1]), weights[sample % len(weights)].astype(int))
+
+    def target_rows(weights: np.ndarray, sample: int) -> np.ndarray:
+        chosen = rows(weights, sample)
+        # the pairs' order, whichever of its words a pair has in this set
+        return chosen[np.argsort(chosen % pairs, kind="stable")] if metric.paired else chosen
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        return np.array(
+            [
+                metric.function(
+                    [words[target_rows(weights, sample)] for weights in targets],
+                    [attributes[rows(weights, sample)] for weights in attribute_weights],
+                    **options,
+                ).value
+                for sample in range(max(map(len, targets + attribute_weights)))
+            ]
+        )
+
+    return statistic

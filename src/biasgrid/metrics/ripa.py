@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..geometry import unit
+from ..geometry import mean_of_rows, unit, weighted_sum
 from .registry import Detail, Metric, Score
 
 
@@ -28,6 +30,19 @@ def ripa(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     )
 
 
+def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
+    pairs = len(words) // 2
+    products = attributes @ unit(words[:pairs] - words[pairs:]).T
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        # a pair whose words have changed places has the opposite relation vector
+        first = targets[0]
+        by_pair = mean_of_rows(attribute_weights[0], products)
+        return weighted_sum(first[:, :pairs] - first[:, pairs:], by_pair) / first.sum(axis=1)
+
+    return statistic
+
+
 METRICS = (
     Metric(
         name="ripa",
@@ -37,6 +52,7 @@ METRICS = (
         range=(-np.inf, np.inf),
         neutral=0.0,
         paired=True,
+        resampled=_resampled,
         reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",
     ),
 )

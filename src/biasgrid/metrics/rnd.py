@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..errors import BiasgridError
-from ..geometry import cosines
+from ..geometry import cosines, weighted_mean
 from .registry import Detail, Metric, Score
 
 
@@ -27,6 +29,28 @@ def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: st
     return Score(float(by_word.mean()), detail={"distance_by_word": Detail("attribute", [by_word])})
 
 
+def _resampled(words: np.ndarray, attributes: np.ndarray, *, distance: str = "norm") -> Callable:
+    """From the words' inner products alone: no mean of a sample is ever made."""
+    among, across = words @ words.T, words @ attributes.T
+    squares = (attributes**2).sum(axis=1)
+
+    def to_mean(weights: np.ndarray) -> np.ndarray:
+        share = weights / weights.sum(axis=1, keepdims=True)
+        length = np.vecdot(share @ among, share)[:, None]
+        product = share @ across
+        if distance == "cos":
+            return np.clip(product / np.sqrt(length * squares), -1.0, 1.0)
+        apart = length - 2 * product + squares
+        # a mean that is the word itself: rounding is no distance
+        return np.sqrt(np.where(apart > 1e-14 * (length + squares), apart, 0.0))
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        first, second = map(to_mean, targets)
+        return weighted_mean(attribute_weights[0], first - second)
+
+    return statistic
+
+
 def _check(distance: str) -> None:
     if distance not in ("norm", "cos"):
         raise BiasgridError(f"distance: {distance!r} is not known; allowed are 'norm' and 'cos'")
@@ -40,6 +64,7 @@ METRICS = (
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        resampled=_resampled,
         check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
         "stereotypes. PNAS 115, 2018",

@@ -8,11 +8,13 @@ what is a product of matrix and vector for one split is a product of two matrice
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
 
 import numpy as np
 
 from ..errors import BiasgridError
+from ..geometry import weighted_sum
 from .registry import Detail, Metric, Score
 
 # no probability is further from the exact one than this, or than rounding puts it where vectors are very long ...
@@ -93,6 +95,38 @@ def rnsb(
     return Score(value, scalars, detail)
 
 
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    n_iterations: int | None = None,
+    holdout: bool = True,
+    test_size: float = 0.2,
+    random_state: int | None = None,
+    solver: str = "exact",
+) -> Callable:
+    """RNSB of many samples, one classifier a sample.
+
+    In place of many random splits, of which each trains on the share 1 - test_size of the words, every word is
+    trained on with that weight: to first order the splits' mean, and without their luck.
+    """
+    weight = 1 - test_size if holdout else 1.0
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        first, second = attribute_weights
+        # in a sample, a row is in one set at most: its weight says how often, the sign in which
+        train = weight * (first - second).T
+        negative, _ = probabilities(words, [attributes, attributes[:0]], train)
+        # 0 log 0 is 0
+        surprise = (negative * np.log(np.maximum(negative, TINY))).T
+        counts = sum(targets)
+        total, words_used = weighted_sum(counts, negative.T), counts.sum(axis=1)
+        divergence = weighted_sum(counts, surprise) / total + np.log(words_used / total)
+        return np.where(words_used > 1, np.maximum(divergence, 0.0), np.nan)
+
+    return statistic
+
+
 def _check(
     n_iterations: object, holdout: object, test_size: object, random_state: object, solver: object
 ) -> None:
@@ -168,7 +202,8 @@ def _training_words(sizes: list[int], test_size: float) -> int | None:
 def probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A classifier for each column of `train` (attribute words, splits).
+    """A classifier for each column of `train` (attribute words, splits): whether, or how often, a word is trained on;
+    below 0, as a word of the other set.
 
     Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that
     are too long, and whether an attribute word is put into its own class (attribute words, splits).
@@ -188,7 +223,7 @@ def probabilities(
     precise = 4 * PRECISION / longest
     everything = np.ones((len(words), 1), dtype=bool)
     # the splits start from what all words give together; that need be exact only if it is the answer
-    enough = precise if train.all() else 1e7 * precise
+    enough = precise if (train == 1).all() else 1e7 * precise
     start = _minimise(words, everything, np.zeros((words.shape[1], 1)), enough)
     width = max(1, BLOCK // len(words))
     results = []
@@ -219,7 +254,8 @@ def liblinear_probabilities(
 
 
 def _minimise(words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_length: float) -> np.ndarray:
-    """Weights (coordinates, splits): column j minimises |w|^2/2 + sum log(1 + exp(-x w)), x in train[:, j].
+    """Weights (coordinates, splits): column j minimises |w|^2/2 + sum log(1 + exp(-x w)), x in train[:, j] (a word
+    that is trained on k times is a term with k before it, -k times a term with k before it and -x in it).
 
     Newton's method from `start` (coordinates, 1), all columns in step; NaN if it does not get there.
     """
@@ -228,24 +264,29 @@ def _minimise(words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_
     rough = words.astype(np.float32 if (words**2).sum() < 1e8 else np.float64)
     # rounding alone leaves a gradient as long as this
     close = max(gradient_length, 10 * np.finfo(float).eps * np.linalg.norm(words))
+    sign = np.sign(train) if (train < 0).any() else None
+    times = np.abs(train)
     weights = np.repeat(start, train.shape[1], axis=1)
     margins = words @ weights
-    loss, pull = _loss(weights, margins, train)
+    loss, push = _loss(weights, margins, times, sign)
     before = close
     for _ in range(MAX_STEPS):
+        pull = train * push
         gradient = weights - words.T @ pull
         length = np.sqrt((gradient**2).sum(axis=0))
         if length.max() <= close:
             return weights
         # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
-        step = _newton_step(rough, pull * (1 - pull), gradient, np.clip((length / before) ** 2, 1e-3, 0.1))
+        step = _newton_step(
+            rough, times * push * (1 - push), gradient, np.clip((length / before) ** 2, 1e-3, 0.1)
+        )
         before = length
         margin_step = words @ step
         slope = (gradient * step).sum(axis=0)
         size = np.ones(train.shape[1])
         for _ in range(MAX_STEPS):
             new = weights + size * step, margins + size * margin_step
-            new_loss, pull = _loss(*new, train)
+            new_loss, push = _loss(*new, times, sign)
             # Armijo's condition, with room for rounding near the minimum
             overshot = new_loss > loss + 1e-4 * size * slope + 1e-12 * loss
             if not overshot.any():
@@ -285,12 +326,12 @@ def _newton_step(
     return step
 
 
-def _loss(weights: np.ndarray, margins: np.ndarray, train: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is minimised (splits), and minus its derivative by the margins (words, splits)."""
-    loss, pull = _logistic(margins)
-    loss *= train
-    pull *= train
-    return loss.sum(axis=0) + (weights**2).sum(axis=0) / 2, pull
+def _loss(
+    weights: np.ndarray, margins: np.ndarray, times: np.ndarray, sign: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What is minimised (splits), and minus the derivative of a word's loss by its signed margin (words, splits)."""
+    loss, push = _logistic(margins if sign is None else sign * margins)
+    return (loss * times).sum(axis=0) + (weights**2).sum(axis=0) / 2, push
 
 
 def _logistic(margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -308,6 +349,8 @@ METRICS = (
         range=(0.0, np.inf),
         neutral=0.0,
         seeded=True,
+        resampled=_resampled,
+        exchanged="attributes",
         check=_check,
         reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
         "in word embeddings. ACL 2019",

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import BiasgridError
-from ..geometry import cosines
+from ..geometry import cosines, mean_of_rows, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
+
+FLAT = 1e-12  # identical words give rounding noise, not a spread
 
 
 def weat(
@@ -45,15 +47,29 @@ def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: in
     return weat(targets, attributes, return_effect_size=True, ddof=ddof)
 
 
-def _permuted(words: np.ndarray, attributes: list[np.ndarray], **parameters) -> Callable:
-    """The test statistic of partitions, linear in who is in the first set: one matrix product for thousands.
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, return_effect_size: bool = False, ddof: int = 0
+) -> Callable:
+    """Statistic or effect size of many samples: where only target words change, it is a product with one vector."""
+    cosine = cosines(words, attributes)
 
-    It serves the effect size, too. The standard deviation over all words and, at fixed sizes of the sets, the sum
-    over all words are the same for every partition, so that statistic and effect size put partitions into one order.
-    """
-    (association,) = _associations([words], attributes)
-    total = association.sum()
-    return lambda labels: 2 * ((labels == 0) @ association) - total
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        a, b = (mean_of_rows(weights, cosine.T) for weights in attribute_weights)
+        association, (x, y) = a - b, targets
+        if not return_effect_size:
+            return weighted_sum(x, association) - weighted_sum(y, association)
+        both = x + y
+        variation = (association - weighted_mean(both, association)[:, None]) ** 2
+        words_used = both.sum(axis=1)
+        spread = np.sqrt(weighted_sum(both, variation) / (words_used - ddof))
+        difference = weighted_mean(x, association) - weighted_mean(y, association)
+        return np.where((spread > FLAT) & (words_used > ddof), difference / spread, np.nan)
+
+    return statistic
+
+
+def _es_resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 0) -> Callable:
+    return _resampled(words, attributes, return_effect_size=True, ddof=ddof)
 
 
 def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> list[np.ndarray]:
@@ -75,8 +91,7 @@ def _effect_size(association: list[np.ndarray], ddof: int) -> float:
     if len(both) <= ddof:
         return float("nan")
     spread = both.std(ddof=ddof)
-    # identical words give rounding noise, not a spread
-    if not spread > 1e-12:
+    if not spread > FLAT:
         return float("nan")
     return float((association[0].mean() - association[1].mean()) / spread)
 
@@ -93,7 +108,7 @@ METRICS = (
         range=(-np.inf, np.inf),
         neutral=0.0,
         reference=REFERENCE,
-        permuted=_permuted,
+        resampled=_resampled,
         check=_check,
     ),
     Metric(
@@ -104,7 +119,7 @@ METRICS = (
         range=(-2.0, 2.0),
         neutral=0.0,
         reference=REFERENCE,
-        permuted=_permuted,
+        resampled=_es_resampled,
         check=_check,
     ),
 )

@@ -1,0 +1,310 @@
+"""How sure a cell's value is: a permutation test, bootstrap intervals, and how much it hangs on single words.
+
+Written once, for every metric: a metric says how its value changes when words are exchanged, drawn again or left out
+(`Metric.resampled`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..cell import head, model_of
+from ..files import write_bytes, write_text
+from ..measure import as_finite, dumps, look_up, subquery, variants
+from ..metrics.registry import Metric, one_by_one
+from ..query import Query
+from ..study import Inference, Study
+from ..words import FoundSet, WordOptions
+from .bootstrap import drawn_counts, intervals
+from .permutation import ALTERNATIVES, Permutation, deal, permutation_test
+
+__all__ = [
+    "ALTERNATIVES",
+    "BIAS",
+    "Permutation",
+    "Sampled",
+    "infer_cell",
+    "infer_query",
+    "intervals",
+    "permutation_test",
+    "exchange_test",
+]
+
+BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
+# weights of samples that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
+
+
+def infer_cell(study: Study, inference: Inference) -> None:
+    """Write the file of a cell's inference, and that of its bootstrap samples: pure functions of what it is of."""
+    cell, spec = inference.cell, json.loads(inference.spec)
+    wanted = spec["inference"]
+    results, samples = infer_query(
+        metrics.metric(spec["metric"]),
+        Query.read(study.query_file(cell.query)),
+        model_of(study, cell),
+        spec["params"],
+        WordOptions(**spec["words"]),
+        spec["seed"],
+        **wanted,
+    )
+    if samples is not None:
+        file = BytesIO()
+        np.save(file, samples)
+        write_bytes(study.samples_file(inference), file.getvalue())
+    record = head(cell, spec) | {"inference": wanted, "results": results}
+    write_text(study.inference_file(inference), dumps(record, separators=(",", ":")) + "\n")
+
+
+def infer_query(
+    metric: Metric,
+    query: Query,
+    model: Any,
+    parameters: Mapping[str, Any] | None = None,
+    words: WordOptions | None = None,
+    seed: int = 0,
+    *,
+    permutation: Mapping[str, Any] | None = None,
+    bootstrap: Mapping[str, Any] | None = None,
+    sensitivity: Mapping[str, Any] | None = None,
+    draw_seed: int = 0,
+    set_seed: int = 0,
+) -> tuple[list[dict[str, Any]], np.ndarray | None]:
+    """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
+    (sub-queries, draws), None without a bootstrap.
+
+    permutation  draws, exact, alternative ("bias", the metric's own, where left out): see `permutation_test`
+    bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
+    sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word, `halves`
+                 the mean distance of the value of half the target words, and of half the attribute words, to that
+                 of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
+    seed         the metric's own, where it draws; `draw_seed` is that of partitions and halves, `set_seed` that of
+                 bootstrap samples, which are the same for every query that has the set
+
+    A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
+    that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
+    None.
+    """
+    words, parameters = words or WordOptions(), dict(parameters or {})
+    metric.check_parameters(parameters)
+    found = look_up(metric, query, model, words)
+    parts = query.subqueries(metric.template)
+    if bootstrap is not None:
+        bootstrap = {"draws": 1000, "level": 0.95, **bootstrap}
+    samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
+    results = []
+    for place, part in enumerate(parts):
+        targets, attributes, status = subquery(metric, part, found, words)
+        record = {"query": part.name, "status": status}
+        results.append(record)
+        if status != "ok":
+            continue
+        with np.errstate(all="ignore"):
+            sampled = Sampled.of(metric, part, targets, attributes, parameters, words, seed)
+            if not math.isfinite(sampled.value):
+                record["status"] = "degenerate"
+                continue
+            record["value"] = sampled.value
+            if permutation is not None:
+                tested = exchange_test(sampled, [draw_seed, place], **permutation)
+                record["permutation"] = {"reason": tested} if isinstance(tested, str) else _as_record(tested)
+            if bootstrap is not None:
+                samples[place] = sampled.bootstrap(bootstrap["draws"], set_seed)
+                record["bootstrap"] = intervals(
+                    samples[place], sampled.value, sampled.by_set, bootstrap["level"]
+                )
+            if sensitivity is not None:
+                record["influence"] = sampled.influence()
+                rng = np.random.default_rng([draw_seed, place, 1])
+                record["halves"] = sampled.halves(sensitivity.get("halves", 100), rng)
+    return as_finite(results), samples
+
+
+def exchange_test(
+    sampled: Sampled, seed: int | Sequence[int], *, alternative: str = BIAS, **options: int
+) -> Permutation | str:
+    """The permutation test of a metric on a query, or why there is none."""
+    metric = sampled.metric
+    if metric.no_test:
+        return metric.no_test
+    exchanged = sampled.attributes if metric.exchanged == "attributes" else sampled.targets
+    if len(exchanged) < 2:
+        return "there is one target set, and no other whose words it could exchange"
+    if sampled.has_forms:
+        return "forms of one word (strategy: all) are not independent of each other: it needs strategy: first"
+    keys = [key for s in exchanged for key in s.keys]
+    occurs = Counter(keys)
+    shared = [] if metric.exchanged == "pairs" else [i for i, key in enumerate(keys) if occurs[key] > 1]
+
+    def statistic(labels: np.ndarray) -> np.ndarray:
+        dealt = [(labels == i).astype(np.float64) for i in range(len(exchanged))]
+        targets, attributes = sampled.as_they_are
+        if metric.exchanged == "attributes":
+            return sampled.statistic(targets, dealt)
+        return sampled.statistic(dealt, attributes)
+
+    return permutation_test(
+        statistic,
+        [len(s.keys) for s in exchanged],
+        shared,
+        pairs=metric.exchanged == "pairs",
+        alternative=metric.bias if alternative == BIAS else alternative,
+        seed=seed,
+        **options,
+    )
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A metric on a (sub-)query whose words can be exchanged, drawn again and left out.
+
+    value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
+    statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
+    units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
+    places     and where these words stand in the set as given
+    """
+
+    metric: Metric
+    query: Query
+    targets: list[FoundSet]
+    attributes: list[FoundSet]
+    value: float
+    statistic: Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]
+    units: list[np.ndarray]
+    places: list[np.ndarray]
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        query: Query,
+        targets: list[FoundSet],
+        attributes: list[FoundSet],
+        parameters: Mapping[str, Any],
+        words: WordOptions,
+        seed: int,
+    ) -> Sampled:
+        """Of the sets that `measure.subquery` gives."""
+        vectors = [[s.vectors for s in side] for side in (targets, attributes)]
+        value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
+        pooled = map(np.concatenate, vectors)
+        if metric.resampled:
+            statistic = metric.resampled(*pooled, **parameters)
+        else:
+            statistic = one_by_one(metric, *pooled, parameters, seed)
+        places, units = zip(
+            *(np.unique(s.slots // variants(words), return_inverse=True) for s in (*targets, *attributes)),
+            strict=True,
+        )
+        return cls(metric, query, targets, attributes, value, statistic, list(units), list(places))
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether a word was found in several forms."""
+        return any(len(unit) > len(place) for unit, place in zip(self.units, self.places, strict=True))
+
+    @cached_property
+    def as_they_are(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Weights of one sample: every word once in its set."""
+        return self._weights([np.ones((1, len(places))) for places in self.places])
+
+    @cached_property
+    def observed(self) -> float:
+        """The statistic of the words as they are."""
+        return float(self.statistic(*self.as_they_are)[0])
+
+    def values(self, counts: Sequence[np.ndarray]) -> np.ndarray:
+        """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
+        each target set, then each attribute set. They are moved by what value and statistic differ in."""
+        samples = max(map(len, counts))
+        rows = max(1, BLOCK // (2 * sum(len(unit) for unit in self.units)))
+        values = [
+            self.statistic(*self._weights([c[start : start + rows] if len(c) > 1 else c for c in counts]))
+            for start in range(0, samples, rows)
+        ]
+        return np.concatenate(values) + (self.value - self.observed)
+
+    def bootstrap(self, draws: int, seed: int) -> np.ndarray:
+        """The value of each bootstrap sample (draws,)."""
+        words = [s.words for s in (*self.query.target_sets, *self.query.attribute_sets)]
+        counts = [drawn_counts(w, places, draws, seed) for w, places in zip(words, self.places, strict=True)]
+        return self.values(self._paired(counts))
+
+    @cached_property
+    def by_set(self) -> list[np.ndarray]:
+        """The value without each word in turn, an array a set; of pairs the first set's alone. NaN for a set's only
+        word."""
+        sizes = [len(places) for places in self.places]
+        left_out = [size if not self._follows(i) else 0 for i, size in enumerate(sizes)]
+        ends = np.cumsum(left_out)
+        counts = [np.ones((ends[-1], size)) for size in sizes]
+        for i, (end, number) in enumerate(zip(ends, left_out, strict=True)):
+            counts[i][np.arange(end - number, end), np.arange(number)] = 0 if number > 1 else 1
+        values = np.split(self.values(self._paired(counts)), ends[:-1])
+        return [np.full(1, math.nan) if len(v) == 1 else v for v in values if len(v)]
+
+    def influence(self) -> dict[str, dict[str, float]]:
+        """Set -> word -> how the value changes when the word (of pairs: the pair) is left out."""
+        sets = [*self.targets, *self.attributes]
+        kept = [i for i in range(len(sets)) if not self._follows(i)]
+        given = [*self.query.target_sets, *self.query.attribute_sets]
+        return {
+            sets[i].name: {
+                given[i].words[place]: float(value - self.value)
+                for place, value in zip(self.places[i], values, strict=True)
+            }
+            for i, values in zip(kept, self.by_set, strict=True)
+        }
+
+    def halves(self, halves: int, rng: np.random.Generator) -> dict[str, float]:
+        """Mean distance to the value when each target set, and when each attribute set, is a random half of itself
+        (rounded down, at least one word)."""
+        found = {}
+        whole = [np.ones((1, len(places))) for places in self.places]
+        for side, sets in (
+            ("targets", range(len(self.targets))),
+            ("attributes", range(len(self.targets), len(whole))),
+        ):
+            counts = list(whole)
+            for i in sets:
+                size = len(self.places[i])
+                half = max(size // 2, 1)
+                counts[i] = 1.0 - deal((half, size - half), halves, rng)
+            found[side] = float(np.abs(self.values(self._paired(counts)) - self.value).mean())
+        return found
+
+    def _follows(self, i: int) -> bool:
+        """Whether a set's words go where their partners in the first set go."""
+        return self.metric.paired and 0 < i < len(self.targets)
+
+    def _paired(self, counts: list[np.ndarray]) -> list[np.ndarray]:
+        return [counts[0] if self._follows(i) else c for i, c in enumerate(counts)]
+
+    def _weights(self, counts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Weights of rows, pooled over the sets of a side, from counts of words."""
+        sides, first = [], 0
+        for sets in (self.targets, self.attributes):
+            ends = np.cumsum([len(s.keys) for s in sets])
+            weights = []
+            for i, (s, end) in enumerate(zip(sets, ends, strict=True), start=first):
+                weight = np.zeros((len(counts[i]), ends[-1]))
+                weight[:, end - len(s.keys) : end] = counts[i][:, self.units[i]]
+                weights.append(weight)
+            sides.append(weights)
+            first += len(sets)
+        return sides[0], sides[1]
+
+
+def _as_record(tested: Permutation) -> dict[str, Any]:
+    values = {f.name: getattr(tested, f.name) for f in fields(tested)}
+    return {name: value for name, value in values.items() if name != "null_distribution"}

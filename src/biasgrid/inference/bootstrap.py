@@ -1,0 +1,95 @@
+"""Bootstrap intervals: what else could a metric's value have been, had the words of the sets been others?
+
+Words are drawn again from their set, with replacement, as many as it has; pairs are drawn as pairs, and the forms of
+one word together. A set is drawn alike in all cells of a study: a draw of the words "she, she, woman" is one draw for
+every model, metric and query that has the set, so that differences between cells, and ranks, have an uncertainty of
+their own. Only words that a model lacks are drawn for it alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+# more undefined samples than this share, and the rest say nothing about the value
+MOST_UNDEFINED = 0.05
+
+
+def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    """How often each found word of a set is in each of its samples: (draws, found words).
+
+    `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
+    `words`, and on the model only where that lacks words: one that is drawn and lacking is drawn again.
+    """
+    positions = _positions(tuple(words), draws, seed)[:, : len(places)]
+    index = np.full(len(words), -1)
+    index[places] = np.arange(len(places))
+    chosen = index[positions]
+    lacking = chosen < 0
+    if lacking.any():
+        again = np.random.default_rng([seed, _digest(words), 1])
+        chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
+    cells = chosen + len(places) * np.arange(draws)[:, None]
+    return np.bincount(cells.ravel(), minlength=draws * len(places)).reshape(draws, len(places))
+
+
+@lru_cache(maxsize=64)
+def _positions(words: tuple[str, ...], draws: int, seed: int) -> np.ndarray:
+    """Places in the set that are drawn: (draws, words)."""
+    drawn = np.random.default_rng([seed, _digest(words)]).integers(len(words), size=(draws, len(words)))
+    drawn.setflags(write=False)
+    return drawn
+
+
+def _digest(words: Sequence[str]) -> int:
+    return int.from_bytes(hashlib.sha256("\n".join(words).encode()).digest()[:8], "big")
+
+
+def intervals(
+    samples: np.ndarray, observed: float, without: Sequence[np.ndarray], level: float
+) -> dict[str, Any]:
+    """The bootstrap of a value: draws, undefined, mean, standard_error, percentile and bca.
+
+    samples    the value of each bootstrap sample; NaN where undefined
+    observed   the value of the words as they are
+    without    the value without each word in turn, one array a set (pairs: one for both sets)
+    level      share of the distribution that an interval holds
+
+    `percentile` and `bca` are [low, high], [NaN, NaN] where there is none: more than 5 % of the samples are
+    undefined; and for `bca` where no sample, or all, lie on one side of the value or a word cannot be left out.
+    Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9 to 14.15,
+    for several sets with the acceleration that scipy.stats.bootstrap takes, whose intervals of the same samples
+    these are.
+    """
+    defined = samples[np.isfinite(samples)]
+    none = [math.nan, math.nan]
+    record = {"draws": len(samples), "undefined": len(samples) - len(defined)}
+    if not math.isfinite(observed) or record["undefined"] > MOST_UNDEFINED * len(samples):
+        return record | {"mean": math.nan, "standard_error": math.nan, "percentile": none, "bca": none}
+    tail = (1 - level) / 2
+    below = ((defined < observed).mean() + (defined <= observed).mean()) / 2
+    z0, a = ndtri(below), _acceleration(without)
+    z = z0 + ndtri([tail, 1 - tail])
+    shares = ndtr(z0 + z / (1 - a * z))
+    return record | {
+        "mean": float(defined.mean()),
+        "standard_error": float(defined.std(ddof=1)) if len(defined) > 1 else math.nan,
+        "percentile": np.quantile(defined, [tail, 1 - tail]).tolist(),
+        "bca": np.quantile(defined, shares).tolist() if np.isfinite(shares).all() else none,
+    }
+
+
+def _acceleration(without: Sequence[np.ndarray]) -> float:
+    cubes = squares = 0.0
+    for values in without:
+        n = len(values)
+        influence = (n - 1) * (values.mean() - values)
+        cubes += (influence**3).sum() / n**3
+        squares += (influence**2).sum() / n**2
+    return float(cubes / (6 * squares**1.5)) if squares > 0 else 0.0
