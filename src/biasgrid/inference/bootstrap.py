@@ -33,7 +33,7 @@ def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int
     chosen = index[positions]
     lacking = chosen < 0
     if lacking.any():
-        again = np.random.default_rng([seed, _digest(words), 1])
+        again = np.random.default_rng([seed, digest(words), 1])
         chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
     cells = chosen + len(places) * np.arange(draws)[:, None]
     return np.bincount(cells.ravel(), minlength=draws * len(places)).reshape(draws, len(places))
@@ -42,12 +42,13 @@ def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int
 @lru_cache(maxsize=64)
 def _positions(words: tuple[str, ...], draws: int, seed: int) -> np.ndarray:
     """Places in the set that are drawn: (draws, words)."""
-    drawn = np.random.default_rng([seed, _digest(words)]).integers(len(words), size=(draws, len(words)))
+    drawn = np.random.default_rng([seed, digest(words)]).integers(len(words), size=(draws, len(words)))
     drawn.setflags(write=False)
     return drawn
 
 
-def _digest(words: Sequence[str]) -> int:
+def digest(words: Sequence[str]) -> int:
+    """A number that stands for a list of words in a seed."""
     return int.from_bytes(hashlib.sha256("\n".join(words).encode()).digest()[:8], "big")
 
 
