@@ -123,9 +123,11 @@ def infer_query(
                 record["permutation"] = {"reason": tested} if isinstance(tested, str) else _as_record(tested)
             if bootstrap is not None:
                 samples[place] = sampled.bootstrap(bootstrap["draws"], draw_seed)
-                record["bootstrap"] = intervals(
+                record["bootstrap"] = found_intervals = intervals(
                     samples[place], sampled.value, sampled.by_set, bootstrap["level"]
                 )
+                # it is as long on both sides, wherever the metric's range ends
+                found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *metric.range).tolist()
             if sensitivity is not None:
                 record["influence"] = sampled.influence()
                 record["halves"] = sampled.halves(sensitivity.get("halves", 100), draw_seed)
