@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
-# weights of samples that are in memory at a time: 32 MB of float64
-BLOCK = 2**22
+# weights of samples that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
 # a set of more words is left out group by group, and no word of it alone
 MOST_WORDS = 200
 GROUPS = 100
@@ -161,7 +161,7 @@ def exchange_test(
         return sampled.statistic(dealt, attributes)
 
     # a metric's arrays are as long as all sets, and not only as those that are exchanged
-    block = max(1, BLOCK // sum(map(len, sampled.units)))
+    block = _rows(sum(map(len, sampled.units)))
     return permutation_test(
         lambda labels: np.concatenate(
             [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
@@ -243,7 +243,7 @@ class Sampled:
         """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
         each target set, then each attribute set. They are moved by what value and statistic differ in."""
         samples = max(map(len, counts))
-        rows = max(1, BLOCK // (2 * sum(len(unit) for unit in self.units)))
+        rows = _rows(sum(map(len, self.units)))
         values = [
             self.statistic(*self._weights([c[start : start + rows] if len(c) > 1 else c for c in counts]))
             for start in range(0, samples, rows)
@@ -328,6 +328,12 @@ class Sampled:
             sides.append(weights)
             first += len(sets)
         return sides[0], sides[1]
+
+
+def _rows(words: int) -> int:
+    """How many samples of so many words are worked on at once: a power of two, so that queries of about as many words
+    work on the same ones."""
+    return 2 ** max(int(math.log2(BLOCK / words)), 0)
 
 
 def _as_record(tested: Permutation) -> dict[str, Any]:

@@ -63,11 +63,11 @@ def intervals(
     level      share of the distribution that an interval holds
 
     The last three are [low, high], [NaN, NaN] where there is none: more than 5 % of the samples are undefined; for
-    `bca` where no sample, or all, lie on one side of the value; for `bca` and `jackknife` where a word cannot be left
-    out. Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9 to
-    14.15, for several sets with the acceleration that scipy.stats.bootstrap takes, whose intervals of the same samples
-    both are. Jackknife: the value and, to both sides, so many standard errors (Efron & Tibshirani 1993, equation 11.5,
-    summed over the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no samples.
+    `bca` where no sample, or all, lie on one side of the value; for `bca` and `jackknife` where a word cannot be
+    left out. Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9
+    to 14.15, for several sets with the acceleration that scipy.stats.bootstrap takes, whose intervals of the same
+    samples both are. Jackknife: the value and, to both sides, so many standard errors (equation 11.5, summed over
+    the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no samples.
     """
     tail = (1 - level) / 2
     defined = samples[np.isfinite(samples)]
