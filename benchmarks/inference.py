@@ -75,7 +75,7 @@ def best_of(runs: int, function: Callable[[], object]) -> float:
 
 
 def exchanged(made: Callable[[], Sampled], draws: int, exact: int) -> None:
-    exchange_test(made(), next(seeds), draws=draws, exact=exact)
+    exchange_test(made(), seed=next(seeds), draws=draws, exact=exact)
 
 
 def drawn(made: Callable[[], Sampled]) -> None:

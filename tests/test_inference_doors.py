@@ -1,5 +1,6 @@
 """Inference without a study: from Python and from `biasgrid measure`, with the options of a study's config."""
 
+import inspect
 import json
 import math
 
@@ -34,7 +35,7 @@ def test_a_result_has_its_p_value_and_interval(random_model):
     )
     assert result.p_value == pytest.approx(expected.pvalue)
     assert set(result.inference) == {"permutation", "bootstrap", "influence", "halves"}
-    assert (result.ci_low, result.ci_high) == tuple(result.inference["bootstrap"]["bca"])
+    assert (result.ci_low, result.ci_high) == tuple(result.inference["bootstrap"]["jackknife"])
     percentile = metrics.weat(QUERY, model, interval="percentile", **ASKED)
     assert [percentile.ci_low, percentile.ci_high] == result.inference["bootstrap"]["percentile"]
     assert result.ci_low < result.value < result.ci_high
@@ -72,9 +73,8 @@ def test_a_metric_without_a_test_and_a_query_without_a_value(random_model):
 
 def test_the_seed_decides_what_is_drawn(random_model):
     def drawn(seed):
-        return metrics.weat(
-            QUERY, random_model(1), seed=seed, permutation={"exact": 0, "draws": 200}, bootstrap={}
-        )
+        asked = {"permutation": {"exact": 0, "draws": 200}, "bootstrap": {}, "interval": "percentile"}
+        return metrics.weat(QUERY, random_model(1), seed=seed, **asked)
 
     assert drawn(1) == drawn(1)
     assert drawn(1).p_value != drawn(2).p_value
@@ -109,7 +109,7 @@ def test_the_seed_decides_what_is_drawn(random_model):
         ({"sensitivity": {"halves": 0}}, "sensitivity: halves: 0 is not allowed"),
         (
             {"bootstrap": {}, "interval": "normal"},
-            "interval: 'normal' is not known; allowed are bca, percentile",
+            "interval: 'normal' is not known; allowed are jackknife, percentile, bca",
         ),
     ],
 )
@@ -132,6 +132,7 @@ def test_options_are_those_of_a_study(root):
     settings = Study.of(config, root=root).config["inference"]
     for part, given in config["inference"].items():
         assert options.checked(part, given) == settings[part]
+    assert inspect.signature(metrics.rnd).parameters["interval"].default == settings["interval"]
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +194,7 @@ def test_measure_prints_what_python_gives(folder, random_model):
         (("--sensitivity", "halves"), "--sensitivity 'halves': expected KEY=VALUE"),
         (("--permutation", "draws=5", "--permutation", "draws=6"), "--permutation draws: given twice"),
         (("--permutation", "draws=[1"), "--permutation draws: '[1' is neither JSON nor YAML"),
-        (("--interval", "normal"), "'bca', 'percentile'"),
+        (("--interval", "normal"), "'jackknife', 'percentile', 'bca'"),
     ],
 )
 def test_bad_options_are_one_line_and_code_2(folder, given, says):

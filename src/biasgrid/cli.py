@@ -285,8 +285,9 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=function)
 
     from .embeddings.readers import FORMATS
-    from .study import TABLES
+    from .study import SCHEMA, TABLES
 
+    intervals = SCHEMA["properties"]["inference"]["properties"]["interval"]
     file = {
         "sha256": {"help": "the input file's checksum, which must match"},
         "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
@@ -327,9 +328,9 @@ def _parser() -> argparse.ArgumentParser:
         bootstrap=asked("bootstrap intervals: draws, level"),
         sensitivity=asked("influence of words, and robustness under halving the sets: halves"),
         interval={
-            "choices": ("bca", "percentile"),
-            "default": "bca",
-            "help": "which one ci_low and ci_high are",
+            "choices": intervals["enum"],
+            "default": intervals["default"],
+            "help": f"which one ci_low and ci_high are (default {intervals['default']})",
         },
         debias={"type": Path, "metavar": "TRANSFORM.npz", "help": "measure the model under this transform"},
         **file,

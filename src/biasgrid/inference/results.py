@@ -29,12 +29,10 @@ def inferred(
     """The results of `measure` for the same arguments, with `p_value`, `ci_low`, `ci_high` and `inference`.
 
     `asked` are the parts of `infer_query` (None: not that part), whose partitions and samples come from `seed`;
-    `interval`, "bca" or "percentile", is which bootstrap interval ci_low and ci_high are.
+    `interval`, "jackknife", "percentile" or "bca", is which one ci_low and ci_high are.
     """
     check_interval(interval)
-    records, _ = infer_query(
-        metric, query, model, parameters, words, seed, **asked, draw_seed=seed, set_seed=seed
-    )
+    records, _ = infer_query(metric, query, model, parameters, words, seed, **asked, draw_seed=seed)
     return [_with(result, record, interval) for result, record in zip(results, records, strict=True)]
 
 

@@ -115,15 +115,15 @@ class Metric:
         permutation: Mapping[str, Any] | None = None,
         bootstrap: Mapping[str, Any] | None = None,
         sensitivity: Mapping[str, Any] | None = None,
-        interval: str = "bca",
+        interval: str = "jackknife",
         **options,
     ):
         """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
 
         `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
         `permutation`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults), ask for the
-        result's `p_value`, `ci_low` and `ci_high` (of the `interval` "bca" or "percentile") and `inference`; see
-        `biasgrid.inference.infer_query`.
+        result's `p_value`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or "bca") and `inference`;
+        see `biasgrid.inference.infer_query`.
         """
         # imported late: measure.py and inference need this module
         from ..measure import measure, split_options
