@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ import scipy.stats
 from conftest import make_store
 from test_cli import biasgrid, printed
 
-from biasgrid import Query, metrics
+from biasgrid import Query, inference, metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import options
 from biasgrid.measure import as_json
+from biasgrid.metrics import Metric, Score
 from biasgrid.study import Study
 
 WORDS = [f"w{i}" for i in range(40)]
@@ -69,6 +71,37 @@ def test_a_metric_without_a_test_and_a_query_without_a_value(random_model):
     assert result.status.startswith("lost_words")
     assert math.isnan(result.p_value)
     assert result.inference == {}
+
+
+def spread(targets, attributes, *, power=2):
+    """The metric of docs/inference.md, which looks at no attribute word."""
+    return Score(float((abs(targets[0].mean(axis=0) - targets[1].mean(axis=0)) ** power).sum()))
+
+
+def resampled_spread(words, attributes, *, power=2):
+    def statistic(targets, attribute_weights):
+        first, second = (w @ words / w.sum(axis=1, keepdims=True) for w in targets)
+        return (abs(first - second) ** power).sum(axis=1)
+
+    return statistic
+
+
+@pytest.mark.parametrize("block", [None, 100])
+def test_a_metric_of_ones_own_with_and_without_samples_at_once(random_model, monkeypatch, block):
+    if block:
+        monkeypatch.setattr(inference, "BLOCK", block)
+    plain = Metric("spread", "Spread", spread, (2, "n"), (0.0, math.inf), 0.0, "none")
+    at_once = replace(plain, resampled=resampled_spread)
+    one, other = (metric(QUERY, random_model(0), power=3, **ASKED) for metric in (plain, at_once))
+    assert one.inference["permutation"]["alternative"] == "greater"
+    assert one.inference["halves"] == pytest.approx(other.inference["halves"])
+    assert one.inference["halves"]["attributes"] == pytest.approx(0, abs=1e-12)
+    for name in one.inference["influence"]:
+        assert one.inference["influence"][name] == pytest.approx(other.inference["influence"][name])
+    found, expected = (
+        (r.p_value, r.ci_low, r.ci_high, *r.inference["bootstrap"]["bca"]) for r in (one, other)
+    )
+    assert found == pytest.approx(expected)
 
 
 def test_the_seed_decides_what_is_drawn(random_model):

@@ -247,11 +247,12 @@ class Sampled:
         each target set, then each attribute set. They are moved by what value and statistic differ in."""
         samples = max(map(len, counts))
         rows = max(1, BLOCK // (2 * sum(len(unit) for unit in self.units)))
-        values = [
-            self.statistic(*self._weights([c[start : start + rows] if len(c) > 1 else c for c in counts]))
-            for start in range(0, samples, rows)
-        ]
-        return np.concatenate(values) + (self.value - self.observed)
+        values = np.empty(samples)
+        for start in range(0, samples, rows):
+            block = [c[start : start + rows] if len(c) > 1 else c for c in counts]
+            # one value for all where they differ in words that the metric does not look at
+            values[start : start + rows] = self.statistic(*self._weights(block))
+        return values + (self.value - self.observed)
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
         """The value of each bootstrap sample (draws,)."""
