@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, ROOT, make_store
+from conftest import ROOT, make_store
 from gensim.models import KeyedVectors
 from gensim.test.utils import datapath
 from hypothesis import given, settings
@@ -234,8 +234,8 @@ def test_direct_bias_as_published(bolukbasi, hard):
 
 def test_direct_bias_of_the_258_occupations(bolukbasi):
     """.07219 by an independent computation (PCA direction)."""
-    occupations = json.loads((DATA / "schroeder_occupations.json").read_text())["occupations"]
-    words = [word.replace(" ", "_") for word in occupations]
+    record = json.loads((ROOT / "data" / "word_sets" / "schroeder.json").read_text())
+    words = record["sets"]["occupations"]
     direct = {"definitional_pairs": SETS["definitional_pairs"], "words": words}
     value, n, _ = measured(bolukbasi, {"direct": direct})["direct_bias"]
     assert (round(value, 5), n) == (0.07219, 258)

@@ -276,7 +276,7 @@ def test_the_case_study_is_the_published_one():
     assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
 
 
-SHIPPED = ["config", "embedded", "wefe_documentation", "multilingual", "bolukbasi", "sweeney"]
+SHIPPED = ["config", "embedded", "wefe_documentation", "multilingual", "bolukbasi", "sweeney", "same"]
 
 
 @pytest.mark.parametrize("name", [f"{study}.yaml" for study in SHIPPED])

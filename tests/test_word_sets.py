@@ -104,6 +104,7 @@ SIZES = {
         "religion_eval_target": 5,
     },
     "gn_glove": {"male_terms": 222, "female_terms": 222},
+    "schroeder": {"occupations": 258, "male_occupations": 188, "female_occupations": 52},
     "bingliu": {"positive_words": 2006, "negative_words": 4783},
     "multilingual": {
         f"{language}_{name}": 8
@@ -185,7 +186,7 @@ def test_sets_have_their_sources_sizes_and_metadata(name):
     for key in ("title", "paper", "taken_from", "licence"):
         assert isinstance(record[key], str)
         assert record[key].strip()
-    assert any(str(year) in record["paper"] for year in range(2004, 2020))
+    assert any(str(year) in record["paper"] for year in range(2004, 2022))
     assert record["notes"]
     assert {key: len(value) for key, value in record["sets"].items()} == SIZES[name]
 
@@ -229,6 +230,15 @@ def test_occupations_are_those_with_the_lowest_share():
     assert words("eds.occupations_asian")[0] == "plasterer"
     assert words("eds.occupations_black")[-1] == "plasterer"
     assert words("eds.occupations_hispanic")[0] == "optometrist"
+
+
+def test_rated_occupations_are_those_that_bolukbasis_annotators_rated():
+    ratings = {word: rating for word, _, rating in words("debiaswe.professions")}
+    occupations = words("schroeder.occupations")
+    assert len(set(occupations)) == 258
+    for name, sign in (("male_occupations", 1), ("female_occupations", -1)):
+        assert words(f"schroeder.{name}") == [w for w in occupations if sign * ratings.get(w, 0) > 0]
+    assert [w for w in occupations if w not in ratings] == ["flight_attendant"]
 
 
 def test_case_study_queries_have_the_published_sizes():

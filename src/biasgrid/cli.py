@@ -52,6 +52,14 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
     metric = metrics.metric(args.metric)
     options = _options(args.param)
+    asked = {part: getattr(args, part) for part in ("permutation", "bootstrap", "sensitivity")}
+    asked = {part: _options(given, f"--{part}") for part, given in asked.items() if given is not None}
+    if asked:
+        # imported late: scipy.stats takes a second
+        from .inference.options import checked
+        from .inference.results import inferred
+
+        asked = {part: checked(part, given) for part, given in asked.items()}
     if "seed" in options:
         raise BiasgridError("--param seed: the seed is given with --seed")
     parameters, words = split_options(metric, options)
@@ -67,6 +75,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             model = model.under(transform)
             record["debias"] = transform.method
         results = measure_query(metric, query, model, parameters, words, args.seed)
+        if asked:
+            record["asked"] = asked | {"interval": args.interval}
+            results = inferred(
+                results, metric, query, model, parameters, words, args.seed, asked, args.interval
+            )
     if len(results) == 1 and query.exactly(metric.template):
         return record | as_json(results[0])
     return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
@@ -272,8 +285,9 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=function)
 
     from .embeddings.readers import FORMATS
-    from .study import TABLES
+    from .study import SCHEMA, TABLES
 
+    intervals = SCHEMA["properties"]["inference"]["properties"]["interval"]
     file = {
         "sha256": {"help": "the input file's checksum, which must match"},
         "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
@@ -289,6 +303,10 @@ def _parser() -> argparse.ArgumentParser:
         "type": Path,
         "help": "a store, or word2vec text or binary, gzipped or not, or .kv",
     }
+
+    def asked(what: str) -> dict[str, Any]:
+        return {"nargs": "*", "action": "extend", "metavar": "KEY=VALUE", "help": f"{what} (none: defaults)"}
+
     command(
         measure,
         metric={"required": True, "help": "its name, such as weat"},
@@ -301,7 +319,19 @@ def _parser() -> argparse.ArgumentParser:
             "help": "a parameter of the metric or the look-up (preprocessors, strategy, normalize, "
             "lost_vocabulary_threshold); the value is JSON or YAML",
         },
-        seed={"type": int, "default": 0, "help": "for metrics that draw at random (default 0)"},
+        seed={
+            "type": int,
+            "default": 0,
+            "help": "for metrics that draw at random, and inference (default 0)",
+        },
+        permutation=asked("a permutation test: draws, exact, alternative"),
+        bootstrap=asked("bootstrap intervals: draws, level"),
+        sensitivity=asked("influence of words, and robustness under halving the sets: halves"),
+        interval={
+            "choices": intervals["enum"],
+            "default": intervals["default"],
+            "help": f"which one ci_low and ci_high are (default {intervals['default']})",
+        },
         debias={"type": Path, "metavar": "TRANSFORM.npz", "help": "measure the model under this transform"},
         **file,
     )
@@ -390,19 +420,19 @@ def _of_file(args: argparse.Namespace) -> dict[str, Any]:
     return {"sha256": args.sha256, "trust_pickle": args.trust_pickle, "vocab_prefix": args.vocab_prefix}
 
 
-def _options(given: list[str]) -> dict[str, Any]:
+def _options(given: list[str], flag: str = "--param") -> dict[str, Any]:
     options = {}
     for item in given:
         key, equals, value = item.partition("=")
         if not equals or not key:
-            raise BiasgridError(f"--param {item!r}: expected KEY=VALUE")
+            raise BiasgridError(f"{flag} {item!r}: expected KEY=VALUE")
         if key in options:
-            raise BiasgridError(f"--param {key}: given twice")
-        options[key] = _value(key, value)
+            raise BiasgridError(f"{flag} {key}: given twice")
+        options[key] = _value(f"{flag} {key}", value)
     return options
 
 
-def _value(key: str, text: str) -> Any:
+def _value(where: str, text: str) -> Any:
     # JSON first: YAML takes 1e-4 for a word
     try:
         return json.loads(text)
@@ -411,4 +441,4 @@ def _value(key: str, text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
-        raise BiasgridError(f"--param {key}: {text!r} is neither JSON nor YAML") from None
+        raise BiasgridError(f"{where}: {text!r} is neither JSON nor YAML") from None

@@ -14,7 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from . import tables
+from . import metrics, tables
+from .configs import read_json
 from .errors import BiasgridError
 from .mitigation import read_evaluation
 from .study import UNTOUCHED, Study
@@ -32,8 +33,10 @@ MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
 POWER = "log10"
 # a known value beside such a row agrees within this share of a power of ten
 NEAR = 0.1
-# of a cell's inference
-INFERRED = ("p_value", "p_normal")
+# of a cell's inference: of its permutation test, and how far half the words move the value
+TESTED = ("p_value", "p_normal")
+HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"}
+INFERRED = (*TESTED, *HALVED)
 # how the note of a p-value begins that cannot be smaller
 LOWEST = "no smaller p-value than"
 # from so many random draws on a p-value's chance error says something of the printed one
@@ -135,7 +138,9 @@ def compare(
             for model, debias in units:
                 cell = Path(model) / debias / row.metric / f"{row.query}.json"
                 tested: dict[str, Any] = {}
-                if row.quantity in INFERRED:
+                if row.quantity in HALVED:
+                    ours, why = _of_halves(Path(inference) / cell, HALVED[row.quantity])
+                elif row.quantity in TESTED:
                     ours, why, tested = _of_inference(
                         Path(inference) / cell, Path(cells) / cell, row.quantity
                     )
@@ -297,6 +302,22 @@ def _of_inference(path: Path, cell: Path, quantity: str) -> tuple[float | None, 
     measured = _only_result(cell, "a cell file") or {}
     tested = test | {"words_lost": measured.get("words_lost")}
     return test[quantity], "", tested if quantity == "p_value" else {}
+
+
+def _of_halves(path: Path, side: str) -> tuple[float | None, str]:
+    """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
+    result = _only_result(path, "a file of inference")
+    if result is None or (result["status"] == "ok" and "halves" not in result):
+        return None, "the study has no such halves"
+    if result["status"] != "ok":
+        return math.nan, f"ours is NaN: {result['status']}"
+    low, high = metrics.metric(read_json(path)["function"]).range
+    if not math.isfinite(high - low):
+        return None, "the metric's range has no length"
+    distance = result["halves"][side]
+    if distance is None:
+        return math.nan, "ours is NaN: half the words have no value"
+    return distance / (high - low), ""
 
 
 def _pointer(text: str) -> list[str]:

@@ -29,6 +29,11 @@ class Result:
     scalars      further numbers of the metric
     detail       name -> set -> vocabulary entry -> value, or column -> value
     found, lost  set -> word -> the entries it was found as; set -> words
+    p_value      of the permutation test, and the ends of the bootstrap interval: NaN where none was asked for, or
+    ci_low       the metric has none
+    ci_high
+    inference    all that was asked for: permutation, bootstrap, influence, halves, as docs/inference.md has them;
+                 None where nothing was
     """
 
     query: str
@@ -40,6 +45,10 @@ class Result:
     detail: dict[str, dict[str, dict[str, Any]]]
     found: dict[str, dict[str, list[str]]]
     lost: dict[str, list[str]]
+    p_value: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    inference: dict[str, Any] | None = None
 
     @property
     def words(self) -> dict[str, dict[str, list[str]]]:
@@ -112,8 +121,10 @@ def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str,
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """The result as a cell file and the command line give it: NaN becomes null."""
-    record = {f.name: getattr(result, f.name) for f in fields(result)}
+    """The result as a cell file and the command line give it: NaN becomes null; inference only where it was asked
+    for, as a study has it in files of its own."""
+    left_out = () if result.inference is not None else ("p_value", "ci_low", "ci_high", "inference")
+    record = {f.name: getattr(result, f.name) for f in fields(result) if f.name not in left_out}
     return as_finite(record)
 
 

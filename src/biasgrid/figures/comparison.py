@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from ..comparison import INFERRED, OTHER_VECTORS, VERDICTS
+from ..comparison import HALVED, OTHER_VECTORS, TESTED, VERDICTS
 from .grid import (
     GREY,
     MARGIN,
@@ -62,6 +62,7 @@ MEASURES = {
 }
 LANE = 0.08  # inches between two models' marks in a row
 P_VALUES = "p-values"  # a scale
+HALVES = "change on half the words"  # another
 LABEL = 40  # characters a line
 ACROSS = 2.1  # inches of a panel
 COUNT = 0.52  # inches behind it
@@ -182,8 +183,8 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
             rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
         # an evaluation's measures are of no metric
         title = " and ".join(labels.get(key, key) for key in metric.split("~")) or MEASURES.get(scale, scale)
-        if scale == P_VALUES:
-            title += ", p-values"
+        if scale in (P_VALUES, HALVES):
+            title += f", {scale}"
         known = source in {panel.source for panel in panels}
         heading = "" if known else _wrapped(source, LABEL + 22)
         # in panels of a length that columns can be made of
@@ -195,9 +196,10 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
 
 
 def _scale(query: str, what: str) -> str:
-    """What has an axis of its own beside a metric's scores: ranks, correlations, p-values, an evaluation's group."""
+    """What has an axis of its own beside a metric's scores: p-values, robustness, ranks, correlations, an
+    evaluation's group."""
     if query:
-        return P_VALUES if what in INFERRED else ""
+        return P_VALUES if what in TESTED else HALVES if what in HALVED else ""
     return what if what in ("rank", "correlation") else what.rpartition("/")[0]
 
 

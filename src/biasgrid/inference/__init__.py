@@ -26,6 +26,7 @@ from ..query import Query
 from ..study import Inference, Study
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, drawn_counts, intervals
+from .options import checked
 from .permutation import ALTERNATIVES, Permutation, deal, permutation_test
 
 __all__ = [
@@ -85,7 +86,7 @@ def infer_query(
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
     (sub-queries, draws), None without a bootstrap.
 
-    permutation  draws, exact, alternative ("bias", the metric's own, where left out): see `permutation_test`
+    permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
@@ -96,14 +97,16 @@ def infer_query(
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
-    None.
+    None. Raises BiasgridError for an option that there is not, or a value that is not allowed (`options.checked`).
     """
     words, parameters = words or WordOptions(), dict(parameters or {})
     metric.check_parameters(parameters)
+    wanted = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}
+    permutation, bootstrap, sensitivity = (
+        None if options is None else checked(part, options) for part, options in wanted.items()
+    )
     found = look_up(metric, query, model, words)
     parts = query.subqueries(metric.template)
-    if bootstrap is not None:
-        bootstrap = {"draws": 1000, "level": 0.95, **bootstrap}
     samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
     results = []
     for place, part in enumerate(parts):
@@ -130,7 +133,7 @@ def infer_query(
                 found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *metric.range).tolist()
             if sensitivity is not None:
                 record["influence"] = sampled.influence()
-                record["halves"] = sampled.halves(sensitivity.get("halves", 100), draw_seed)
+                record["halves"] = sampled.halves(sensitivity["halves"], draw_seed)
     return as_finite(results), samples
 
 
@@ -244,11 +247,12 @@ class Sampled:
         each target set, then each attribute set. They are moved by what value and statistic differ in."""
         samples = max(map(len, counts))
         rows = _rows(sum(map(len, self.units)))
-        values = [
-            self.statistic(*self._weights([c[start : start + rows] if len(c) > 1 else c for c in counts]))
-            for start in range(0, samples, rows)
-        ]
-        return np.concatenate(values) + (self.value - self.observed)
+        values = np.empty(samples)
+        for start in range(0, samples, rows):
+            block = [c[start : start + rows] if len(c) > 1 else c for c in counts]
+            # one value for all where they differ in words that the metric does not look at
+            values[start : start + rows] = self.statistic(*self._weights(block))
+        return values + (self.value - self.observed)
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
         """The value of each bootstrap sample (draws,)."""

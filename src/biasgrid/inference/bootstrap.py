@@ -27,24 +27,25 @@ def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int
     `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
     `words`, and on the model only where that lacks words: one that is drawn and lacking is drawn again.
     """
-    positions = _positions(tuple(words), draws, seed)[:, : len(places)]
+    return _counts(tuple(words), tuple(places.tolist()), draws, seed)
+
+
+# of a lexicon of thousands of words, which many queries and metrics have, counts take longer than most metrics
+@lru_cache(maxsize=32)
+def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: int) -> np.ndarray:
+    positions = np.random.default_rng([seed, digest(words)]).integers(len(words), size=(draws, len(words)))
+    positions = positions[:, : len(places)]
     index = np.full(len(words), -1)
-    index[places] = np.arange(len(places))
+    index[list(places)] = np.arange(len(places))
     chosen = index[positions]
     lacking = chosen < 0
     if lacking.any():
         again = np.random.default_rng([seed, digest(words), 1])
         chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
     cells = chosen + len(places) * np.arange(draws)[:, None]
-    return np.bincount(cells.ravel(), minlength=draws * len(places)).reshape(draws, len(places))
-
-
-@lru_cache(maxsize=64)
-def _positions(words: tuple[str, ...], draws: int, seed: int) -> np.ndarray:
-    """Places in the set that are drawn: (draws, words)."""
-    drawn = np.random.default_rng([seed, digest(words)]).integers(len(words), size=(draws, len(words)))
-    drawn.setflags(write=False)
-    return drawn
+    counts = np.bincount(cells.ravel(), minlength=draws * len(places)).astype(np.uint16)
+    counts.setflags(write=False)
+    return counts.reshape(draws, len(places))
 
 
 def digest(words: Sequence[str]) -> int:

@@ -137,7 +137,7 @@ def permutation_test(
 def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.ndarray:
     """Labels, int8 (draws, words): words dealt out at random to sets of `members` words."""
     words = sum(members)
-    if len(members) != 2:
+    if len(members) != 2 or draws < 10 * words:
         return rng.permuted(
             np.tile(np.repeat(np.arange(len(members), dtype=np.int8), members), (draws, 1)), axis=1
         )

@@ -106,12 +106,26 @@ class Metric:
         if self.check:
             self.check(**{**self.parameters, **given})
 
-    def __call__(self, query, model, *, seed: int = 0, **options):
+    def __call__(
+        self,
+        query,
+        model,
+        *,
+        seed: int = 0,
+        permutation: Mapping[str, Any] | None = None,
+        bootstrap: Mapping[str, Any] | None = None,
+        sensitivity: Mapping[str, Any] | None = None,
+        interval: str = "jackknife",
+        **options,
+    ):
         """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
 
         `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
+        `permutation`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults), ask for the
+        result's `p_value`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or "bca") and `inference`;
+        see `biasgrid.inference.infer_query`.
         """
-        # imported late: measure.py needs this module
+        # imported late: measure.py and inference need this module
         from ..measure import measure, split_options
 
         parameters, words = split_options(self, options)
@@ -120,7 +134,13 @@ class Metric:
                 f"{self.name} has template {self.template} and query {query.name!r} {query.template}; "
                 f"take its sub-queries: query.subqueries({self.template})"
             )
-        return measure(self, query, model, parameters, words, seed)[0]
+        results = measure(self, query, model, parameters, words, seed)
+        asked = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}
+        if any(part is not None for part in asked.values()):
+            from ..inference.results import inferred
+
+            results = inferred(results, self, query, model, parameters, words, seed, asked, interval)
+        return results[0]
 
 
 def one_by_one(

@@ -23,7 +23,7 @@ from .registry import Detail, Metric, Score
 # no probability is further from the exact one than this, or than rounding puts it where vectors are very long ...
 PRECISION = 1e-9
 # of samples: the part of the way from the classifier of all words to a sample's that may be missing
-ROUGH = 1e-4
+ROUGH = 1e-3
 # ... and next to vectors longer than this the penalty drowns in rounding
 LONGEST = 1e6
 # words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are

@@ -1,0 +1,47 @@
+"""Inference for those who measure without a study: results with their p-value, interval and sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..measure import Result
+from ..metrics.registry import Metric
+from ..query import Query
+from ..words import WordOptions
+from . import infer_query
+from .options import check_interval
+
+
+def inferred(
+    results: Sequence[Result],
+    metric: Metric,
+    query: Query,
+    model: Any,
+    parameters: Mapping[str, Any],
+    words: WordOptions,
+    seed: int,
+    asked: Mapping[str, Mapping[str, Any] | None],
+    interval: str,
+) -> list[Result]:
+    """The results of `measure` for the same arguments, with `p_value`, `ci_low`, `ci_high` and `inference`.
+
+    `asked` are the parts of `infer_query` (None: not that part), whose partitions and samples come from `seed`;
+    `interval`, "jackknife", "percentile" or "bca", is which one ci_low and ci_high are.
+    """
+    check_interval(interval)
+    records, _ = infer_query(metric, query, model, parameters, words, seed, **asked, draw_seed=seed)
+    return [_with(result, record, interval) for result, record in zip(results, records, strict=True)]
+
+
+def _with(result: Result, record: Mapping[str, Any], interval: str) -> Result:
+    low, high = record.get("bootstrap", {}).get(interval, (None, None))
+    numbers = {"p_value": record.get("permutation", {}).get("p_value"), "ci_low": low, "ci_high": high}
+    parts = {name: part for name, part in record.items() if name not in ("query", "status", "value")}
+    return replace(
+        result,
+        **{name: math.nan if number is None else number for name, number in numbers.items()},
+        inference=parts,
+    )

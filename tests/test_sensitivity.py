@@ -1,0 +1,169 @@
+"""Halves of the word sets: Schröder et al., table 6, on real vectors; and against all halves, measured one by one."""
+
+import json
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+
+from biasgrid import BiasgridError, Query, comparison, metrics
+from biasgrid.cell import compute_cell
+from biasgrid.configs import read_yaml
+from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings.sources import fetch
+from biasgrid.files import write_text
+from biasgrid.inference import infer_cell
+from biasgrid.study import Study
+
+MODEL = "bolukbasi-w2v-gnews-small"
+MAC, WEAT = f"{MODEL}/none/mac/occupations", f"{MODEL}/none/weat_es/rated_occupations"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The shipped study with its two cells and what is inferred of them, in a folder of its own."""
+    config = read_yaml(ROOT / "config" / "same.yaml")
+    fetch(MODEL, config["models"][MODEL]["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
+    config |= {
+        "results": str(tmp_path_factory.mktemp("same")),
+        "embeddings": str(ROOT / "data" / "embeddings"),
+        "published": [str(ROOT / path) for path in config["published"]],
+    }
+    study = Study.of(config, root=ROOT)
+    build_store(MODEL, study.models[MODEL], study.embeddings)
+    for name in (MAC, WEAT):
+        cell = study.cells[name]
+        write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+        compute_cell(study, cell)
+        infer_cell(study, study.inferences[name])
+    return study
+
+
+def halves_of(study, name):
+    record = json.loads(study.inference_file(study.inferences[name]).read_text())
+    return record["results"][0]["halves"]
+
+
+def unit_vectors(study, words):
+    model = study_store(study.embeddings, MODEL, study.models[MODEL])
+    found = model.vectors[model.rows(words)].astype(float)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def test_table_6_on_real_vectors(study):
+    """MAC .00153 and effect size .0218, of 100 halves: four standard errors (30 %), and the paper's order."""
+    mac = halves_of(study, MAC)["attributes"] / 2
+    weat = halves_of(study, WEAT)["targets"] / 4
+    assert mac == pytest.approx(0.00153, rel=0.3)
+    assert weat == pytest.approx(0.0218, rel=0.3)
+    assert weat > 5 * mac
+
+
+def test_halves_drawn_and_measured_here(study):
+    """Another 2,000 halves and another arithmetic; the means differ by 2.4 % (a standard deviation)."""
+    groups = study.queries["rated_occupations"].attribute_sets
+    male, female = (unit_vectors(study, s.words).mean(axis=0) for s in groups)
+    (occupations,) = study.queries["occupations"].attribute_sets
+    distance = 1 - unit_vectors(study, occupations.words) @ (male + female) / 2
+    x, y = (
+        unit_vectors(study, s.words) @ (male - female) for s in study.queries["rated_occupations"].target_sets
+    )
+
+    def effect_size(x, y):
+        return (x.mean() - y.mean()) / np.concatenate([x, y]).std()
+
+    rng = np.random.default_rng(11)
+    of_mac = [abs(rng.choice(distance, 129, replace=False).mean() - distance.mean()) for _ in range(2000)]
+    whole = effect_size(x, y)
+    of_weat = [
+        abs(effect_size(rng.choice(x, 94, replace=False), rng.choice(y, 26, replace=False)) - whole)
+        for _ in range(2000)
+    ]
+    assert halves_of(study, MAC)["attributes"] == pytest.approx(np.mean(of_mac), rel=0.1)
+    assert halves_of(study, WEAT)["targets"] == pytest.approx(np.mean(of_weat), rel=0.1)
+
+
+def test_the_comparison_has_halves_as_a_share_of_the_range(study):
+    nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
+    correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
+    compared = comparison.compare(
+        comparison.read(study.config["published"]),
+        nothing,
+        nothing,
+        correlations,
+        study.results / "cells",
+        study.published_as,
+        inference=study.results / "inference",
+        beside=study.config["beside"],
+    ).set_index(["source", "metric"])
+    assert sorted(compared["verdict"]) == ["explained", "explained", "other vectors", "other vectors"]
+    for metric, name, side, length in (("mac", MAC, "attributes", 2), ("weat_es", WEAT, "targets", 4)):
+        ours = halves_of(study, name)[side] / length
+        assert compared.xs(metric, level="metric")["ours"].tolist() == pytest.approx([ours, ours])
+
+
+def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupations"):
+    row = f"paper,table,Occupations,{query},{metric},{MODEL},{quantity},0.02,4,,,\n"
+    path = tmp_path / "published.csv"
+    path.write_text(",".join(comparison.PUBLISHED) + "\n" + row)
+    nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
+    correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
+    (found,) = comparison.compare(
+        comparison.read([path]), nothing, nothing, correlations, study.results / "cells", study.published_as,
+        inference=study.results / "inference",
+    ).to_dict("records")  # fmt: skip
+    return found
+
+
+def test_halves_that_the_study_does_not_have(study, tmp_path):
+    found = compared(study, tmp_path, "robustness_targets", metric="rnd")
+    assert (found["verdict"], found["note"]) == ("differs", "the study has no such halves")
+    assert math.isnan(found["ours"])
+    with pytest.raises(BiasgridError, match=r"allowed are .*robustness_targets, robustness_attributes"):
+        compared(study, tmp_path, "robustness")
+
+
+WORDS = [f"w{i}" for i in range(40)]
+
+
+def all_halves(metric, query, model, side, **options):
+    """The mean distance over every way to take half the words of each set of a side."""
+    sets = {"targets": query.target_sets, "attributes": query.attribute_sets}
+    if metric.paired and side == "targets":
+        whole = range(len(sets[side][0].words))
+        chosen = [
+            [[s.words[i] for i in kept] for s in sets[side]] for kept in combinations(whole, len(whole) // 2)
+        ]
+    else:
+        chosen = product(*(map(list, combinations(s.words, max(len(s.words) // 2, 1))) for s in sets[side]))
+    value = metric(query, model, **options).value
+    distances = []
+    for half in chosen:
+        words = {name: [list(s.words) for s in part] for name, part in sets.items()} | {side: list(half)}
+        distances.append(
+            abs(metric(Query.of(words["targets"], words["attributes"]), model, **options).value - value)
+        )
+    return np.mean(distances), np.std(distances)
+
+
+@pytest.mark.parametrize("name", ["weat", "weat_es", "rnd", "mac", "ect", "ripa"])
+def test_halves_are_of_each_set_of_a_side(random_model, name):
+    """4,000 random halves against all of them; odd sets are rounded down, the other side stays whole."""
+    metric, model = metrics.metric(name), random_model(3)
+    attributes = [WORDS[20:26], WORDS[26:31]][: 1 if metric.template[1] == 1 else 2]
+    query = Query.of([WORDS[:5], WORDS[5:10]], attributes)
+    found = metric(query, model, sensitivity={"halves": 4000}).inference["halves"]
+    for side in ("targets", "attributes"):
+        mean, deviation = all_halves(metric, query, model, side)
+        assert mean > 0
+        assert found[side] == pytest.approx(mean, abs=4 * deviation / math.sqrt(4000))
+
+
+def test_half_of_one_word_is_the_word(random_model):
+    query = Query.of([WORDS[:1], WORDS[5:6]], [WORDS[20:24], WORDS[24:28]])
+    halves = metrics.weat(query, random_model(0), sensitivity={}).inference["halves"]
+    assert halves["targets"] == pytest.approx(0, abs=1e-12)
+    assert halves["attributes"] > 0.01
