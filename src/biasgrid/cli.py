@@ -220,7 +220,8 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def infer(args: argparse.Namespace) -> dict[str, Any]:
-    """Test, intervals and sensitivity of one cell of a study, written where the workflow writes them."""
+    """Test, intervals and sensitivity of a cell of a study, written, with the cell, where the workflow does."""
+    from .cell import compute_cell
     from .files import write_text
     from .inference import infer_cell
 
@@ -234,6 +235,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"{args.study}: {args.cell!r} has no inference; what has: {known}")
     chosen = study.inferences[args.cell]
     write_text(study.query_file(chosen.cell.query), study.queries[chosen.cell.query].to_json())
+    compute_cell(study, chosen.cell)
     infer_cell(study, chosen)
     output = study.inference_file(chosen)
     return {"inference": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}

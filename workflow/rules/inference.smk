@@ -1,9 +1,10 @@
-# How sure a cell's value is: a job a cell, of the same inputs as the cell. In a thread of the engine, like cells.
+# How sure a cell's value is: a job a cell, of the cell and its inputs. In a thread of the engine, like cells.
 from biasgrid.inference import infer_cell
 
 
 rule inference:
     input:
+        cell=rules.cell.output[0],
         query=f"{RESULTS}/queries/{{query}}.json",
         model=f"{RESULTS}/models/{{model}}.json",
         transform=transform_of,

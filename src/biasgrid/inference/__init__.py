@@ -50,9 +50,11 @@ GROUPS = 100
 
 
 def infer_cell(study: Study, inference: Inference) -> None:
-    """Write the file of a cell's inference, and that of its bootstrap samples: pure functions of what it is of."""
+    """Write the file of a cell's inference, and that of its bootstrap samples: pure functions of what it is of and of
+    the cell's file, which has its values."""
     cell, spec = inference.cell, json.loads(inference.spec)
     wanted = spec["inference"]
+    measured = json.loads(study.cell_file(cell).read_text(encoding="utf-8"))["results"]
     results, samples = infer_query(
         metrics.metric(spec["metric"]),
         Query.read(study.query_file(cell.query)),
@@ -61,6 +63,8 @@ def infer_cell(study: Study, inference: Inference) -> None:
         WordOptions(**spec["words"]),
         spec["seed"],
         **wanted,
+        # NaN is null there
+        values=[math.nan if result["value"] is None else result["value"] for result in measured],
     )
     if samples is not None:
         file = BytesIO()
@@ -82,6 +86,7 @@ def infer_query(
     bootstrap: Mapping[str, Any] | None = None,
     sensitivity: Mapping[str, Any] | None = None,
     draw_seed: int = 0,
+    values: Sequence[float] | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
     (sub-queries, draws), None without a bootstrap.
@@ -94,6 +99,7 @@ def infer_query(
     seed         the metric's own, where it draws
     draw_seed    of partitions, samples and halves; what is drawn of a set (partitions: of sets) depends on it and on
                  the set's words, so that all queries, metrics and models that have the set draw alike
+    values       the metric's, of each sub-query, where they are known; else they are measured
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
@@ -116,7 +122,8 @@ def infer_query(
         if status != "ok":
             continue
         with np.errstate(all="ignore"):
-            sampled = Sampled.of(metric, part, targets, attributes, parameters, words, seed)
+            value = values[place] if values else None
+            sampled = Sampled.of(metric, part, targets, attributes, parameters, words, seed, value)
             if not math.isfinite(sampled.value):
                 record["status"] = "degenerate"
                 continue
@@ -207,10 +214,12 @@ class Sampled:
         parameters: Mapping[str, Any],
         words: WordOptions,
         seed: int,
+        value: float | None = None,
     ) -> Sampled:
-        """Of the sets that `measure.subquery` gives."""
+        """Of the sets that `measure.subquery` gives; the metric's value is measured where it is not given."""
         vectors = [[s.vectors for s in side] for side in (targets, attributes)]
-        value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
+        if value is None:
+            value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
         pooled = map(np.concatenate, vectors)
         if metric.resampled:
             statistic = metric.resampled(*pooled, **parameters)
