@@ -401,6 +401,16 @@ def test_tables_of_inference_are_the_same_on_one_core_and_by_hand(inferred, monk
         uncertainty.study_samples(study, scores)
 
 
+def test_a_study_without_ranked_criteria_has_empty_rankings(inferred, monkeypatch):
+    monkeypatch.chdir(inferred.folder)
+    for criterion in inferred.config["criteria"].values():
+        criterion["ranked"] = False
+    study = Study.of(inferred.config)
+    for name in study.tables:
+        made = tables.make(study, name)
+        assert (made == 0) == (name in RANKED), name
+
+
 RANKED = {"rankings", "correlations", "rank_intervals", "order"}
 OF_INFERENCE = {"scores", "aggregates", "inference_table", "influence", *RANKED}
 

@@ -121,7 +121,9 @@ def ranked(study: Study, scores: pd.DataFrame) -> pd.DataFrame:
         file = BytesIO()
         np.save(file, ranks)
         write_bytes(study.ranks_file, file.getvalue())
-        made[["rank_low", "rank_high"]] = [_rank_interval(sample, bootstrap["level"]) for sample in ranks[0]]
+        ends = [_rank_interval(sample, bootstrap["level"]) for sample in ranks[0]]
+        # where no criterion is ranked there are none
+        made[["rank_low", "rank_high"]] = np.reshape(ends, (-1, 2))
     return made
 
 
@@ -133,7 +135,7 @@ def correlated(study: Study, rankings: pd.DataFrame) -> pd.DataFrame:
             rankings, read_ranks(study)[0], study.config["correlations"], bootstrap["level"]
         )
         keys = made[["criterion", "method", "metric_a", "metric_b"]].itertuples(index=False, name=None)
-        made[["ci_low", "ci_high"]] = [found[key] for key in keys]
+        made[["ci_low", "ci_high"]] = np.reshape([found[key] for key in keys], (-1, 2))
     return made
 
 
