@@ -233,13 +233,15 @@ def test_scores_have_the_interval_and_the_adjustment_that_are_asked_for(tmp_path
     cells, tests = [], []
     for query, p in (("q1", 0.01), ("q2", 0.03), ("q3", 0.04)):
         cell = {"query": query, "value": 0.5, "status": "ok", "words_used": 9, "words_lost": 0}
-        bootstrap = {"percentile": [0.1, 0.2], "bca": [0.3, 0.4]}
+        bootstrap = {"percentile": [0.1, 0.2], "bca": [0.3, 0.4], "jackknife": [0.4, 0.6]}
         test = {"query": query, "status": "ok", "permutation": {"p_value": p}, "bootstrap": bootstrap}
         cells.append(cell_file(tmp_path, f"{query}.json", [cell], query=query))
         tests.append(cell_file(tmp_path, f"{query}test.json", [test], query=query))
     table = tables.scores(cells, tests)
     assert list(table["p_adjusted"]) == pytest.approx([0.03, 0.06, 0.06])
-    assert (table[["ci_low", "ci_high"]] == [0.3, 0.4]).all(axis=None)
+    assert (table[["ci_low", "ci_high"]] == [0.4, 0.6]).all(axis=None)
+    bca = tables.scores(cells, tests, "bca")
+    assert (bca[["ci_low", "ci_high"]] == [0.3, 0.4]).all(axis=None)
     table = tables.scores(cells, tests, "percentile", "benjamini-hochberg")
     assert list(table["p_adjusted"]) == pytest.approx([0.03, 0.04, 0.04])
     assert (table[["ci_low", "ci_high"]] == [0.1, 0.2]).all(axis=None)

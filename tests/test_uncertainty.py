@@ -219,7 +219,7 @@ TESTED = {
     },
     "bootstrap": {
         "draws": 50, "undefined": 2, "mean": 0.4, "standard_error": 0.1,
-        "percentile": [0.2, 0.6], "bca": [None, None],
+        "percentile": [0.2, 0.6], "bca": [None, None], "jackknife": [0.1, 0.9],
     },
     "influence": {"A": {"x": 0.1, "NA": -0.3}, "B": {"x": None, "z": 0.2}},
     "halves": {"targets": 0.2, "attributes": 0.5},
@@ -259,6 +259,7 @@ def test_inference_in_full(tmp_path):
         0.125,
     )
     assert (one["percentile_low"], one["percentile_high"], one["undefined"]) == (0.2, 0.6, 2)
+    assert (one["jackknife_low"], one["jackknife_high"]) == (0.1, 0.9)
     assert math.isnan(one["bca_low"])
     assert table.loc["three", "reason"] == "why not"
     for query in ("two", "three"):
@@ -343,7 +344,7 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
     pd.testing.assert_frame_equal(scores[[*keys, "value", "p_value"]], inference[[*keys, "value", "p_value"]])
     assert scores["p_value"].notna().all()
     pd.testing.assert_series_equal(scores["p_adjusted"], inference["p_holm"], check_names=False)
-    pd.testing.assert_series_equal(scores["ci_low"], inference["bca_low"], check_names=False)
+    pd.testing.assert_series_equal(scores["ci_low"], inference["jackknife_low"], check_names=False)
     most = found["influence"].groupby(keys)["influence"].agg(lambda values: values.abs().max())
     assert most.tolist() == inference["influence"].abs().tolist()
 

@@ -29,16 +29,16 @@ CORRELATIONS = ("spearman", "kendall", "pearson")
 def scores(
     cells: Iterable[Path],
     inferences: Iterable[Path] = (),
-    interval: str = "bca",
+    interval: str = "jackknife",
     adjust: str = "holm",
 ) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
     has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
-    (`interval`: "bca" or "percentile") are those of the cell's file among `inferences`, empty where there is none.
-    p_adjusted: the p-value beside all others of its criterion, see `adjusted`. Raises BiasgridError for a file that
-    is no cell.
+    (`interval`: "jackknife", "percentile" or "bca") are those of the cell's file among `inferences`, empty where
+    there is none. p_adjusted: the p-value beside all others of its criterion, see `adjusted`. Raises BiasgridError
+    for a file that is no cell.
     """
     inferred = {(key, query): result for key, query, result in results(inferences)}
     rows: dict[tuple, dict] = {}
@@ -250,6 +250,7 @@ def read(path: Path | str) -> pd.DataFrame:
     # of a cell's inference: counts, too, are empty where there was no test
     numbers += ["partitions", "draws", "p_low", "p_high", "p_normal", "p_holm", "p_benjamini_hochberg"]
     numbers += ["standard_error", "undefined", "percentile_low", "percentile_high", "bca_low", "bca_high"]
+    numbers += ["jackknife_low", "jackknife_high"]
     numbers += [
         "influence",
         "halves_targets",

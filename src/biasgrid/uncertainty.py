@@ -27,17 +27,10 @@ from .study import Study, cell_seed
 RESAMPLED = ("words", "queries", "both")
 CELL = tables.SCORES[:5]
 TESTED = ["alternative", "method", "partitions", "draws", "p_value", "p_low", "p_high", "p_normal", "reason"]
-INFERENCE = [
-    *CELL,
-    "value",
-    *TESTED[:-1],
-    "p_holm",
-    "p_benjamini_hochberg",
-    "reason",
-    "standard_error",
-    "undefined",
-]
-INFERENCE += ["percentile_low", "percentile_high", "bca_low", "bca_high", "set", "word", "influence"]
+INTERVALS = ("percentile", "bca", "jackknife")
+INFERENCE = [*CELL, "value", *TESTED[:-1], "p_holm", "p_benjamini_hochberg", "reason", "standard_error"]
+INFERENCE += ["undefined", *(f"{name}_{end}" for name in INTERVALS for end in ("low", "high"))]
+INFERENCE += ["set", "word", "influence"]
 INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robustness_attributes"]
 TEXT = [*CELL, "alternative", "method", "reason", "set", "word"]
 COUNTS = ["partitions", "draws", "undefined"]
@@ -61,7 +54,7 @@ def inference(
         row = dict(zip(CELL, key, strict=True)) | {"value": result.get("value")}
         row |= {name: test.get(name) for name in TESTED}
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
-        for name in ("percentile", "bca"):
+        for name in INTERVALS:
             row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))
         known = [(*names, change) for *names, change in _influences(result) if change is not None]
         most = max(known, key=lambda found: abs(found[2]), default=(None, None, None))
@@ -85,7 +78,7 @@ def inference(
 
 def influence(inferences: Iterable[Path]) -> pd.DataFrame:
     """How each row of scores.csv changes without each of its words in turn, sorted as these; words as the sets have
-    them."""
+    them. Of sets of more than 200 words there are none (`Sampled.influence`)."""
     rows: dict[tuple, list] = {}
     for key, _, result in tables.results(inferences):
         rows.setdefault(key, [(*key, *found) for found in _influences(result)])
