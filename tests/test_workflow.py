@@ -18,7 +18,7 @@ TABLES_AND_FIGURES = {"scores", "aggregates", "rankings", "correlations", "figur
 # modules that no cell, table or figure of the study below is computed by: they plan the run, make models, are for
 # other kinds of study or for the command line
 OTHERS = [
-    "study", "configs", "files", "cli", "comparison", "mitigation", "debias/hard", "evaluation/spec",
+    "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
     "figures/__init__", "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
 ]  # fmt: skip
 # where the config itself is edited
