@@ -173,7 +173,7 @@ def test_a_shared_subquerys_value_and_p_value_are_of_one_cell(tmp_path):
     files = {}
     for query, value, p in (("q1", 0.1, 0.01), ("q2", 0.2, 0.02)):
         cell = {"query": "A wrt X", "value": value, "status": "ok", "words_used": 9, "words_lost": 0}
-        test = {"query": "A wrt X", "status": "ok", "p_value": p}
+        test = {"query": "A wrt X", "status": "ok", "permutation": {"p_value": p}}
         files[query] = [
             cell_file(tmp_path, f"{query}{part}.json", [result], query=query)
             for part, result in (("cell", cell), ("test", test))
