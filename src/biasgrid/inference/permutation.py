@@ -91,7 +91,6 @@ def permutation_test(
         partitions = math.factorial(len(free)) // math.prod(map(math.factorial, members))
     enumerated = partitions <= exact
     count = partitions if enumerated else draws
-    observed = float(statistic(labels[None])[0])
     # values of all, labels of a block: a million partitions of 50 words are 8 MB of values
     values = np.empty(count)
     rng = np.random.default_rng(seed)
@@ -111,6 +110,9 @@ def permutation_test(
                 block[:, free] = dealt
                 dealt = block
         values[start:stop] = statistic(dealt)
+    # the first of all partitions is the observed one. Asked for again, a statistic that is found by iteration, as RNSB's
+    # is, may differ by more than rounding, and the observed partition would be less extreme than itself
+    observed = float(values[0] if enumerated else statistic(labels[None])[0])
     p_value = p_low = p_high = p_normal = math.nan
     if math.isfinite(observed) and np.isfinite(values).all():
         p_value, p_low, p_high = _share(values, observed, alternative, not enumerated)
