@@ -92,4 +92,5 @@ def _acceleration(without: Sequence[np.ndarray]) -> float:
         influence = (n - 1) * (values.mean() - values)
         cubes += (influence**3).sum() / n**3
         squares += (influence**2).sum() / n**2
-    return float(cubes / (6 * squares**1.5)) if squares > 0 else 0.0
+    # NaN, of a word that cannot be left out, stays NaN
+    return 0.0 if squares == 0 else float(cubes / (6 * squares**1.5))
