@@ -62,6 +62,85 @@ def test_exact_p_values_are_scipys(first, second, alternative):
     assert ours.p_lowest <= ours.p_value <= 1
 
 
+def between(values):
+    """Sum of squares between sets, of labels of any number of sets."""
+    values = np.asarray(values, dtype=float)
+
+    def statistic(labels):
+        sets = [labels == i for i in range(labels.max() + 1)]
+        return sum((s @ values) ** 2 / s.sum(axis=1) for s in sets)
+
+    return statistic
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 2, 2), (2, 3, 4), (2, 2, 2, 2)])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_more_than_two_sets(sizes, alternative):
+    values = np.random.default_rng(8).integers(-3, 4, size=sum(sizes)).astype(float)
+    samples = np.split(values, np.cumsum(sizes)[:-1])
+
+    def statistic(*sets, axis):
+        return sum(s.sum(axis=axis) ** 2 / s.shape[axis] for s in sets)
+
+    expected = scipy.stats.permutation_test(
+        samples, statistic, vectorized=True, n_resamples=np.inf, alternative=alternative
+    )
+    ours = permutation_test(between(values), sizes, alternative=alternative)
+    assert ours.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+    assert ours.partitions == len(expected.null_distribution)
+    assert np.sort(ours.null_distribution) == pytest.approx(np.sort(expected.null_distribution))
+    drawn = permutation_test(between(values), sizes, alternative=alternative, exact=0, draws=4000)
+    assert drawn.method == "monte_carlo"
+    assert drawn.p_value == pytest.approx(expected.pvalue, abs=0.08)
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (3, 1, 2), (1, 1, 1, 1)])
+def test_all_partitions_are_dealt_each_once_and_drawn_alike(sizes):
+    seen = {}
+
+    def statistic(of):
+        return lambda labels: seen.setdefault(of, []).append(labels.copy()) or np.zeros(len(labels))
+
+    every = permutation_test(statistic("all"), sizes)
+    permutation_test(statistic("drawn"), sizes, exact=0, draws=20_000)
+    enumerated = np.concatenate(seen["all"])
+    assert len(np.unique(enumerated, axis=0)) == len(enumerated) == every.partitions
+    assert (np.sort(enumerated, axis=1) == np.repeat(np.arange(len(sizes)), sizes)).all()
+    drawn = np.concatenate([block for block in seen["drawn"] if len(block) > 1])
+    partitions, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(partitions) == every.partitions
+    assert scipy.stats.chisquare(counts).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_pairs_change_places_or_do_not(alternative):
+    first, second = np.random.default_rng(3).integers(-4, 5, size=(2, 7)).astype(float)
+    statistic = sums([*first, *second])
+    expected = scipy.stats.permutation_test(
+        (first, second),
+        lambda x, y, axis: x.sum(axis=axis) - y.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+        alternative=alternative,
+    )
+    ours = permutation_test(statistic, (7, 7), pairs=True, alternative=alternative)
+    assert (ours.partitions, ours.method) == (2**7, "exact")
+    assert ours.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+    drawn = permutation_test(statistic, (7, 7), pairs=True, alternative=alternative, exact=0, draws=5000)
+    assert drawn.p_value == pytest.approx(expected.pvalue, abs=0.06)
+
+
+def test_an_observed_value_that_differs_each_time_is_as_extreme_as_itself():
+    """A statistic found by iteration gives the same partition other last places when asked for again."""
+
+    def statistic(labels):
+        return (labels == 0) @ np.arange(6.0, 0, -1) + 1e-9 * (len(labels) == 1)
+
+    tested = permutation_test(statistic, (3, 3))
+    assert (tested.p_value, tested.p_lowest) == (1 / 20, 1 / 20)
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32))
 def test_under_the_null_every_p_value_is_as_likely(first, second, seed):
@@ -345,7 +424,7 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)
     config = grid_config() | {
         "metrics": {"mine": {"metric": "weat_es", "params": {"ddof": 1}}},
-        "inference": {"permutation": {"draws": 20, "exact": 10}},
+        "inference": {"permutation": {"draws": 20, "exact": 10}, "bootstrap": {"draws": 30}},
     }
     study = Study.of(config, root=root)
     build_store("one", study.models["one"], study.embeddings)
@@ -357,6 +436,39 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     (row,) = scores([study.cell_file(cell)], [study.inference_file(inference)]).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
+    # the samples lie beside it
+    samples = np.load(study.samples_file(inference))
+    assert (samples.dtype, samples.shape) == (np.float64, (1, 30))
+    made = json.loads(study.inference_file(inference).read_text())["results"][0]["bootstrap"]
+    assert made["percentile"] == pytest.approx(np.quantile(samples[0], [0.025, 0.975]))
+    assert (row["ci_low"], row["ci_high"]) == tuple(made["bca"])
+
+
+def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
+    """Samples are of the sets' words, whatever metric they are for and whatever is inferred first."""
+    monkeypatch.chdir(root)
+    write_text_model(root / "one.txt", GRID_WORDS, seed=1)
+    config = grid_config() | {
+        "metrics": {"weat": {}, "weat_es": {}, "rnd": {"params": {"distance": "cos"}}},
+        "inference": {"bootstrap": {"draws": 25}},
+    }
+    study = Study.of(config, root=root)
+    build_store("one", study.models["one"], study.embeddings)
+    for key in ("q1", "q2", "q3"):
+        write_text(study.query_file(key), study.queries[key].to_json())
+    names = [f"one/none/{metric}/q1" for metric in ("weat", "weat_es", "rnd")]
+
+    def samples():
+        return [np.load(study.samples_file(study.inferences[name])) for name in names]
+
+    for name in names:
+        infer_cell(study, study.inferences[name])
+    forward = samples()
+    for name in ("one/none/weat/q2", "one/none/rnd/q3", *names[::-1]):
+        infer_cell(study, study.inferences[name])
+    assert all((one == other).all() for one, other in zip(forward, samples(), strict=True))
+    # the effect size has the statistic's sign, sample by sample
+    assert (np.sign(forward[0]) == np.sign(forward[1])).all()
 
 
 def test_the_workflows_step(finished):

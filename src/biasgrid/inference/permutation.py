@@ -110,8 +110,8 @@ def permutation_test(
                 block[:, free] = dealt
                 dealt = block
         values[start:stop] = statistic(dealt)
-    # the first of all partitions is the observed one. Asked for again, a statistic that is found by iteration, as RNSB's
-    # is, may differ by more than rounding, and the observed partition would be less extreme than itself
+    # the first of all partitions is the observed one. Asked for again, a statistic that is found by iteration, as
+    # RNSB's, may differ by more than rounding, and the observed partition would be less extreme than itself
     observed = float(values[0] if enumerated else statistic(labels[None])[0])
     p_value = p_low = p_high = p_normal = math.nan
     if math.isfinite(observed) and np.isfinite(values).all():
