@@ -372,6 +372,22 @@ def test_influence_is_the_value_without_the_word(random_model, name, parameters)
             assert found[s.name][word] == near(without - whole)
 
 
+def test_a_word_of_several_pairs_has_the_influence_of_each(random_model):
+    """A pair goes by its first word, or by both where others have that, too."""
+    model, pairs = random_model(14), [("w1", "w4"), ("w1", "w5"), ("w2", "w6")]
+    attributes = [w(7, 8, 9)]
+    with pytest.warns(UserWarning, match="repeats 'w1'"):
+        query = Query.of([list(side) for side in zip(*pairs, strict=True)], attributes)
+    changes = inferred(metrics.ripa, query, model, sensitivity={})["influence"]["Target set 0"]
+    assert list(changes) == ["w1, w4", "w1, w5", "w2"]
+    whole = metrics.ripa(query, model).value
+    for left_out, change in enumerate(changes.values()):
+        (a, b), (c, d) = (pair for i, pair in enumerate(pairs) if i != left_out)
+        relations = [vectors([x], model) - vectors([y], model) for x, y in ((a, b), (c, d))]
+        products = [vectors(attributes[0], model) @ (r / np.linalg.norm(r)).T for r in relations]
+        assert change == pytest.approx(np.mean(products) - whole)
+
+
 @variants
 def test_halves_by_definition(random_model, name, parameters):
     """Sets of two and three words: half of each is one word, any of them as likely."""

@@ -258,9 +258,16 @@ class Sampled:
         sets = [*self.targets, *self.attributes]
         kept = [i for i in range(len(sets)) if not self._follows(i)]
         given = [*self.query.target_sets, *self.query.attribute_sets]
+
+        def name(i: int, place: int) -> str:
+            word = given[i].words[place]
+            # a word may stand in several pairs
+            several = self.metric.paired and i == 0 and given[i].words.count(word) > 1
+            return ", ".join(s.words[place] for s in self.query.target_sets) if several else word
+
         return {
             sets[i].name: {
-                given[i].words[place]: float(value - self.value)
+                name(i, place): float(value - self.value)
                 for place, value in zip(self.places[i], values, strict=True)
             }
             for i, values in zip(kept, self.by_set, strict=True)
