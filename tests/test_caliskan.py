@@ -49,7 +49,7 @@ def study(word2vec, tmp_path_factory):
 def result(study, folder, test):
     path = study.results / folder / SUBSET / "none" / "weat_es" / f"weat_{test}.json"
     (only,) = json.loads(path.read_text())["results"]
-    return only
+    return only if folder == "cells" else only["permutation"]
 
 
 @pytest.mark.parametrize("test", PRINTED_D)
@@ -175,7 +175,8 @@ def compared(folder, tested, words_lost=0, **row):
         columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank", "method"]
     )
     if tested:
-        write_text(folder / "tests/a/none/weat/q.json", json.dumps({"results": [tested]}))
+        result = tested if "status" in tested else {"status": "ok", "permutation": tested}
+        write_text(folder / "tests/a/none/weat/q.json", json.dumps({"results": [result]}))
     cell = {"value": 1.0, "status": "ok", "words_lost": words_lost}
     write_text(folder / "cells/a/none/weat/q.json", json.dumps({"results": [cell]}))
     published = read(folder / "published.csv", **row)
@@ -186,8 +187,12 @@ def compared(folder, tested, words_lost=0, **row):
 
 
 def drawn(p, low=0.0, high=1.0, draws=100_000, method="monte_carlo"):
-    lowest = 1 / (draws + (method == "monte_carlo"))
-    return {"status": "ok", "p_value": p, "p_normal": p, "p_low": low, "p_high": high, "p_lowest": lowest} | {
+    return {
+        "p_value": p,
+        "p_normal": p,
+        "p_low": low,
+        "p_high": high,
+        "p_lowest": 1 / (draws + (method == "monte_carlo")),
         "method": method,
         "draws": draws,
         "partitions": draws,
@@ -255,3 +260,5 @@ def test_a_curve_of_one_value_says_why_it_has_none(tmp_path):
     )
     row = compared(tmp_path, tested | {"p_value": None}, published="1e-2")
     assert row.note == "ours is NaN: a partition has no value"
+    row = compared(tmp_path, {"reason": "there is one target set"}, published="1e-2")
+    assert row.note == "ours is NaN: there is one target set"

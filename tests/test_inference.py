@@ -1,4 +1,7 @@
-"""Permutation tests: the definition, agreement with scipy, words that are shared or lost, and the workflow's step."""
+"""Permutation tests: the definition, agreement with scipy, words that are shared or lost, and the workflow's step.
+
+What a metric makes of exchanged words is in test_resampling.py, the bootstrap in test_bootstrap.py.
+"""
 
 import copy
 import json
@@ -11,17 +14,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from conftest import GRID_WORDS, ROOT, grid_config, write_text_model
+from conftest import GRID_WORDS, ROOT, grid_config, make_store, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_workflow import cells, planned
+from test_workflow import cells, every, planned
 
 from biasgrid import Query, inference, metrics
 from biasgrid.cell import compute_cell
 from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cell, infer_query, permutation_test
+from biasgrid.inference import infer_cell, infer_query, permutation, permutation_test
 from biasgrid.study import SCHEMA, Study
 from biasgrid.tables import scores
 from biasgrid.words import WordOptions
@@ -57,6 +60,85 @@ def test_exact_p_values_are_scipys(first, second, alternative):
     assert ours.method == "exact"
     assert ours.partitions == ours.draws == math.comb(len(first) + len(second), len(first))
     assert ours.p_lowest <= ours.p_value <= 1
+
+
+def between(values):
+    """Sum of squares between sets, of labels of any number of sets."""
+    values = np.asarray(values, dtype=float)
+
+    def statistic(labels):
+        sets = [labels == i for i in range(labels.max() + 1)]
+        return sum((s @ values) ** 2 / s.sum(axis=1) for s in sets)
+
+    return statistic
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 2, 2), (2, 3, 4), (2, 2, 2, 2)])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_more_than_two_sets(sizes, alternative):
+    values = np.random.default_rng(8).integers(-3, 4, size=sum(sizes)).astype(float)
+    samples = np.split(values, np.cumsum(sizes)[:-1])
+
+    def statistic(*sets, axis):
+        return sum(s.sum(axis=axis) ** 2 / s.shape[axis] for s in sets)
+
+    expected = scipy.stats.permutation_test(
+        samples, statistic, vectorized=True, n_resamples=np.inf, alternative=alternative
+    )
+    ours = permutation_test(between(values), sizes, alternative=alternative)
+    assert ours.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+    assert ours.partitions == len(expected.null_distribution)
+    assert np.sort(ours.null_distribution) == pytest.approx(np.sort(expected.null_distribution))
+    drawn = permutation_test(between(values), sizes, alternative=alternative, exact=0, draws=4000)
+    assert drawn.method == "monte_carlo"
+    assert drawn.p_value == pytest.approx(expected.pvalue, abs=0.08)
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (3, 1, 2), (1, 1, 1, 1)])
+def test_all_partitions_are_dealt_each_once_and_drawn_alike(sizes):
+    seen = {}
+
+    def statistic(of):
+        return lambda labels: seen.setdefault(of, []).append(labels.copy()) or np.zeros(len(labels))
+
+    every = permutation_test(statistic("all"), sizes)
+    permutation_test(statistic("drawn"), sizes, exact=0, draws=20_000)
+    enumerated = np.concatenate(seen["all"])
+    assert len(np.unique(enumerated, axis=0)) == len(enumerated) == every.partitions
+    assert (np.sort(enumerated, axis=1) == np.repeat(np.arange(len(sizes)), sizes)).all()
+    drawn = np.concatenate([block for block in seen["drawn"] if len(block) > 1])
+    partitions, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(partitions) == every.partitions
+    assert scipy.stats.chisquare(counts).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_pairs_change_places_or_do_not(alternative):
+    first, second = np.random.default_rng(3).integers(-4, 5, size=(2, 7)).astype(float)
+    statistic = sums([*first, *second])
+    expected = scipy.stats.permutation_test(
+        (first, second),
+        lambda x, y, axis: x.sum(axis=axis) - y.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+        alternative=alternative,
+    )
+    ours = permutation_test(statistic, (7, 7), pairs=True, alternative=alternative)
+    assert (ours.partitions, ours.method) == (2**7, "exact")
+    assert ours.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+    drawn = permutation_test(statistic, (7, 7), pairs=True, alternative=alternative, exact=0, draws=5000)
+    assert drawn.p_value == pytest.approx(expected.pvalue, abs=0.06)
+
+
+def test_an_observed_value_that_differs_each_time_is_as_extreme_as_itself():
+    """A statistic found by iteration gives the same partition other last places when asked for again."""
+
+    def statistic(labels):
+        return (labels == 0) @ np.arange(6.0, 0, -1) + 1e-9 * (len(labels) == 1)
+
+    tested = permutation_test(statistic, (3, 3))
+    assert (tested.p_value, tested.p_lowest) == (1 / 20, 1 / 20)
 
 
 @settings(max_examples=20, deadline=None)
@@ -142,13 +224,17 @@ def test_seed_and_blocks(monkeypatch):
     whole = permutation_test(sums(values), (15, 15), draws=1000, seed=7)
     assert permutation_test(sums(values), (15, 15), draws=1000, seed=7) == whole
     assert permutation_test(sums(values), (15, 15), draws=1000, seed=8) != whole
-    monkeypatch.setattr(inference, "BLOCK", 30 * 64)
-    assert permutation_test(sums(values), (15, 15), draws=1000, seed=7) == whole
+    few = permutation_test(sums(values[:10]), (5, 5))
+    monkeypatch.setattr(permutation, "BLOCK", 30 * 64)
+    # what is drawn may depend on how much is worked on at a time; all partitions do not
+    assert permutation_test(sums(values[:10]), (5, 5)) == few
+    blocks = permutation_test(sums(values), (15, 15), draws=1000, seed=7)
+    assert blocks.p_value == pytest.approx(whole.p_value, abs=0.08)
+    assert len(np.unique(blocks.null_distribution)) == 1000
 
 
 def test_a_config_may_ask_for_every_alternative():
-    asked = SCHEMA["properties"]["inference"]["properties"]["permutation"]["properties"]["alternative"]
-    assert tuple(asked["enum"]) == inference.ALTERNATIVES
+    assert SCHEMA["$defs"]["alternative"]["enum"] == [inference.BIAS, *inference.ALTERNATIVES]
 
 
 @pytest.mark.parametrize(
@@ -165,9 +251,12 @@ def test_wrong_arguments(options, message):
         permutation_test(sums([1, 2]), (1, 1), **options)
 
 
-def infer(query, model, metric=metrics.weat, seed=0, **options):
-    (result,) = infer_query(metric, query, model, {}, WordOptions(), seed, **options)
-    return result
+def infer(query, model, metric=metrics.weat, **options):
+    """The record of a query's permutation test; the whole result where there is none."""
+    wanted = {"alternative": "greater"} | options
+    (result,), samples = infer_query(metric, query, model, permutation=wanted)
+    assert samples is None
+    return result.get("permutation", result)
 
 
 def words(*numbers):
@@ -214,29 +303,39 @@ def test_lost_words(random_model):
     one_lost = infer(Query.of([[*first, "lost"], second], [A, B]), model)
     assert one_lost == whole
     lost = infer(Query.of([[*first, "lost", "gone"], second], [A, B]), model)
-    assert lost == {"query": whole["query"], "status": "lost_words:Target set 0"}
+    assert lost == {
+        "query": "Target set 0 and Target set 1 wrt Attribute set 0 and Attribute set 1",
+        "status": "lost_words:Target set 0",
+    }
 
 
-def test_the_effect_size_has_the_statistics_p_value(random_model):
-    query = Query.of([words(1, 2, 3, 4), words(5, 6, 7)], [A, B])
-    one, other = (infer(query, random_model(2), metric) for metric in (metrics.weat, metrics.weat_es))
+@pytest.mark.parametrize("options", [{}, {"exact": 0, "draws": 500}])
+def test_the_effect_size_has_the_statistics_p_value(random_model, options):
+    """What divides the one to make the other is the same for every partition, and both draw the same ones."""
+    query = Query.of([words(1, 2, 3, 4), words(5, 6, 7, 8)], [A, B])
+    one, other = (
+        infer(query, random_model(2), metric, **options) for metric in (metrics.weat, metrics.weat_es)
+    )
+    assert one.pop("observed") != other.pop("observed")
+    assert one.pop("p_normal") == pytest.approx(other.pop("p_normal"), rel=1e-9)
     assert one == other
 
 
 def test_sub_queries_and_seeds(random_model):
-    """A test a sub-query; each draws partitions of its own, which the seed decides."""
+    """A test a sub-query, of partitions that the seed decides."""
     model, sets = random_model(0), [words(1, 2, 3), words(4, 5, 6), words(7, 8, 9)]
     query = Query.of(sets, [A, B])
 
-    def results(seed, query=query):
-        return infer_query(metrics.weat, query, model, {}, WordOptions(), seed, exact=0, draws=500)
+    def results(seed):
+        drawn, _ = infer_query(
+            metrics.weat, query, model, permutation={"exact": 0, "draws": 500}, draw_seed=seed
+        )
+        return drawn
 
     assert [r["query"] for r in results(1)] == [q.name for q in query.subqueries((2, 2))]
     assert results(1) == results(1)
-    assert [r["p_normal"] for r in results(1)] != [r["p_normal"] for r in results(2)]
-    # two sub-queries of the same words under other names
-    twice = results(1, Query.of([sets[0], sets[1], sets[1]], [A, B]))
-    assert twice[0]["p_normal"] != twice[1]["p_normal"]
+    p_normal = [[r["permutation"]["p_normal"] for r in results(seed)] for seed in (1, 2)]
+    assert all(one != other for one, other in zip(*p_normal, strict=True))
 
 
 def test_as_many_partitions_as_the_limit_are_enumerated():
@@ -244,27 +343,36 @@ def test_as_many_partitions_as_the_limit_are_enumerated():
         assert permutation_test(sums(range(6)), (3, 3), exact=exact).method == method
 
 
-def test_metrics_without_a_test(random_model):
-    with pytest.raises(BiasgridError, match="rnsb: there is no permutation test"):
-        infer(Query.of([words(1), words(2)], [A, B]), random_model(0), metrics.rnsb)
+def test_a_test_that_makes_no_sense_says_why(random_model):
+    query, model = Query.of([words(1, 2), words(3, 4)], [A, B]), random_model(0)
+    assert infer(query, model, metrics.mac) == {"reason": metrics.mac.no_test}
+    assert "mean over the words of all target sets" in metrics.mac.no_test
+    # no other metric of the registry has such a reason
+    assert [m.name for m in metrics.REGISTRY.values() if m.no_test] == ["mac"]
 
 
-def test_forms_of_one_word_are_not_dealt_out(random_model, root):
-    """Two words a set in three forms each are 924 partitions of forms, and 6 of words."""
+def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
+    """Two words a set in two forms each are 70 partitions of forms, and 6 of words."""
+    names = [f"{form}{i}" for form in ("w", "W") for i in range(8)]
+    model = make_store(tmp_path, names, np.random.default_rng(0).normal(size=(16, 5)))
+    forms = WordOptions(preprocessors=({}, {"uppercase": True}), strategy="all")
+    query = Query.of([words(1, 2), words(3, 4)], [words(5, 6), words(7, 0)])
+
+    def results(metric, model, options=forms):
+        (result,), _ = infer_query(metric, query, model, {}, options, permutation={})
+        return result["permutation"]
+
+    for metric in metrics.REGISTRY.values():
+        if metric.template[1] == 2 and not metric.no_test:
+            assert "strategy: first" in results(metric, model)["reason"]
+    # a word in one form is one word
     query = Query.of([words(1, 2), words(3, 4)], [A, B])
-    options = WordOptions(preprocessors=({}, {"lowercase": True}), strategy="all")
-    with pytest.raises(BiasgridError, match=r"weat: a permutation test .* needs strategy 'first', not 'all'"):
-        infer_query(metrics.weat, query, random_model(0), {}, options, 0)
+    assert results(metrics.weat, random_model(0)) == results(metrics.weat, random_model(0), WordOptions())
+    # and a study may ask
     config = grid_config() | {"inference": {"permutation": {}}}
     config["models"]["two"]["words"] = {"strategy": "all"}
-    place = "config: inference: First: weat: two: a permutation test"
-    with pytest.raises(BiasgridError, match=place):
-        Study.of(config, root=root)
-    # metrics that have no test, and studies that ask for none, may
-    config["metrics"] = {"rnd": {"words": {"strategy": "all"}}, "weat": {"words": {"strategy": "first"}}}
-    del config["models"]["two"]["words"]
-    assert {name.split("/")[2] for name in Study.of(config, root=root).inferences} == {"weat"}
-    config["metrics"] = {"weat": {"words": {"strategy": "all"}}}
+    study = Study.of(config, root=root)
+    assert set(study.inferences) == set(study.cells)
     del config["inference"]
     assert not Study.of(config, root=root).inferences
 
@@ -316,7 +424,7 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)
     config = grid_config() | {
         "metrics": {"mine": {"metric": "weat_es", "params": {"ddof": 1}}},
-        "inference": {"permutation": {"draws": 20, "exact": 10}},
+        "inference": {"permutation": {"draws": 20, "exact": 10}, "bootstrap": {"draws": 30}},
     }
     study = Study.of(config, root=root)
     build_store("one", study.models["one"], study.embeddings)
@@ -328,14 +436,47 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     (row,) = scores([study.cell_file(cell)], [study.inference_file(inference)]).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
+    # the samples lie beside it
+    samples = np.load(study.samples_file(inference))
+    assert (samples.dtype, samples.shape) == (np.float64, (1, 30))
+    made = json.loads(study.inference_file(inference).read_text())["results"][0]["bootstrap"]
+    assert made["percentile"] == pytest.approx(np.quantile(samples[0], [0.025, 0.975]))
+    assert (row["ci_low"], row["ci_high"]) == tuple(made["bca"])
+
+
+def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
+    """Samples are of the sets' words, whatever metric they are for and whatever is inferred first."""
+    monkeypatch.chdir(root)
+    write_text_model(root / "one.txt", GRID_WORDS, seed=1)
+    config = grid_config() | {
+        "metrics": {"weat": {}, "weat_es": {}, "rnd": {"params": {"distance": "cos"}}},
+        "inference": {"bootstrap": {"draws": 25}},
+    }
+    study = Study.of(config, root=root)
+    build_store("one", study.models["one"], study.embeddings)
+    for key in ("q1", "q2", "q3"):
+        write_text(study.query_file(key), study.queries[key].to_json())
+    names = [f"one/none/{metric}/q1" for metric in ("weat", "weat_es", "rnd")]
+
+    def samples():
+        return [np.load(study.samples_file(study.inferences[name])) for name in names]
+
+    for name in names:
+        compute_cell(study, study.cells[name])
+        infer_cell(study, study.inferences[name])
+    forward = samples()
+    for name in ("one/none/weat/q2", "one/none/rnd/q3", *names[::-1]):
+        compute_cell(study, study.cells[name])
+        infer_cell(study, study.inferences[name])
+    assert all((one == other).all() for one, other in zip(forward, samples(), strict=True))
+    # the effect size has the statistic's sign, sample by sample
+    assert (np.sign(forward[0]) == np.sign(forward[1])).all()
 
 
 def test_the_workflows_step(finished):
     """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell."""
     assert "inference" not in planned(finished)
-    names = {
-        f"{m}/none/{k}/{q}" for m in ("one", "two") for k in ("weat", "weat_es") for q in ("q1", "q2", "q3")
-    }
+    names = every("")
     with_inference(finished, draws=50, exact=10_000)
     jobs = planned(finished)
     assert inferred(jobs) == names
@@ -344,12 +485,13 @@ def test_the_workflows_step(finished):
     assert planned(finished) == {}
     folder = finished.folder / "results" / "small"
     scores = pd.read_csv(folder / "scores.csv")
-    assert scores["p_value"].notna().tolist() == scores["metric"].isin(["weat", "weat_es"]).tolist()
+    assert scores["p_value"].between(0, 1, inclusive="right").all()
     made = json.loads((folder / "inference/one/none/weat/q1.json").read_text())
     # C(16, 8) is more than 10,000
-    assert made["results"][0]["method"] == "monte_carlo"
+    test = made["results"][0]["permutation"]
+    assert (test["method"], test["partitions"], test["draws"]) == ("monte_carlo", 12_870, 50)
     of_cell = scores.query("metric == 'weat' and model == 'one' and query == 'A and B wrt C and D'")
-    assert of_cell["p_value"].tolist() == [made["results"][0]["p_value"]]
+    assert of_cell["p_value"].tolist() == [test["p_value"]]
 
     # by hand as in the workflow
     target = folder / "inference/two/none/weat_es/q3.json"
@@ -359,9 +501,9 @@ def test_the_workflows_step(finished):
     assert done.returncode == 0, done.stderr
     assert target.read_bytes() == bytes_made
     assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es/q3.json"
-    done = by_hand(finished, "two/none/rnd/q3")
+    done = by_hand(finished, "two/none/rnd/q4")
     assert done.returncode == 2
-    assert done.stderr.startswith("biasgrid: config/config.yaml: 'two/none/rnd/q3' is not tested")
+    assert done.stderr.startswith("biasgrid: config/config.yaml: 'two/none/rnd/q4' has no inference")
     assert len(done.stderr.splitlines()) == 1
 
     with_inference(finished, draws=60, exact=10_000)
@@ -369,6 +511,7 @@ def test_the_workflows_step(finished):
     assert inferred(jobs) == names
     assert set(jobs) <= {
         "inference",
+        "inference_table",
         "study",
         "scores",
         "aggregates",
@@ -379,7 +522,7 @@ def test_the_workflows_step(finished):
     }
 
     with_inference(finished, draws=50, exact=10_000)
-    path = finished.folder / "src" / "biasgrid" / "inference.py"
+    path = finished.folder / "src" / "biasgrid" / "inference" / "permutation.py"
     path.write_text(path.read_text() + "\n# edited\n")
     jobs = planned(finished)
     assert inferred(jobs) == names

@@ -137,7 +137,9 @@ def infer_query(
                     samples[place], sampled.value, sampled.by_set, bootstrap["level"]
                 )
                 # it is as long on both sides, wherever the metric's range ends
-                found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *metric.range).tolist()
+                low, high = metric.range
+                ends = min(low, sampled.value), max(high, sampled.value)
+                found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *ends).tolist()
             if sensitivity is not None:
                 record["influence"] = sampled.influence()
                 record["halves"] = sampled.halves(sensitivity["halves"], draw_seed)
@@ -253,7 +255,8 @@ class Sampled:
 
     def values(self, counts: Sequence[np.ndarray]) -> np.ndarray:
         """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
-        each target set, then each attribute set. They are moved by what value and statistic differ in."""
+        each target set, then each attribute set. Those of a metric that draws at
+        random are moved by what value and statistic differ in, but not out of its range."""
         samples = max(map(len, counts))
         rows = _rows(sum(map(len, self.units)))
         values = np.empty(samples)
@@ -261,7 +264,8 @@ class Sampled:
             block = [c[start : start + rows] if len(c) > 1 else c for c in counts]
             # one value for all where they differ in words that the metric does not look at
             values[start : start + rows] = self.statistic(*self._weights(block))
-        return values + (self.value - self.observed)
+        shift = self.value - self.observed
+        return np.clip(values + shift, *self.metric.range) if self.metric.seeded else values
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
         """The value of each bootstrap sample (draws,)."""
@@ -294,9 +298,16 @@ class Sampled:
         words, of which none can matter much, are not in it."""
         sets = [*self.targets, *self.attributes]
         kept = [i for i in range(len(sets)) if not self._follows(i)]
+
+        def name(i: int, place: int) -> str:
+            word = self.words[i][place]
+            # a word may stand in several pairs
+            several = self.metric.paired and i == 0 and self.words[i].count(word) > 1
+            return ", ".join(s.words[place] for s in self.query.target_sets) if several else word
+
         return {
             sets[i].name: {
-                self.words[i][place]: float(value - self.value)
+                name(i, place): float(value - self.value)
                 for place, value in zip(self.places[i], values, strict=True)
             }
             for i, values in zip(kept, self.by_set, strict=True)

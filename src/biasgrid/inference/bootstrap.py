@@ -43,7 +43,7 @@ def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: i
         again = np.random.default_rng([seed, digest(words), 1])
         chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
     cells = chosen + len(places) * np.arange(draws)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=draws * len(places)).astype(np.uint16)
+    counts = np.bincount(cells.ravel(), minlength=draws * len(places)).astype(np.int32)
     counts.setflags(write=False)
     return counts.reshape(draws, len(places))
 
@@ -107,4 +107,5 @@ def _acceleration(without: Sequence[np.ndarray]) -> float:
         influence = (n - 1) * (values.mean() - values)
         cubes += (influence**3).sum() / n**3
         squares += (influence**2).sum() / n**2
-    return float(cubes / (6 * squares**1.5)) if squares > 0 else 0.0
+    # NaN, of a word that cannot be left out, stays NaN
+    return 0.0 if squares == 0 else float(cubes / (6 * squares**1.5))

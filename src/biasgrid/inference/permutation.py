@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import chain, combinations
 
 import numpy as np
-from scipy.stats import binomtest, norm
+from scipy.special import betaincinv
+from scipy.stats import norm
 
 from ..errors import BiasgridError
 
@@ -91,7 +92,6 @@ def permutation_test(
         partitions = math.factorial(len(free)) // math.prod(map(math.factorial, members))
     enumerated = partitions <= exact
     count = partitions if enumerated else draws
-    observed = float(statistic(labels[None])[0])
     # values of all, labels of a block: a million partitions of 50 words are 8 MB of values
     values = np.empty(count)
     rng = np.random.default_rng(seed)
@@ -111,9 +111,9 @@ def permutation_test(
                 block[:, free] = dealt
                 dealt = block
         values[start:stop] = statistic(dealt)
-    if enumerated:
-        # the first: it is as extreme as itself, however precisely a metric is computed
-        values[0] = observed
+    # the first of all partitions is the observed one. Asked for again, a statistic that is found by iteration, as
+    # RNSB's, may differ by more than rounding, and the observed partition would be less extreme than itself
+    observed = float(values[0] if enumerated else statistic(labels[None])[0])
     p_value = p_low = p_high = p_normal = math.nan
     if math.isfinite(observed) and np.isfinite(values).all():
         p_value, p_low, p_high = _share(values, observed, alternative, not enumerated)
@@ -185,7 +185,9 @@ def _share(values: np.ndarray, observed: float, alternative: str, drawn: bool) -
     p = low = high = reached / n
     if drawn:
         p = (reached + 1) / (n + 1)
-        low, high = binomtest(reached, n).proportion_ci(0.95, "exact")
+        # of Clopper & Pearson, as scipy.stats.binomtest has it after a search that takes longer than most tests
+        low = betaincinv(reached, n - reached + 1, 0.025) if reached else 0.0
+        high = betaincinv(reached + 1, n - reached, 0.975) if reached < n else 1.0
     return tuple(min(sides * float(share), 1.0) for share in (p, low, high))
 
 

@@ -22,8 +22,10 @@ from .registry import Detail, Metric, Score
 
 # no probability is further from the exact one than this, or than rounding puts it where vectors are very long ...
 PRECISION = 1e-9
-# of samples: the part of the way from the classifier of all words to a sample's that may be missing
-ROUGH = 1e-3
+# of samples: the part of the way from the classifier of all words to a sample's that may be missing, of many words
+# and of few
+ROUGH, FINE = 1e-3, 1e-8
+MANY = 1000
 # ... and next to vectors longer than this the penalty drowns in rounding
 LONGEST = 1e6
 # words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
@@ -128,7 +130,7 @@ def _resampled(
             # no word changes sets: samples are near to what all words give
             whole = weight * np.sign(train.sum(axis=1, keepdims=True))
             start = _of_all_queries((trained_on, _digest(whole)), lambda: of_samples(whole))
-        return _classifiers(attributes, train, longest, start, ROUGH)
+        return _classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = attribute_weights
@@ -347,7 +349,10 @@ def _minimise(
             return weights
         # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
         step = _newton_step(
-            rough, times * push * (1 - push), gradient, np.clip((length / before) ** 2, 1e-3, 0.1)
+            rough,
+            times * push * (1 - push),
+            gradient,
+            np.clip((length / np.maximum(before, TINY)) ** 2, 1e-3, 0.1),
         )
         before = length
         margin_step = words @ step
