@@ -134,7 +134,16 @@ def test_coverage_of_a_truth_that_is_known():
     """A difference of two means of n values of variance 1/d: its mean is the planned bias."""
     n, bias = 6, 0.4
     found = coverage(
-        SHIFT, POPULATION, n, bias, {}, np.random.default_rng(4), repetitions=200, draws=200, level=0.95, truth=4000
+        SHIFT,
+        POPULATION,
+        n,
+        bias,
+        {},
+        np.random.default_rng(4),
+        repetitions=200,
+        draws=200,
+        level=0.95,
+        truth=4000,
     )
     deviation = math.sqrt(2 / 20 / n)
     assert found["deviation"] == pytest.approx(deviation, rel=0.04)
@@ -162,7 +171,9 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
     """The workflow's files, on two cores, are those of its commands one by one."""
     monkeypatch.chdir(tmp_path)
     for name in ("src", "workflow", "profiles"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     (tmp_path / "config").mkdir()
     path = write_config(tmp_path / "config", TINY)
     command = ["snakemake", "--snakefile", "workflow/simulation.smk", "--cores", "2", "--quiet"]
@@ -196,10 +207,16 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
     ("wrong", "message"),
     [
         ({"words": [1]}, "words.0: 1 is less than the minimum of 2"),
-        ({"population": {"size": 3}}, "population: Additional properties are not allowed ('size' was unexpected)"),
+        (
+            {"population": {"size": 3}},
+            "population: Additional properties are not allowed ('size' was unexpected)",
+        ),
         ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known; allowed are ect, "),
         ({"metrics": {"rnd": {"params": {"distance": "far"}}}}, "metrics: rnd: distance: 'far' is not known"),
-        ({"metrics": {"rnd": {"null": {"draws": 1}}}}, "metrics: rnd: null.draws: 1 is less than the minimum of 2"),
+        (
+            {"metrics": {"rnd": {"null": {"draws": 1}}}},
+            "metrics: rnd: null.draws: 1 is less than the minimum of 2",
+        ),
         ({"null": {"draw": 5}}, "null: Additional properties are not allowed ('draw' was unexpected)"),
     ],
 )

@@ -319,9 +319,9 @@ def summarise(simulation: Simulation) -> list[str]:
         for cell in simulation.cells.values()
     }
     figures = {"p-values": p_values(uniform, simulation.labels)}
-    figures |= {
-        f"coverage-{true.replace('_', '-')}": coverage(results, simulation.labels, true) for true in TRUE
-    }
+    level = simulation.config["coverage"]["level"]
+    for true in TRUE:
+        figures[f"coverage-{true.replace('_', '-')}"] = coverage(results, simulation.labels, true, level)
     for name, figure in figures.items():
         stem = simulation.results / "figures" / name
         save(figure, stem)

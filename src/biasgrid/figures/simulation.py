@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MultipleLocator, PercentFormatter
 from scipy.stats import kstwo
 
 from ..errors import BiasgridError
@@ -53,20 +53,26 @@ def p_values(
     legend = [(f"{words} words a set", Line2D([], [], color=colours[words])) for words in sizes]
     black = {"color": "black", "linewidth": 1.0}
     if any(not bias for *_, bias in tested):
-        legend += [("new words of one population", Line2D([], [], **black))]
+        legend += [("new words, both sets from one population", Line2D([], [], **black))]
     if any(bias for *_, bias in tested):
-        legend += [("biased words, labels exchanged", Line2D([], [], linestyle=DRAWN_DASHED, **black))]
-    legend += [("all curves of a panel, 95 times in 100", Patch(**BAND))]
+        legend += [
+            (
+                "biased words whose labels were exchanged at random",
+                Line2D([], [], linestyle=DRAWN_DASHED, **black),
+            )
+        ]
+    legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", Patch(**BAND))]
     columns = min(len(metrics), 3)
-    across, head, foot, left = PAGE[0] - 2 * MARGIN, 0.24, 0.38, 0.42
-    width = min(across / columns - left - 0.08, 1.9)
+    head, foot, left = 0.24, 0.42, 0.42
+    panel = (PAGE[0] - MARGIN) / max(columns, 2)
+    width = panel - left - 0.12
     down = head + width + foot
     figure, top = _page(
-        "p-values where there is nothing to find", note, legend, across, ceil(len(metrics) / columns) * down
+        "p-values where there is nothing to find", note, legend, PAGE[0], ceil(len(metrics) / columns) * down
     )
     for i, metric in enumerate(metrics):
         row, column = divmod(i, columns)
-        place = MARGIN + left + column * (across / columns), top + row * down + head
+        place = MARGIN + left + column * panel, top + row * down + head
         axes = _axes(figure, *place, width, width)
         curves = {key[1:]: values for key, values in tested.items() if key[0] == metric}
         x = np.linspace(0, 1, 201)
@@ -93,7 +99,7 @@ def p_values(
 
 
 @_styled
-def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str) -> Figure:
+def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level: float) -> Figure:
     """Share of intervals that hold the true value (`true`: "expected" or "all_words"), of simulation.csv.
 
     A column of panels a kind of interval, a row a bias; marks are metrics, with the 95 % interval that the number of
@@ -108,22 +114,22 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str) -> Fig
     sizes, biases = sorted(table["words"].unique()), sorted(table["bias"].unique())
     looks = {metric: _look(i) for i, metric in enumerate(metrics)}
     low = table["value"].min() < LOWEST
-    note = f"Share of 95 % intervals that hold {TRUE[true]}. Vertical lines: what the number of repetitions leaves open (95 %)."
+    note = f"Share of intervals that hold {TRUE[true]}. Lines: what the number of repetitions leaves open."
     legend = [(labels[metric], Line2D([], [], **looks[metric])) for metric in metrics]
-    legend += [("95 %", Line2D([], [], **DASHED))]
+    legend += [(f"{100 * level:g} %", Line2D([], [], **DASHED))]
     if low:
-        note += f" Open marks at the edge: below {LOWEST:.0%}."
-    across, left, gap = PAGE[0] - 2 * MARGIN, 0.85, 0.18
-    width, height, head, foot = (across - left) / len(kinds) - gap, 1.25, 0.24, 0.34
+        note += f" Open marks at the edge: below {100 * LOWEST:g} %."
+    left, gap = 0.85, 0.18
+    width, height, head, foot = (PAGE[0] - MARGIN - left) / len(kinds) - gap, 1.25, 0.24, 0.38
     down = head + len(biases) * (height + 0.16) + foot
-    figure, top = _page(f"Do intervals hold {TRUE[true]}?", note, legend, across, down)
+    figure, top = _page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], down)
     bottom = LOWEST - 0.01 if low else min(0.9, table["low"].min()) - 0.01
     for column, kind in enumerate(kinds):
         for row, bias in enumerate(biases):
             place = MARGIN + left + column * (width + gap), top + head + row * (height + 0.16)
             axes = _axes(figure, *place, width, height)
             part = table[(table["what"] == kind + ending) & (table["bias"] == bias)]
-            _coverage_panel(axes, part, metrics, sizes, looks, bottom)
+            _coverage_panel(axes, part, metrics, sizes, looks, bottom, level)
             if row == 0:
                 axes.set_title(KINDS.get(kind, kind), weight="bold", pad=4)
             if row < len(biases) - 1:
@@ -138,11 +144,13 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str) -> Fig
     return figure
 
 
-def _coverage_panel(axes: Axes, table: pd.DataFrame, metrics, sizes, looks, bottom: float) -> None:
+def _coverage_panel(
+    axes: Axes, table: pd.DataFrame, metrics, sizes, looks, bottom: float, level: float
+) -> None:
     places = np.arange(len(sizes))
     for place in places[::2]:
         axes.axvspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
-    axes.axhline(0.95, **DASHED)
+    axes.axhline(level, **DASHED)
     for i, metric in enumerate(metrics):
         mine = table[table["metric"] == metric]
         x = np.searchsorted(sizes, mine["words"]) + (i - (len(metrics) - 1) / 2) * 0.84 / len(metrics)
@@ -154,7 +162,8 @@ def _coverage_panel(axes: Axes, table: pd.DataFrame, metrics, sizes, looks, bott
         edge = looks[metric] | {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.8}
         axes.plot(x[~there], np.full((~there).sum(), bottom), clip_on=False, zorder=4, **edge)
     axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(bottom, 1.004), xticks=places, xticklabels=sizes)
+    axes.yaxis.set_major_locator(MultipleLocator(0.05 if bottom > 0.75 else 0.1))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
-    axes.tick_params(axis="x", length=0)
+    axes.tick_params(axis="x", length=0, pad=5)
     axes.tick_params(axis="y", labelsize=SMALL, color=GREY)
     axes.spines["left"].set_visible(True)
