@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from . import metrics
@@ -51,7 +52,16 @@ def head(cell: Cell, spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def model_of(study: Study, cell: Cell) -> EmbeddingStore | DebiasedModel:
     """The model that a cell is measured on, under its transform, if any."""
-    model = study_store(study.embeddings, cell.model, study.models[cell.model])
+    made = study.embeddings / cell.model / "model.json"
+    stamp = made.read_bytes() if made.is_file() else b""
+    model = _opened(str(study.embeddings), cell.model, json.dumps(study.models[cell.model]), stamp)
     if cell.debias == UNTOUCHED:
         return model
     return model.under(Transform.load(study.transform_file(cell.model, cell.debias)))
+
+
+@lru_cache(maxsize=16)
+def _opened(folder: str, name: str, model: str, stamp: bytes) -> EmbeddingStore:
+    """A study's store, opened once for all cells that this process measures on it; `stamp` is another when it is
+    made anew."""
+    return study_store(folder, name, json.loads(model))

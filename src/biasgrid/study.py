@@ -319,19 +319,12 @@ class Study:
     @cached_property
     def inferences(self) -> dict[str, Inference]:
         """What is inferred, by the name of the cell, where the config asks for it."""
-        study_seed, found = self.config["seed"], {}
+        found = {}
         for name, cell in self.cells.items():
             if wanted := self._inferred(cell):
-                # as for the cell's own: a debiased model draws what the untouched one draws
-                # and metrics of one query draw alike: WEAT's statistic and effect size have one p-value
-                drawn = f"inference/{cell.model}/{UNTOUCHED}/{cell.query}"
-                seeds = {
-                    "draw_seed": cell_seed(study_seed, drawn),
-                    "set_seed": cell_seed(study_seed, "bootstrap"),
-                }
-                found[name] = Inference(
-                    cell, _canonical(json.loads(cell.spec) | {"inference": wanted | seeds})
-                )
+                # one seed for all: cells that have the same sets of words draw alike
+                wanted["draw_seed"] = cell_seed(self.config["seed"], "inference")
+                found[name] = Inference(cell, _canonical(json.loads(cell.spec) | {"inference": wanted}))
         return found
 
     def _inferred(self, cell: Cell) -> dict[str, dict[str, Any]]:

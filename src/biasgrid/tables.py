@@ -26,13 +26,15 @@ OVERALL = "Overall"
 CORRELATIONS = ("spearman", "kendall", "pearson")
 
 
-def scores(cells: Iterable[Path], inferences: Iterable[Path] = (), interval: str = "bca") -> pd.DataFrame:
+def scores(
+    cells: Iterable[Path], inferences: Iterable[Path] = (), interval: str = "jackknife"
+) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
     has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
-    (`interval`: "bca" or "percentile") are those of the cell's file among `inferences`, empty where there is none.
-    Raises BiasgridError for a file that is no cell.
+    (`interval`: "jackknife", "percentile" or "bca") are those of the cell's file among `inferences`, empty where
+    there is none. Raises BiasgridError for a file that is no cell.
     """
     inferred = {(key, query): result for key, query, result in _results(inferences)}
     rows: dict[tuple, dict] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -118,20 +119,51 @@ def find(
     Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `paired`,
     where a word keeps every place it has in the set because each place belongs to another pair.
     """
-    width = len(options.preprocessors)
-    keys = [variant(word, p, model.vocab_prefix) for word in words for p in options.preprocessors]
-    rows = model.rows(keys)
+    # a transform changes vectors, and finds what its model finds
+    store = model.model if isinstance(model, DebiasedModel) else model
+    variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
+    slots, keys, rows, found = _looked_up(store, tuple(words), variants, options.strategy, paired)
+    vectors = model.take(keys, rows)
+    if options.normalize:
+        vectors = unit(vectors)
+    places = slots // len(variants)
+    return FoundSet(
+        name=name,
+        words=tuple(words[p] for p in places),
+        keys=keys,
+        # under "first" a pair holds whichever variant each side was found as
+        slots=places if options.strategy == "first" else slots,
+        vectors=vectors,
+        found={word: list(entries) for word, entries in found.items()},
+        lost=tuple(word for word in dict.fromkeys(words) if word not in found),
+    )
+
+
+# a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times
+@lru_cache(maxsize=128)
+def _looked_up(
+    store: EmbeddingStore,
+    words: tuple[str, ...],
+    preprocessors: tuple[tuple[tuple[str, Any], ...] | Callable[[str], str], ...],
+    strategy: str,
+    paired: bool,
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]]]:
+    """Slots that are taken, their keys and rows in the store, and word -> the keys that it was found as."""
+    variants = [p if callable(p) else dict(p) for p in preprocessors]
+    width = len(variants)
+    keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
+    rows = store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
-    hits = ((rows >= 0) & np.array([key != model.vocab_prefix for key in keys])).tolist()
+    hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys])).tolist()
     slots = []
-    found: dict[str, list[str]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     seen: set[str] = set()
     for place, word in enumerate(words):
         of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
-        if options.strategy == "first":
+        if strategy == "first":
             of_word = of_word[:1]
         if of_word:
-            found[word] = list(dict.fromkeys(keys[slot] for slot in of_word))
+            found[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
         if paired:
             seen = set()
         for slot in of_word:
@@ -139,20 +171,10 @@ def find(
                 seen.add(keys[slot])
                 slots.append(slot)
     slots = np.array(slots, dtype=np.int64)
-    vectors = model.take([keys[s] for s in slots], rows[slots])
-    if options.normalize:
-        vectors = unit(vectors)
-    places = slots // width
-    return FoundSet(
-        name=name,
-        words=tuple(words[p] for p in places),
-        keys=tuple(keys[s] for s in slots),
-        # under "first" a pair holds whichever variant each side was found as
-        slots=places if options.strategy == "first" else slots,
-        vectors=vectors,
-        found=found,
-        lost=tuple(word for word in dict.fromkeys(words) if word not in found),
-    )
+    rows = rows[slots]
+    slots.setflags(write=False)
+    rows.setflags(write=False)
+    return slots, tuple(keys[slot] for slot in slots), rows, found
 
 
 def matched(sets: Sequence[FoundSet]) -> list[FoundSet]:

@@ -25,7 +25,7 @@ from ..metrics.registry import Metric, one_by_one
 from ..query import Query
 from ..study import Inference, Study
 from ..words import FoundSet, WordOptions
-from .bootstrap import drawn_counts, intervals
+from .bootstrap import digest, drawn_counts, intervals
 from .permutation import ALTERNATIVES, Permutation, deal, permutation_test
 
 __all__ = [
@@ -33,16 +33,19 @@ __all__ = [
     "BIAS",
     "Permutation",
     "Sampled",
+    "exchange_test",
     "infer_cell",
     "infer_query",
     "intervals",
     "permutation_test",
-    "exchange_test",
 ]
 
 BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
 # weights of samples that are in memory at a time: 8 MB of float64
 BLOCK = 2**20
+# a set of more words is left out group by group, and no word of it alone
+MOST_WORDS = 200
+GROUPS = 100
 
 
 def infer_cell(study: Study, inference: Inference) -> None:
@@ -78,18 +81,18 @@ def infer_query(
     bootstrap: Mapping[str, Any] | None = None,
     sensitivity: Mapping[str, Any] | None = None,
     draw_seed: int = 0,
-    set_seed: int = 0,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
     (sub-queries, draws), None without a bootstrap.
 
     permutation  draws, exact, alternative ("bias", the metric's own, where left out): see `permutation_test`
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
-    sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word, `halves`
-                 the mean distance of the value of half the target words, and of half the attribute words, to that
-                 of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
-    seed         the metric's own, where it draws; `draw_seed` is that of partitions and halves, `set_seed` that of
-                 bootstrap samples, which are the same for every query that has the set
+    sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
+                 `halves` the mean distance of the value of half the target words, and of half the attribute words,
+                 to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
+    seed         the metric's own, where it draws
+    draw_seed    of partitions, samples and halves; what is drawn of a set (partitions: of sets) depends on it and on
+                 the set's words, so that all queries, metrics and models that have the set draw alike
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
@@ -116,24 +119,28 @@ def infer_query(
                 continue
             record["value"] = sampled.value
             if permutation is not None:
-                tested = exchange_test(sampled, [draw_seed, place], **permutation)
+                tested = exchange_test(sampled, seed=draw_seed, **permutation)
                 record["permutation"] = {"reason": tested} if isinstance(tested, str) else _as_record(tested)
             if bootstrap is not None:
-                samples[place] = sampled.bootstrap(bootstrap["draws"], set_seed)
-                record["bootstrap"] = intervals(
+                samples[place] = sampled.bootstrap(bootstrap["draws"], draw_seed)
+                record["bootstrap"] = found_intervals = intervals(
                     samples[place], sampled.value, sampled.by_set, bootstrap["level"]
                 )
+                # it is as long on both sides, wherever the metric's range ends
+                found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *metric.range).tolist()
             if sensitivity is not None:
                 record["influence"] = sampled.influence()
-                rng = np.random.default_rng([draw_seed, place, 1])
-                record["halves"] = sampled.halves(sensitivity.get("halves", 100), rng)
+                record["halves"] = sampled.halves(sensitivity.get("halves", 100), draw_seed)
     return as_finite(results), samples
 
 
 def exchange_test(
-    sampled: Sampled, seed: int | Sequence[int], *, alternative: str = BIAS, **options: int
+    sampled: Sampled, *, seed: int = 0, alternative: str = BIAS, **options: int
 ) -> Permutation | str:
-    """The permutation test of a metric on a query, or why there is none."""
+    """The permutation test of a metric on a query, or why there is none.
+
+    Which partitions are drawn depends on `seed` and on the words of the sets: queries that have the sets draw alike.
+    """
     metric = sampled.metric
     if metric.no_test:
         return metric.no_test
@@ -153,13 +160,17 @@ def exchange_test(
             return sampled.statistic(targets, dealt)
         return sampled.statistic(dealt, attributes)
 
+    # a metric's arrays are as long as all sets, and not only as those that are exchanged
+    block = _rows(sum(map(len, sampled.units)))
     return permutation_test(
-        statistic,
+        lambda labels: np.concatenate(
+            [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
+        ),
         [len(s.keys) for s in exchanged],
         shared,
         pairs=metric.exchanged == "pairs",
         alternative=metric.bias if alternative == BIAS else alternative,
-        seed=seed,
+        seed=[seed, digest(keys)],
         **options,
     )
 
@@ -209,6 +220,11 @@ class Sampled:
         return cls(metric, query, targets, attributes, value, statistic, list(units), list(places))
 
     @property
+    def words(self) -> list[Sequence[str]]:
+        """The words of each set, as given."""
+        return [s.words for s in (*self.query.target_sets, *self.query.attribute_sets)]
+
+    @property
     def has_forms(self) -> bool:
         """Whether a word was found in several forms."""
         return any(len(unit) > len(place) for unit, place in zip(self.units, self.places, strict=True))
@@ -227,7 +243,7 @@ class Sampled:
         """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
         each target set, then each attribute set. They are moved by what value and statistic differ in."""
         samples = max(map(len, counts))
-        rows = max(1, BLOCK // (2 * sum(len(unit) for unit in self.units)))
+        rows = _rows(sum(map(len, self.units)))
         values = [
             self.statistic(*self._weights([c[start : start + rows] if len(c) > 1 else c for c in counts]))
             for start in range(0, samples, rows)
@@ -236,37 +252,45 @@ class Sampled:
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
         """The value of each bootstrap sample (draws,)."""
-        words = [s.words for s in (*self.query.target_sets, *self.query.attribute_sets)]
-        counts = [drawn_counts(w, places, draws, seed) for w, places in zip(words, self.places, strict=True)]
+        counts = [
+            drawn_counts(words, places, draws, seed)
+            for words, places in zip(self.words, self.places, strict=True)
+        ]
         return self.values(self._paired(counts))
 
     @cached_property
     def by_set(self) -> list[np.ndarray]:
         """The value without each word in turn, an array a set; of pairs the first set's alone. NaN for a set's only
-        word."""
-        sizes = [len(places) for places in self.places]
-        left_out = [size if not self._follows(i) else 0 for i, size in enumerate(sizes)]
-        ends = np.cumsum(left_out)
-        counts = [np.ones((ends[-1], size)) for size in sizes]
-        for i, (end, number) in enumerate(zip(ends, left_out, strict=True)):
-            counts[i][np.arange(end - number, end), np.arange(number)] = 0 if number > 1 else 1
-        values = np.split(self.values(self._paired(counts)), ends[:-1])
-        return [np.full(1, math.nan) if len(v) == 1 else v for v in values if len(v)]
+        word. Of a set of more than 200 words, the value without each of 100 groups of words."""
+        whole = [np.ones((1, len(places))) for places in self.places]
+        found = []
+        for i, places in enumerate(self.places):
+            if self._follows(i):
+                continue
+            size = len(places)
+            if size == 1:
+                found.append(np.full(1, math.nan))
+                continue
+            group = np.arange(size) % (GROUPS if size > MOST_WORDS else size)
+            without = (np.arange(group.max() + 1)[:, None] != group).astype(np.float64)
+            found.append(self.values(self._paired([*whole[:i], without, *whole[i + 1 :]])))
+        return found
 
     def influence(self) -> dict[str, dict[str, float]]:
-        """Set -> word -> how the value changes when the word (of pairs: the pair) is left out."""
+        """Set -> word -> how the value changes when the word (of pairs: the pair) is left out. Sets of more than 200
+        words, of which none can matter much, are not in it."""
         sets = [*self.targets, *self.attributes]
         kept = [i for i in range(len(sets)) if not self._follows(i)]
-        given = [*self.query.target_sets, *self.query.attribute_sets]
         return {
             sets[i].name: {
-                given[i].words[place]: float(value - self.value)
+                self.words[i][place]: float(value - self.value)
                 for place, value in zip(self.places[i], values, strict=True)
             }
             for i, values in zip(kept, self.by_set, strict=True)
+            if len(self.places[i]) <= MOST_WORDS
         }
 
-    def halves(self, halves: int, rng: np.random.Generator) -> dict[str, float]:
+    def halves(self, halves: int, seed: int) -> dict[str, float]:
         """Mean distance to the value when each target set, and when each attribute set, is a random half of itself
         (rounded down, at least one word)."""
         found = {}
@@ -279,6 +303,7 @@ class Sampled:
             for i in sets:
                 size = len(self.places[i])
                 half = max(size // 2, 1)
+                rng = np.random.default_rng([seed, digest(self.words[i]), 2])
                 counts[i] = 1.0 - deal((half, size - half), halves, rng)
             found[side] = float(np.abs(self.values(self._paired(counts)) - self.value).mean())
         return found
@@ -303,6 +328,12 @@ class Sampled:
             sides.append(weights)
             first += len(sets)
         return sides[0], sides[1]
+
+
+def _rows(words: int) -> int:
+    """How many samples of so many words are worked on at once: a power of two, so that queries of about as many words
+    work on the same ones."""
+    return 2 ** max(int(math.log2(BLOCK / words)), 0)
 
 
 def _as_record(tested: Permutation) -> dict[str, Any]:

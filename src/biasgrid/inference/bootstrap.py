@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 # more undefined samples than this share, and the rest say nothing about the value
 MOST_UNDEFINED = 0.05
@@ -33,7 +33,7 @@ def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int
     chosen = index[positions]
     lacking = chosen < 0
     if lacking.any():
-        again = np.random.default_rng([seed, _digest(words), 1])
+        again = np.random.default_rng([seed, digest(words), 1])
         chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
     cells = chosen + len(places) * np.arange(draws)[:, None]
     return np.bincount(cells.ravel(), minlength=draws * len(places)).reshape(draws, len(places))
@@ -42,37 +42,40 @@ def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int
 @lru_cache(maxsize=64)
 def _positions(words: tuple[str, ...], draws: int, seed: int) -> np.ndarray:
     """Places in the set that are drawn: (draws, words)."""
-    drawn = np.random.default_rng([seed, _digest(words)]).integers(len(words), size=(draws, len(words)))
+    drawn = np.random.default_rng([seed, digest(words)]).integers(len(words), size=(draws, len(words)))
     drawn.setflags(write=False)
     return drawn
 
 
-def _digest(words: Sequence[str]) -> int:
+def digest(words: Sequence[str]) -> int:
+    """A number that stands for a list of words in a seed."""
     return int.from_bytes(hashlib.sha256("\n".join(words).encode()).digest()[:8], "big")
 
 
 def intervals(
     samples: np.ndarray, observed: float, without: Sequence[np.ndarray], level: float
 ) -> dict[str, Any]:
-    """The bootstrap of a value: draws, undefined, mean, standard_error, percentile and bca.
+    """The bootstrap of a value: draws, undefined, mean, standard_error, percentile, bca and jackknife.
 
     samples    the value of each bootstrap sample; NaN where undefined
     observed   the value of the words as they are
     without    the value without each word in turn, one array a set (pairs: one for both sets)
     level      share of the distribution that an interval holds
 
-    `percentile` and `bca` are [low, high], [NaN, NaN] where there is none: more than 5 % of the samples are
-    undefined; and for `bca` where no sample, or all, lie on one side of the value or a word cannot be left out.
-    Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9 to 14.15,
-    for several sets with the acceleration that scipy.stats.bootstrap takes, whose intervals of the same samples
-    these are.
+    The last three are [low, high], [NaN, NaN] where there is none: more than 5 % of the samples are undefined; for
+    `bca` where no sample, or all, lie on one side of the value; for `bca` and `jackknife` where a word cannot be
+    left out. Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9
+    to 14.15, for several sets with the acceleration that scipy.stats.bootstrap takes, whose intervals of the same
+    samples both are. Jackknife: the value and, to both sides, so many standard errors (equation 11.5, summed over
+    the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no samples.
     """
+    tail = (1 - level) / 2
     defined = samples[np.isfinite(samples)]
     none = [math.nan, math.nan]
     record = {"draws": len(samples), "undefined": len(samples) - len(defined)}
     if not math.isfinite(observed) or record["undefined"] > MOST_UNDEFINED * len(samples):
-        return record | {"mean": math.nan, "standard_error": math.nan, "percentile": none, "bca": none}
-    tail = (1 - level) / 2
+        unknown = {"mean": math.nan, "standard_error": math.nan, "percentile": none, "bca": none}
+        return record | unknown | {"jackknife": none}
     below = ((defined < observed).mean() + (defined <= observed).mean()) / 2
     z0, a = ndtri(below), _acceleration(without)
     z = z0 + ndtri([tail, 1 - tail])
@@ -82,7 +85,18 @@ def intervals(
         "standard_error": float(defined.std(ddof=1)) if len(defined) > 1 else math.nan,
         "percentile": np.quantile(defined, [tail, 1 - tail]).tolist(),
         "bca": np.quantile(defined, shares).tolist() if np.isfinite(shares).all() else none,
+        "jackknife": _jackknife(observed, without, tail),
     }
+
+
+def _jackknife(observed: float, without: Sequence[np.ndarray], tail: float) -> list[float]:
+    words = np.array([len(values) for values in without])
+    parts = np.array([((values - values.mean()) ** 2).sum() for values in without]) * (words - 1) / words
+    if not parts.sum() > 0:
+        return [observed, observed] if parts.sum() == 0 else [math.nan, math.nan]
+    freedom = parts.sum() ** 2 / (parts**2 / (words - 1)).sum()
+    reach = float(stdtrit(freedom, 1 - tail)) * math.sqrt(parts.sum())
+    return [observed - reach, observed + reach]
 
 
 def _acceleration(without: Sequence[np.ndarray]) -> float:

@@ -112,6 +112,9 @@ def permutation_test(
                 block[:, free] = dealt
                 dealt = block
         values[start:stop] = statistic(dealt)
+    if enumerated:
+        # the first: it is as extreme as itself, however precisely a metric is computed
+        values[0] = observed
     p_value = p_low = p_high = p_normal = math.nan
     if math.isfinite(observed) and np.isfinite(values).all():
         p_value, p_low, p_high = _share(values, observed, alternative, not enumerated)

@@ -40,9 +40,14 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, distance: str = "no
         product = share @ across
         if distance == "cos":
             return np.clip(product / np.sqrt(length * squares), -1.0, 1.0)
-        apart = length - 2 * product + squares
-        # a mean that is the word itself: rounding is no distance
-        return np.sqrt(np.where(apart > 1e-14 * (length + squares), apart, 0.0))
+        # squared distances, in place: arrays of many samples and words are slow to make
+        product *= -2
+        product += length
+        product += squares
+        if product.min() < 1e-12 * squares.min():
+            # a mean that is the word itself: rounding is no distance
+            product[product < 1e-14 * (length + squares)] = 0.0
+        return np.sqrt(product, out=product)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = map(to_mean, targets)

@@ -7,9 +7,12 @@ what is a product of matrix and vector for one split is a product of two matrice
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections import OrderedDict
 from collections.abc import Callable
 from numbers import Integral, Real
+from threading import Lock
 
 import numpy as np
 
@@ -19,6 +22,8 @@ from .registry import Detail, Metric, Score
 
 # no probability is further from the exact one than this, or than rounding puts it where vectors are very long ...
 PRECISION = 1e-9
+# of samples: the part of the way from the classifier of all words to a sample's that may be missing
+ROUGH = 1e-4
 # ... and next to vectors longer than this the penalty drowns in rounding
 LONGEST = 1e6
 # words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
@@ -111,12 +116,28 @@ def _resampled(
     trained on with that weight: to first order the splits' mean, and without their luck.
     """
     weight = 1 - test_size if holdout else 1.0
+    words, attributes = (np.hstack([v, np.ones((len(v), 1))]) for v in (words, attributes))
+    longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (words, attributes)))
+    trained_on = _digest(attributes)
+
+    def of_samples(train: np.ndarray) -> np.ndarray:
+        if train.shape[1] == 1:
+            return _classifiers(attributes, train, longest)
+        start = np.zeros((attributes.shape[1], 1))
+        if ((train >= 0).all(axis=1) | (train <= 0).all(axis=1)).all():
+            # no word changes sets: samples are near to what all words give
+            whole = weight * np.sign(train.sum(axis=1, keepdims=True))
+            start = _of_all_queries((trained_on, _digest(whole)), lambda: of_samples(whole))
+        return _classifiers(attributes, train, longest, start, ROUGH)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = attribute_weights
         # in a sample, a row is in one set at most: its weight says how often, the sign in which
         train = weight * (first - second).T
-        negative, _ = probabilities(words, [attributes, attributes[:0]], train)
+        if not longest < LONGEST:
+            return np.full(train.shape[1], np.nan)
+        classifiers = _of_all_queries((trained_on, _digest(train)), lambda: of_samples(train))
+        negative = _logistic(words @ classifiers)[1]
         # 0 log 0 is 0
         surprise = (negative * np.log(np.maximum(negative, TINY))).T
         counts = sum(targets)
@@ -125,6 +146,32 @@ def _resampled(
         return np.where(words_used > 1, np.maximum(divergence, 0.0), np.nan)
 
     return statistic
+
+
+# What classifiers are trained on does not depend on target words: queries that have the attribute sets share them.
+_TRAINED: OrderedDict[tuple[bytes, bytes], np.ndarray] = OrderedDict()
+_TRAINING: dict[tuple[bytes, bytes], Lock] = {}
+_LOCK = Lock()
+MOST_TRAINED = 64
+
+
+def _of_all_queries(key: tuple[bytes, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
+    """What `train` returns, computed once for all threads that have the key."""
+    with _LOCK:
+        lock = _TRAINING.setdefault(key, Lock())
+    with lock:
+        trained = _TRAINED.get(key)
+        if trained is None:
+            trained = train()
+            with _LOCK:
+                _TRAINED[key] = trained
+                while len(_TRAINED) > MOST_TRAINED:
+                    _TRAINING.pop(_TRAINED.popitem(last=False)[0], None)
+    return trained
+
+
+def _digest(array: np.ndarray) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(array), digest_size=16).digest()
 
 
 def _check(
@@ -214,24 +261,41 @@ def probabilities(
     longest = math.sqrt(max((words**2).sum(axis=1).max(), (targets**2).sum(axis=1).max()))
     if not longest < LONGEST:
         return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
+    weights = _classifiers(words, train, longest)
+    return _logistic(targets @ weights)[1], words @ weights > 0
+
+
+def _classifiers(
+    words: np.ndarray,
+    train: np.ndarray,
+    longest: float,
+    start: np.ndarray | None = None,
+    part: float = 0.0,
+) -> np.ndarray:
+    """Weights (dimensions, splits) of a classifier for each column of `train`, see `probabilities`.
+
+    No probability of a word that is no longer than `longest` is further than PRECISION from that of the minimum; or
+    the gradient is the `part` of that at `start` (dimensions, 1).
+    """
+    basis = None
     if len(words) < words.shape[1]:
         # the weights lie in the span of the words: as many coordinates as words are enough
         basis, triangle = np.linalg.qr(words.T)
-        words, targets = np.ascontiguousarray(triangle.T), targets @ basis
+        words = np.ascontiguousarray(triangle.T)
     # the penalty curves by 1, so weights are no further from the minimum than the gradient is long, and a
     # probability, whose slope in the margin is 1/4 at most, no further than that times longest / 4
     precise = 4 * PRECISION / longest
-    everything = np.ones((len(words), 1), dtype=bool)
-    # the splits start from what all words give together; that need be exact only if it is the answer
-    enough = precise if (train == 1).all() else 1e7 * precise
-    start = _minimise(words, everything, np.zeros((words.shape[1], 1)), enough)
+    if start is None:
+        # the splits start from what all words give together; that need be exact only if it is the answer
+        whole = np.sign(train.sum(axis=1, keepdims=True))
+        enough = precise if (train == whole).all() else 1e7 * precise
+        start = _minimise(words, whole, np.zeros((words.shape[1], 1)), enough)
+    elif basis is not None:
+        start = basis.T @ start
     width = max(1, BLOCK // len(words))
-    results = []
-    for block in np.split(train, range(width, train.shape[1], width), axis=1):
-        weights = _minimise(words, block, start, precise)
-        results.append((_logistic(targets @ weights)[1], words @ weights > 0))
-    negative, correct = (np.hstack(parts) for parts in zip(*results, strict=True))
-    return negative, correct
+    blocks = np.split(train, range(width, train.shape[1], width), axis=1)
+    weights = np.hstack([_minimise(words, block, start, precise, part) for block in blocks])
+    return weights if basis is None else basis @ weights
 
 
 def liblinear_probabilities(
@@ -253,11 +317,14 @@ def liblinear_probabilities(
     return negative, correct
 
 
-def _minimise(words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_length: float) -> np.ndarray:
+def _minimise(
+    words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_length: float, part: float = 0.0
+) -> np.ndarray:
     """Weights (coordinates, splits): column j minimises |w|^2/2 + sum log(1 + exp(-x w)), x in train[:, j] (a word
     that is trained on k times is a term with k before it, -k times a term with k before it and -x in it).
 
-    Newton's method from `start` (coordinates, 1), all columns in step; NaN if it does not get there.
+    Newton's method from `start` (coordinates, 1), all columns in step, until the gradient has the length, or the part
+    `part` of its length at the start; NaN if it does not get there.
     """
     # single precision halves the time a step takes and is not seen in the result, as the gradient is always
     # computed in double; next to very long vectors it would lose the penalty
@@ -269,12 +336,14 @@ def _minimise(words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_
     weights = np.repeat(start, train.shape[1], axis=1)
     margins = words @ weights
     loss, push = _loss(weights, margins, times, sign)
-    before = close
+    before = None
     for _ in range(MAX_STEPS):
         pull = train * push
         gradient = weights - words.T @ pull
         length = np.sqrt((gradient**2).sum(axis=0))
-        if length.max() <= close:
+        if before is None:
+            before, close = close, np.maximum(close, part * length)
+        if (length <= close).all():
             return weights
         # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
         step = _newton_step(
