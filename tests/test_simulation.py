@@ -120,8 +120,8 @@ def test_p_values_are_uniform_where_there_is_nothing_to_find(name, draws, exact,
 def test_wrong_p_values_are_found_out(monkeypatch, wrong):
     draws = 19
 
-    def test(sampled, seed, **options):
-        tested = exchange_test(sampled, seed, **options)
+    def test(sampled, **options):
+        tested = exchange_test(sampled, **options)
         return dataclasses.replace(tested, p_value=float(wrong(tested.p_value, draws)))
 
     monkeypatch.setattr(simulation, "exchange_test", test)
@@ -151,6 +151,9 @@ def test_coverage_of_a_truth_that_is_known():
     assert found["all_words"] == pytest.approx(bias, abs=0.01)
     # the bootstrap's variance of a mean is (n - 1) / n of the right one (Efron & Tibshirani 1993, section 5.2)
     assert found["standard_error"] == pytest.approx(deviation * math.sqrt((n - 1) / n), rel=0.06)
+    # Student's t for two sets of one variance: Satterthwaite's degrees of freedom are no more than 2 n - 2
+    exact = found["intervals"]["jackknife"]
+    assert exact["expected"] / 200 == pytest.approx(0.95, abs=0.04)
     for kind in ("percentile", "bca"):
         part = found["intervals"][kind]
         assert part["intervals"] == 200

@@ -204,7 +204,7 @@ def under_null(
         looked_up = subquery(metric, query, found_sets, WordOptions())[:2]
         seeds = rng.integers(2**32, size=2).tolist()
         sampled = Sampled.of(metric, query, *looked_up, params, WordOptions(), seeds[0])
-        tested = exchange_test(sampled, seeds[1], draws=draws, exact=exact)
+        tested = exchange_test(sampled, seed=seeds[1], draws=draws, exact=exact)
         found["p_values"].append(tested.p_value)
         found["uniform"].append(tested.p_value - rng.random() * (tested.p_value - _next_smaller(tested)))
     return found
@@ -223,7 +223,7 @@ def coverage(
     level: float,
     truth: int,
 ) -> dict[str, Any]:
-    """How often a metric's bootstrap intervals hold the true value, which is one of two.
+    """How often a metric's intervals hold the true value, which is one of two.
 
     expected   the mean value of sets of so many words, over `truth` draws from the populations; deviation: their
                standard deviation
@@ -255,7 +255,7 @@ def coverage(
             model,
             params,
             seed=seeds[0],
-            set_seed=seeds[1],
+            draw_seed=seeds[1],
             bootstrap={"draws": draws, "level": level},
         )
         if result["status"] == "ok":

@@ -19,7 +19,7 @@ from .grid import DASHED, GREY, MARGIN, MODEL_COLOURS, NORMAL, PAGE, SMALL, _axe
 
 BAND = {"facecolor": "#E4E4E4", "linewidth": 0}
 DRAWN_DASHED = (0, (3, 1.5))
-KINDS = {"percentile": "percentile", "bca": "BCa"}
+KINDS = {"percentile": "bootstrap, percentile", "bca": "bootstrap, BCa"}
 TRUE = {
     "expected": "the mean score of sets of that many words",
     "all_words": "the score of the whole populations that the words come from",
