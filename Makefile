@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation multilingual
 
-.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full test cluster-test lint install clean
+.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full simulation test cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -29,6 +29,11 @@ replications: $(REPLICATIONS)
 full: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
 
+# Do p-values and intervals hold what they promise? On simulated embeddings: docs/simulation.md
+simulation: .venv/installed
+	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --quiet rules
+	@echo "figures: results/simulation/figures   table: results/simulation/simulation.csv"
+
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -41,6 +46,7 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/snakemake --snakefile workflow/simulation.smk --lint
 
 install: .venv/installed
 

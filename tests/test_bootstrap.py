@@ -252,7 +252,11 @@ def test_rnsb_with_random_splits_is_moved_to_its_value(random_model):
     (other,), others = infer_query(metrics.rnsb, query, model, seed=2, bootstrap={"draws": 30})
     assert one["value"] != other["value"]
     assert one["value"] == metrics.rnsb(query, model, seed=1).value
-    assert samples - one["value"] == pytest.approx(others - other["value"])
+    # but not below 0, where the range ends
+    inside = (samples > 0) & (others > 0)
+    assert inside.mean() > 0.5
+    assert samples.min() >= 0
+    assert (samples - one["value"])[inside] == pytest.approx((others - other["value"])[inside])
     # a sample in which each word stands once would have the value: the samples lie around it
     assert samples.min() < one["value"] < samples.max()
 

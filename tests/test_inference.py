@@ -441,7 +441,7 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     assert (samples.dtype, samples.shape) == (np.float64, (1, 30))
     made = json.loads(study.inference_file(inference).read_text())["results"][0]["bootstrap"]
     assert made["percentile"] == pytest.approx(np.quantile(samples[0], [0.025, 0.975]))
-    assert (row["ci_low"], row["ci_high"]) == tuple(made["bca"])
+    assert (row["ci_low"], row["ci_high"]) == tuple(made["jackknife"])
 
 
 def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):

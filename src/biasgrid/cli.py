@@ -266,6 +266,19 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
     return {"figure": [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]}
 
 
+def simulate(args: argparse.Namespace) -> dict[str, Any]:
+    """One cell of a simulation; without --cell the table and the figures, from its cells."""
+    from . import simulation
+
+    chosen = simulation.Simulation.read(args.config)
+    if args.cell is None:
+        return {"results": simulation.summarise(chosen)}
+    if args.cell not in chosen.cells:
+        raise BiasgridError(f"{args.config}: no cell {args.cell!r}; it has {', '.join(chosen.cells)}")
+    simulation.simulate(chosen, chosen.cells[args.cell])
+    return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -395,6 +408,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(table, study=study, table={"required": True, "choices": TABLES})
     command(figure, study=study, figure={"required": True, "help": "such as rankings"})
+    command(
+        simulate,
+        config={"required": True, "type": Path, "help": "the simulation's config"},
+        cell={"help": "metric/words/bias"},
+    )
     return parser
 
 

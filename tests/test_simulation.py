@@ -1,0 +1,252 @@
+"""The simulation study: populations as planned, right p-values told from wrong ones, coverage of a known truth."""
+
+import dataclasses
+import json
+import math
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import yaml
+from conftest import ROOT
+
+from biasgrid import metrics, simulation
+from biasgrid.cli import main
+from biasgrid.inference import exchange_test
+from biasgrid.metrics.registry import Metric, Score
+from biasgrid.simulation import Population, Simulation, coverage, exchanged, under_null
+
+POPULATION = Population(dimensions=20, lean=0.5, topic=0.8, shared=0.5)
+TINY = {
+    "simulation": "tiny",
+    "metrics": {"rnd": {"label": "Distance"}, "mac": {"coverage": {"repetitions": 4}}},
+    "words": [4],
+    "bias": [0, 0.5],
+    "null": {"repetitions": 20, "draws": 19},
+    "coverage": {"repetitions": 6, "draws": 50, "truth": 20},
+}
+
+
+def shift(targets, attributes):
+    return Score(float(targets[0][:, 0].mean() - targets[1][:, 0].mean()))
+
+
+def shift_of_many(words, attributes):
+    def statistic(targets, attribute_weights):
+        first, second = (weights @ words[:, 0] / weights.sum(axis=1) for weights in targets)
+        return first - second
+
+    return statistic
+
+
+# the distance that the simulation plans between the target sets
+SHIFT = Metric("shift", "Shift", shift, (2, 1), (-math.inf, math.inf), 0.0, "", resampled=shift_of_many)
+
+
+def means(sets):
+    return [words.mean(axis=0)[:3].round(1).tolist() for words in sets]
+
+
+def test_sets_lie_where_they_are_planned():
+    rng = np.random.default_rng(1)
+    targets, attributes = POPULATION.draw(metrics.weat, 4000, 0.7, rng)
+    assert means(targets) == [[0.7, 0.8, 0], [0, 0.8, 0]]
+    assert means(attributes) == [[0.5, 0, 0], [0, 0, 0]]
+    # RNSB exchanges attribute words: there is its bias
+    targets, attributes = POPULATION.draw(metrics.rnsb, 4000, 0.7, rng)
+    assert means(targets) == [[0.5, 0.8, 0], [0, 0.8, 0]]
+    assert means(attributes) == [[0.7, 0, 0], [0, 0, 0]]
+    assert [len(side) for side in POPULATION.draw(metrics.ect, 4, 0, rng)] == [2, 1]
+
+
+@pytest.mark.parametrize("metric", [metrics.weat, metrics.ripa])
+def test_a_words_own_part_has_length_1_and_pairs_share_theirs(metric):
+    (first, second), _ = POPULATION.draw(metric, 4000, 0.7, np.random.default_rng(1))
+    own = [words - words.mean(axis=0) for words in (first, second)]
+    assert [(part**2).sum(axis=1).mean() for part in own] == pytest.approx([1, 1], abs=0.02)
+    assert (own[0] * own[1]).sum(axis=1).mean() == pytest.approx(0.5 if metric.paired else 0, abs=0.02)
+
+
+@pytest.mark.parametrize(("name", "side"), [("weat", 0), ("rnsb", 1)])
+def test_exchanged_labels_are_of_the_same_words(name, side):
+    rng = np.random.default_rng(2)
+    metric = metrics.REGISTRY[name]
+    drawn = POPULATION.draw(metric, 5, 0.7, rng)
+    dealt = exchanged(metric, *drawn, rng)
+    assert [len(words) for words in dealt[side]] == [5, 5]
+    assert sorted(map(tuple, np.concatenate(dealt[side]))) == sorted(map(tuple, np.concatenate(drawn[side])))
+    assert not np.array_equal(dealt[side][0], drawn[side][0])
+    assert dealt[1 - side] is drawn[1 - side]
+
+
+def test_exchanged_pairs_stay_pairs():
+    rng = np.random.default_rng(2)
+    (first, second), attributes = POPULATION.draw(metrics.ripa, 50, 0.7, rng)
+    (one, other), _ = exchanged(metrics.ripa, [first, second], attributes, rng)
+    swapped = (one != first).any(axis=1)
+    assert 10 < swapped.sum() < 40
+    assert np.array_equal(one[swapped], second[swapped])
+    assert np.array_equal(other[swapped], first[swapped])
+    assert np.array_equal(other[~swapped], second[~swapped])
+
+
+@pytest.mark.parametrize("bias", [0, 0.5])
+@pytest.mark.parametrize(("name", "draws", "exact"), [("weat", 19, 0), ("ripa", 19, 300), ("ect", 39, 0)])
+def test_p_values_are_uniform_where_there_is_nothing_to_find(name, draws, exact, bias):
+    """Two-sided, exact and of a metric whose values have ties."""
+    rng = np.random.default_rng(3)
+    found = under_null(
+        metrics.REGISTRY[name], POPULATION, 5, bias, {}, rng, repetitions=300, draws=draws, exact=exact
+    )
+    assert scipy.stats.kstest(found["uniform"], "uniform").pvalue > 0.01
+    # moved by less than a partition; in ECT of five attribute words, many have the same value
+    moved = np.subtract(found["p_values"], found["uniform"])
+    assert (moved >= 0).all()
+    assert name == "ect" or moved.max() <= 2 / (draws + 1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda p, draws: p / 2,  # one tail for two
+        lambda p, draws: (p * (draws + 1) / 2 - 1) / draws * 2,  # k / n for (k + 1) / (n + 1)
+        lambda p, draws: scipy.stats.norm.cdf(1.3 * scipy.stats.norm.ppf(p)),  # a null that is too narrow
+    ],
+)
+def test_wrong_p_values_are_found_out(monkeypatch, wrong):
+    draws = 19
+
+    def test(sampled, **options):
+        tested = exchange_test(sampled, **options)
+        return dataclasses.replace(tested, p_value=float(wrong(tested.p_value, draws)))
+
+    monkeypatch.setattr(simulation, "exchange_test", test)
+    rng = np.random.default_rng(3)
+    found = under_null(metrics.weat, POPULATION, 5, 0, {}, rng, repetitions=600, draws=draws, exact=0)
+    assert scipy.stats.kstest(found["uniform"], "uniform").pvalue < 0.001
+
+
+def test_coverage_of_a_truth_that_is_known():
+    """A difference of two means of n values of variance 1/d: its mean is the planned bias."""
+    n, bias = 6, 0.4
+    found = coverage(
+        SHIFT,
+        POPULATION,
+        n,
+        bias,
+        {},
+        np.random.default_rng(4),
+        repetitions=200,
+        draws=200,
+        level=0.95,
+        truth=4000,
+    )
+    deviation = math.sqrt(2 / 20 / n)
+    assert found["deviation"] == pytest.approx(deviation, rel=0.04)
+    assert found["expected"] == pytest.approx(bias, abs=4 * deviation / math.sqrt(4000))
+    assert found["all_words"] == pytest.approx(bias, abs=0.01)
+    # the bootstrap's variance of a mean is (n - 1) / n of the right one (Efron & Tibshirani 1993, section 5.2)
+    assert found["standard_error"] == pytest.approx(deviation * math.sqrt((n - 1) / n), rel=0.06)
+    # Student's t for two sets of one variance: Satterthwaite's degrees of freedom are no more than 2 n - 2
+    exact = found["intervals"]["jackknife"]
+    assert exact["expected"] / 200 == pytest.approx(0.95, abs=0.04)
+    for kind in ("percentile", "bca"):
+        part = found["intervals"][kind]
+        assert part["intervals"] == 200
+        assert part["expected"] + part["below"] + part["above"] == 200
+        # normal quantiles where t's are right: 95 % intervals hold it in some 90 %
+        expected = 2 * scipy.stats.t.cdf(1.96 * math.sqrt((n - 1) / n), 2 * n - 2) - 1
+        assert part["expected"] / 200 == pytest.approx(expected, abs=0.05)
+        assert part["width"] == pytest.approx(2 * 1.96 * deviation * math.sqrt((n - 1) / n), rel=0.08)
+
+
+def write_config(folder, config):
+    path = folder / "simulation.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def test_cells_table_and_figures(tmp_path, monkeypatch):
+    """The workflow's files, on two cores, are those of its commands one by one."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("src", "workflow", "profiles"):
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
+    (tmp_path / "config").mkdir()
+    path = write_config(tmp_path / "config", TINY)
+    command = ["snakemake", "--snakefile", "workflow/simulation.smk", "--cores", "2", "--quiet"]
+    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    results = tmp_path / "results" / "tiny"
+    made = {file: file.read_bytes() for file in results.rglob("*") if file.is_file()}
+    assert {file.name for file in (results / "figures").glob("*.png")} == {
+        "p-values.png",
+        "coverage-expected.png",
+        "coverage-all-words.png",
+    }
+    shutil.rmtree(results)
+    for name in ("mac/4/0.5", "rnd/4/0", "rnd/4/0.5", "mac/4/0"):
+        assert main(["simulate", "--config", str(path), "--cell", name]) == 0
+    assert main(["simulate", "--config", str(path)]) == 0
+    assert {file: file.read_bytes() for file in results.rglob("*") if file.is_file()} == made
+
+    table = pd.read_csv(results / "simulation.csv").set_index(["metric", "words", "bias", "what"])
+    cell = json.loads((results / "cells" / "rnd" / "4" / "0.5.json").read_text())
+    assert len(cell["null"]["p_values"]) == 20
+    rejected = table.loc["rnd", 4, 0.5, "rejected_0.05"]
+    assert rejected["value"] == np.mean(np.array(cell["null"]["p_values"]) <= 0.05)
+    assert rejected["low"] <= rejected["value"] <= rejected["high"]
+    assert "mean over the words of all target sets" in table.loc["mac", 4, 0.5, "uniform_p"]["reason"]
+    assert table.loc["mac", 4, 0, "bca_covers_expected"]["repetitions"] == 4
+    assert table.loc["rnd", 4, 0, "percentile_covers_expected"]["repetitions"] == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"words": [1]}, "words.0: 1 is less than the minimum of 2"),
+        (
+            {"population": {"size": 3}},
+            "population: Additional properties are not allowed ('size' was unexpected)",
+        ),
+        ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known; allowed are ect, "),
+        ({"metrics": {"rnd": {"params": {"distance": "far"}}}}, "metrics: rnd: distance: 'far' is not known"),
+        (
+            {"metrics": {"rnd": {"null": {"draws": 1}}}},
+            "metrics: rnd: null.draws: 1 is less than the minimum of 2",
+        ),
+        ({"null": {"draw": 5}}, "null: Additional properties are not allowed ('draw' was unexpected)"),
+    ],
+)
+def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
+    path = write_config(tmp_path, TINY | wrong)
+    assert main(["simulate", "--config", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert error.startswith(f"biasgrid: {path}: ")
+
+
+def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_config(tmp_path, TINY)
+    assert main(["simulate", "--config", str(path), "--cell", "rnd/5/0"]) == 2
+    assert "no cell 'rnd/5/0'; it has rnd/4/0, " in capsys.readouterr().err
+    # no cell was computed yet
+    assert main(["simulate", "--config", str(path)]) == 2
+    assert "rnd/4/0.json: cannot read it" in capsys.readouterr().err
+    path = write_config(tmp_path, TINY | {"metrics": {"rnsb": {}}, "words": [2]})
+    assert main(["simulate", "--config", str(path), "--cell", "rnsb/2/0"]) == 2
+    assert "rnsb has no value for some sets of 2 words; simulate larger ones" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_committed_config_has_every_metric():
+    committed = Simulation.read(ROOT / "config" / "simulation.yaml")
+    assert {json.loads(cell.spec)["metric"] for cell in committed.cells.values()} == set(metrics.REGISTRY)
+    assert 0 in committed.config["bias"]

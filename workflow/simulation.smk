@@ -1,0 +1,114 @@
+# The simulation study: do p-values and intervals hold what they promise? docs/simulation.md
+#
+#   snakemake --snakefile workflow/simulation.smk --cores 2        config/simulation.yaml; --configfile: another
+#
+# A workflow of its own: it has no models and no queries. Each cell is a process of its own.
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
+sys.path.insert(0, str(SOURCES.parent))
+
+from biasgrid import metrics
+from biasgrid.errors import BiasgridError
+from biasgrid.simulation import Simulation
+
+if not workflow.config_settings.configfiles:
+
+    configfile: "config/simulation.yaml"
+
+
+CONFIG = os.path.relpath(workflow.configfiles[0])
+try:
+    if len(workflow.configfiles) > 1:
+        raise BiasgridError(f"a simulation has one config file, not {len(workflow.configfiles)}")
+    SIMULATION = Simulation.read(CONFIG)
+except BiasgridError as error:
+    print(f"biasgrid: {error}", file=sys.stderr)
+    sys.exit(2)
+
+RESULTS = str(SIMULATION.results)
+LOGS = f"logs/{SIMULATION.config['simulation']}"
+COMMAND = (
+    f"PYTHONPATH={os.path.relpath(SOURCES.parent)} {sys.executable} -m biasgrid simulate --config {CONFIG}"
+)
+FIGURES = ["p-values", "coverage-expected", "coverage-all-words"]
+# what a cell's results depend on, besides its metric
+CODE = [
+    os.path.relpath(SOURCES / f"{name}.py")
+    for name in ("geometry", "measure", "metrics/registry", "simulation")
+]
+CODE += sorted(map(os.path.relpath, (SOURCES / "inference").glob("*.py")))
+
+
+def simulate(log, *arguments):
+    """The command in a process of its own: cells side by side, and matplotlib's settings belong to a process."""
+    environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
+    called = [sys.executable, "-m", "biasgrid", "simulate", "--config", CONFIG, *arguments]
+    done = subprocess.run(called, env=environment, capture_output=True, encoding="utf-8")
+    Path(log).write_text(done.stderr, encoding="utf-8")
+    if done.returncode:
+        raise WorkflowError((done.stderr.strip().splitlines() or ["no message"])[-1])
+
+
+def cell_of(wildcards):
+    return SIMULATION.cells["{metric}/{words}/{bias}".format(**wildcards)]
+
+
+def metric_source(wildcards):
+    spec = json.loads(cell_of(wildcards).spec)
+    return os.path.relpath(metrics.source_file(metrics.metric(spec["metric"])))
+
+
+localrules:
+    simulated_all,
+
+
+rule simulated_all:
+    default_target: True
+    input:
+        f"{RESULTS}/simulation.csv",
+
+
+# the table and the figures
+rule simulation:
+    input:
+        cells=[str(SIMULATION.cell_file(cell)) for cell in SIMULATION.cells.values()],
+        code=[
+            os.path.relpath(SOURCES / name)
+            for name in ("simulation.py", "figures/simulation.py", "figures/grid.py")
+        ],
+    output:
+        f"{RESULTS}/simulation.csv",
+        expand(f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=FIGURES, extension=["pdf", "svg", "png"]),
+    log:
+        f"{LOGS}/simulation.txt",
+    params:
+        labels=json.dumps(SIMULATION.labels),
+    run:
+        simulate(log[0])
+
+
+# A metric, a number of words a set, a bias
+rule simulated:
+    input:
+        metric=metric_source,
+        code=CODE,
+    output:
+        f"{RESULTS}/cells/{{metric}}/{{words}}/{{bias}}.json",
+    log:
+        f"{LOGS}/{{metric}}/{{words}}/{{bias}}.txt",
+    group:
+        "simulations"
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    params:
+        spec=lambda w: cell_of(w).spec,
+    run:
+        simulate(log[0], "--cell", cell_of(wildcards).name)
