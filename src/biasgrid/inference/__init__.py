@@ -79,6 +79,7 @@ def infer_query(
     sensitivity: Mapping[str, Any] | None = None,
     draw_seed: int = 0,
     set_seed: int = 0,
+    nulls: dict[str, np.ndarray] | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
     (sub-queries, draws), None without a bootstrap.
@@ -90,6 +91,7 @@ def infer_query(
                  of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
     seed         the metric's own, where it draws; `draw_seed` is that of partitions and halves, `set_seed` that of
                  bootstrap samples, which are the same for every query that has the set
+    nulls        takes the values of the partitions, (draws,), of each sub-query that has a test, by its name
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
@@ -118,6 +120,8 @@ def infer_query(
             if permutation is not None:
                 tested = exchange_test(sampled, [draw_seed, place], **permutation)
                 record["permutation"] = {"reason": tested} if isinstance(tested, str) else _as_record(tested)
+                if nulls is not None and not isinstance(tested, str):
+                    nulls[part.name] = tested.null_distribution
             if bootstrap is not None:
                 samples[place] = sampled.bootstrap(bootstrap["draws"], set_seed)
                 record["bootstrap"] = intervals(
