@@ -50,6 +50,11 @@ def _table(study: Study, name: str):
     return tables.read(study.results / f"{name}.csv")
 
 
+def _level(study: Study) -> float:
+    """What share of the bootstrap samples an interval holds."""
+    return study.config["inference"].get("bootstrap", {}).get("level", 0.95)
+
+
 def _rankings(study, criterion, model):
     from .grid import rankings
 
@@ -65,13 +70,14 @@ def _rankings_by_criterion(study, criterion, model):
 def _correlations(study, criterion, model):
     from .grid import correlations
 
-    return correlations(_table(study, "correlations"), study.labels, study.config["correlations"][0])
+    method = study.config["correlations"][0]
+    return correlations(_table(study, "correlations"), study.labels, method, _level(study))
 
 
 def _scores(study, criterion, model):
     from .grid import scores
 
-    return scores(_table(study, "scores"), study.labels, criterion, study.neutral)
+    return scores(_table(study, "scores"), study.labels, criterion, study.neutral, _level(study))
 
 
 def _quality_ranks(study, criterion, model):
