@@ -42,5 +42,13 @@ rule null:
         spec=lambda w: inference_of(w).spec,
     run:
         cell = cell_of(wildcards)
-        arguments = ("null", "--study", input.study, "--cell", cell.name, "--output", STUDY.null_stem(cell))
+        arguments = (
+            "null",
+            "--study",
+            input.study,
+            "--cell",
+            cell.name,
+            "--output",
+            STUDY.null_stem(cell),
+        )
         step(f"null {cell.name}", log[0], command, *map(str, arguments))

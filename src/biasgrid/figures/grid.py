@@ -156,7 +156,9 @@ def correlations(
     across, down = largest * cell + left, max(largest * cell + below + title, 2.5)
 
     def size(columns: int) -> tuple[float, float]:
-        return columns * (across + 0.1) + bar + 0.14 * bool(intervals) + MARGIN, ceil(len(matrices) / columns) * down + MARGIN
+        return columns * (across + 0.1) + bar + 0.14 * bool(intervals) + MARGIN, ceil(
+            len(matrices) / columns
+        ) * down + MARGIN
 
     columns = _best_columns(len(matrices), size)
     figure = _figure(*size(columns))
@@ -253,7 +255,9 @@ def scores(
         names[-1] += "; filled where there is no test, too" if untested.any() else ""
     if statuses:
         handles += [Line2D([], [], **_look(0) | MISSING_LOOK)]
-        names += [f"open {'grey ' * bool(tested.any())}mark on the margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
+        names += [
+            f"open {'grey ' * bool(tested.any())}mark on the margin: no value ({' or '.join(statuses).replace('_', ' ')})"
+        ]
 
     left = max(_width(label, SMALL) for block in blocks for label in block.labels) + MARGIN + 0.08
     gap = 0.4 if statuses else 0.2
