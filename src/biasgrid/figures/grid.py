@@ -256,7 +256,8 @@ def scores(
     if statuses:
         handles += [Line2D([], [], **_look(0) | MISSING_LOOK)]
         names += [
-            f"open {'grey ' * bool(tested.any())}mark on the margin: no value ({' or '.join(statuses).replace('_', ' ')})"
+            f"open {'grey ' * bool(tested.any())}mark on the margin: no value "
+            f"({' or '.join(statuses).replace('_', ' ')})"
         ]
 
     left = max(_width(label, SMALL) for block in blocks for label in block.labels) + MARGIN + 0.08
@@ -474,8 +475,9 @@ def _score_panel(
         y = mine["query"].map(row_of).to_numpy() + (lane - (len(units) - 1) / 2) * block.lane / block.row
         known = mine["value"].notna().to_numpy()
         ends = mine[["ci_low", "ci_high"]].to_numpy(dtype=float)
-        if np.isfinite(ends).any():
-            axes.hlines(y, *ends.T, colors=looks[unit]["color"], zorder=2, **INTERVAL)
+        sure = np.isfinite(ends).all(axis=1)
+        if sure.any():
+            axes.hlines(y[sure], *ends[sure].T, colors=looks[unit]["color"], zorder=2, **INTERVAL)
         chance = mine["p_adjusted"].to_numpy(dtype=float) >= 0.05
         for look, chosen in (
             (looks[unit] | _open(looks[unit]["color"]), known & chance),
@@ -504,8 +506,8 @@ def _score_panel(
 def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> str:
     """A scale for where one model's long vectors would dwarf all others' scores (RND, RIPA).
 
-    Linear up to `linear`, rounded up to 1, 2 or 5 (the ticks without a number), and logarithmic beyond it; returned are the
-    words that say so.
+    Linear up to `linear`, rounded up to 1, 2 or 5 (the ticks without a number), and logarithmic beyond it. Returns
+    what says so.
     """
     linear = next(step * _power(linear) for step in (1, 2, 5, 10) if step * _power(linear) >= linear)
     # the extremes to one digit

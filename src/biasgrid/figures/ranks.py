@@ -155,7 +155,8 @@ def order(
     title = "How sure the order of the models is" + (f": {criterion}" if criterion != OVERALL else "")
     note = (
         f"Percentage of bootstrap samples of {drawn} in which the row's model is less biased than the column's; a "
-        f"tie counts half. Bold: the order is decided (more than {(1 - tail) * 100:g} %, or less than {tail * 100:g} %)."
+        f"tie counts half. Bold: the order is decided (more than {(1 - tail) * 100:g} %, or less than "
+        f"{tail * 100:g} %)."
     )
     shades = LinearSegmentedColormap.from_list("order", [MORE_LIGHT, "white", LESS_LIGHT])
     legend = [
@@ -224,7 +225,7 @@ def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
 
 
 def _sampled(order: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The pairs' probabilities over what was drawn again, and what that is: words and queries where there are both."""
+    """The pairs' probabilities over what was drawn again, and what that is: both, where there is that."""
     there = set(order["resampled"])
     chosen = next((name for name in DRAWN if name in there), "words")
     return order[order["resampled"] == chosen], DRAWN[chosen]
