@@ -24,7 +24,17 @@ from .query import Query
 from .words import WordOptions
 
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
-TABLES = ("scores", "aggregates", "rankings", "correlations", "comparison", "mitigation", "quality")
+TABLES = (
+    "scores",
+    "aggregates",
+    "rankings",
+    "correlations",
+    "inference",
+    "influence",
+    "rank_intervals",
+    "order",
+)
+TABLES += ("comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
@@ -252,10 +262,20 @@ class Study:
         return self.results / "evaluation" / f"{evaluation.name}.json"
 
     @property
+    def ranks_file(self) -> Path:
+        """Where the ranks of the bootstrap's samples are, where there are any (`uncertainty.rank_samples`)."""
+        return self.results / "rank_samples.npy"
+
+    @property
     def tables(self) -> list[str]:
         """The tables that the study has: a comparison only where the config names published numbers, a table of
-        mitigation or quality only where it says what to evaluate."""
+        mitigation or quality only where it says what to evaluate, those of inference where it asks for their part."""
+        inferred = self.config["inference"]
         needs = {
+            "inference": self.inferences,
+            "influence": "sensitivity" in inferred,
+            "rank_intervals": "bootstrap" in inferred,
+            "order": "bootstrap" in inferred,
             "comparison": self.config["published"],
             "mitigation": self.evaluations,
             "quality": self.quality,
@@ -434,6 +454,11 @@ class Study:
             for criterion in self.config["criteria"]
             for key in self.metrics(criterion)
         }
+
+    @property
+    def ranges(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """The closed interval that values lie in, by criterion and metric key, of all criteria."""
+        return {(criterion, key): self.metric(criterion, key).range for criterion, key in self.neutrals}
 
     def metric(self, criterion: str, key: str) -> metrics.Metric:
         """The registered metric behind a study's metric key."""

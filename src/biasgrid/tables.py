@@ -15,7 +15,7 @@ from .files import write_text
 from .study import UNTOUCHED, Study
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
-SCORES += ["value", "p_value", "ci_low", "ci_high", "words_used", "words_lost", "status"]
+SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
 AGGREGATIONS = {
     "avg": np.mean,
     "abs_avg": lambda values: np.mean(np.abs(values)),
@@ -26,17 +26,23 @@ OVERALL = "Overall"
 CORRELATIONS = ("spearman", "kendall", "pearson")
 
 
-def scores(cells: Iterable[Path], inferences: Iterable[Path] = (), interval: str = "bca") -> pd.DataFrame:
+def scores(
+    cells: Iterable[Path],
+    inferences: Iterable[Path] = (),
+    interval: str = "bca",
+    adjust: str = "holm",
+) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
     has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
     (`interval`: "bca" or "percentile") are those of the cell's file among `inferences`, empty where there is none.
-    Raises BiasgridError for a file that is no cell.
+    p_adjusted: the p-value beside all others of its criterion, see `adjusted`. Raises BiasgridError for a file that
+    is no cell.
     """
-    inferred = {(key, query): result for key, query, result in _results(inferences)}
+    inferred = {(key, query): result for key, query, result in results(inferences)}
     rows: dict[tuple, dict] = {}
-    for key, query, result in _results(cells):
+    for key, query, result in results(cells):
         row = dict(zip(SCORES[:5], key, strict=True))
         row |= {name: result.get(name) for name in SCORES[5:]}
         # of the same cell as the value: another draws with another seed
@@ -45,11 +51,43 @@ def scores(cells: Iterable[Path], inferences: Iterable[Path] = (), interval: str
         row["ci_low"], row["ci_high"] = found.get("bootstrap", {}).get(interval, (None, None))
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
-    numbers = ["value", "p_value", "ci_low", "ci_high"]
-    return table.astype(dict.fromkeys(numbers, "float64"))
+    table = table.astype(dict.fromkeys(["value", "p_value", "ci_low", "ci_high"], "float64"))
+    table["p_adjusted"] = adjusted(table, adjust)
+    return table
 
 
-def _results(files: Iterable[Path]) -> Iterable[tuple[tuple, str, dict]]:
+def adjusted(table: pd.DataFrame, method: str) -> pd.Series:
+    """p-values (column p_value), each adjusted for the number of tests of its criterion; NaN is no test.
+
+    "holm": the chance of any false discovery among a criterion's tests, whatever they share, is at most the level
+    that they are held against (Holm 1979). "benjamini-hochberg": the expected share of false ones among the
+    discoveries is (Benjamini & Hochberg 1995), of tests that are independent or positively dependent.
+    """
+    made = pd.Series(math.nan, index=table.index)
+    for _, p_values in table["p_value"].dropna().groupby(table["criterion"]):
+        made[p_values.index] = ADJUSTMENTS[method](p_values.to_numpy())
+    return made
+
+
+def _holm(p_values: np.ndarray) -> np.ndarray:
+    order = np.argsort(p_values)
+    left = np.arange(len(p_values), 0, -1)
+    made = np.empty(len(p_values))
+    made[order] = np.maximum.accumulate(left * p_values[order]).clip(max=1)
+    return made
+
+
+def _benjamini_hochberg(p_values: np.ndarray) -> np.ndarray:
+    # imported late: it takes half a second, which a study without tests need not wait
+    from scipy.stats import false_discovery_control
+
+    return false_discovery_control(p_values)
+
+
+ADJUSTMENTS = {"holm": _holm, "benjamini-hochberg": _benjamini_hochberg}
+
+
+def results(files: Iterable[Path]) -> Iterable[tuple[tuple, str, dict]]:
     """The results in cell files, each led by its row's first columns in scores.csv and the cell's query."""
     for path in files:
         try:
@@ -69,7 +107,9 @@ def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
     counted; an aggregate of nothing but NaN is NaN.
     """
     rows = []
-    for (criterion, metric, model, debias), values in _groups(scores, ranked):
+    all_values = scores["value"].to_numpy()
+    for (criterion, metric, model, debias), places in groups(scores, ranked):
+        values = all_values[places]
         known = values[~np.isnan(values)]
         for name, aggregate in AGGREGATIONS.items():
             value = float(aggregate(known)) if len(known) else math.nan
@@ -96,10 +136,13 @@ def rankings(
     Where the neutral value is 0 and the aggregation absolute, both are the same. `ties`: "average" (the case
     study's) or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks
     beside the models. A NaN aggregate has no rank. NaN cells are left out, as in the case study; where
-    `cells_nan` is not 0, a model was ranked by fewer queries than the others.
+    `cells_nan` is not 0, a model was ranked by fewer queries than the others. rank_low and rank_high, the ends of the
+    rank's interval, are `uncertainty.rank_intervals`' to fill in.
     """
     rows = []
-    for (criterion, metric, model, debias), values in _groups(scores, ranked):
+    all_values = scores["value"].to_numpy()
+    for (criterion, metric, model, debias), places in groups(scores, ranked):
+        values = all_values[places]
         if criterion != OVERALL and criterion not in ranked:
             continue
         known = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
@@ -110,6 +153,8 @@ def rankings(
     table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
     by_metric = [table["criterion"], table["metric"]]
     table.insert(5, "rank", rounded(table["value"]).groupby(by_metric).rank(method=ties))
+    table.insert(6, "rank_low", math.nan)
+    table.insert(7, "rank_high", math.nan)
     return table
 
 
@@ -122,7 +167,7 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
     """Correlation between metrics of the ranks that they give the models, per criterion.
 
     Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
-    one metric ranks all alike.
+    one metric ranks all alike. ci_low and ci_high are `uncertainty.correlation_intervals`' to fill in.
     """
     rows = []
     for criterion, part in rankings.groupby("criterion", sort=True):
@@ -131,26 +176,37 @@ def correlations(rankings: pd.DataFrame, methods: Sequence[str] = CORRELATIONS) 
             matrix = ranks.corr(method=method)
             rows += [(criterion, method, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
     columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
 
 
 def make(study: Study, name: str) -> int:
-    """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows."""
+    """Write one of the study's tables from the cells or tables that it is made of; returns its number of rows.
+
+    "rankings" writes the ranks of the bootstrap's samples, too, where there are any: other tables are made of them.
+    """
     # imported late: they read tables with this module
-    from . import comparison, mitigation, quality
+    from . import comparison, mitigation, quality, uncertainty
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
 
+    def inferences():
+        return map(study.inference_file, study.inferences.values())
+
+    options = study.config["inference"]
     recipes = {
         "scores": lambda: scores(
-            map(study.cell_file, study.cells.values()),
-            map(study.inference_file, study.inferences.values()),
-            study.config["inference"]["interval"],
+            map(study.cell_file, study.cells.values()), inferences(), options["interval"], options["adjust"]
         ),
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
-        "rankings": lambda: rankings(table("scores"), **study.ranking),
-        "correlations": lambda: correlations(table("rankings"), study.config["correlations"]),
+        "rankings": lambda: uncertainty.ranked(study, table("scores")),
+        "correlations": lambda: uncertainty.correlated(study, table("rankings")),
+        "inference": lambda: uncertainty.inference(inferences(), study.ranges),
+        "influence": lambda: uncertainty.influence(inferences()),
+        "rank_intervals": lambda: uncertainty.rank_intervals(
+            table("rankings"), uncertainty.read_ranks(study), options["bootstrap"]["level"]
+        ),
+        "order": lambda: uncertainty.order(table("rankings"), uncertainty.read_ranks(study)),
         "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
@@ -172,9 +228,6 @@ def read(path: Path | str) -> pd.DataFrame:
     table = pd.read_csv(path, keep_default_na=False, dtype="str")
     numbers = [
         "value",
-        "p_value",
-        "ci_low",
-        "ci_high",
         "rank",
         "correlation",
         "published",
@@ -183,22 +236,44 @@ def read(path: Path | str) -> pd.DataFrame:
         "before",
         "after",
         "coverage",
+    ]
+    numbers += [
         "common_value",
         "common_rank",
+        "p_value",
+        "p_adjusted",
+        "ci_low",
+        "ci_high",
+        "rank_low",
+        "rank_high",
     ]
+    # of a cell's inference: counts, too, are empty where there was no test
+    numbers += ["partitions", "draws", "p_low", "p_high", "p_normal", "p_holm", "p_benjamini_hochberg"]
+    numbers += ["standard_error", "undefined", "percentile_low", "percentile_high", "bca_low", "bca_high"]
+    numbers += [
+        "influence",
+        "halves_targets",
+        "halves_attributes",
+        "robustness_targets",
+        "robustness_attributes",
+    ]
+    # of ranks
+    numbers += ["mean", "low", "high", "first", "probability"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
     return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))
 
 
-def _groups(scores: pd.DataFrame, ranked: Sequence[str]):
+def groups(scores: pd.DataFrame, ranked: Sequence[str]) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:
+    """What is aggregated together: (criterion, metric, model, debias) -> places of its rows in the scores."""
     keys = ["metric", "model", "debias"]
+    scores = scores.reset_index(drop=True)
     for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
-        yield (criterion, *rest), part["value"].to_numpy()
+        yield (criterion, *rest), part.index.to_numpy()
     of_ranked = scores[scores["criterion"].isin(ranked)]
     criteria = of_ranked.groupby("metric")["criterion"].nunique()
     for (metric, model, debias), part in of_ranked.groupby(keys, sort=True):
         # what is measured on some of the criteria only has no place in a ranking over all
         if debias == UNTOUCHED or part["criterion"].nunique() == criteria[metric]:
-            yield (OVERALL, metric, model, debias), part["value"].to_numpy()
+            yield (OVERALL, metric, model, debias), part.index.to_numpy()

@@ -218,6 +218,22 @@ INFERENCE_SAMPLES = (
 )
 
 
+# what of `inference:` the tables depend on, besides the cells' files
+INFERENCE = STUDY.config["inference"]
+SHOWN = json.dumps([INFERENCE["interval"], INFERENCE["adjust"]] if STUDY.inferences else [])
+# the samples' values that ranks are taken over, the ranks, and how; nothing without a bootstrap
+OF_SAMPLES = "bootstrap" in INFERENCE
+VALUE_SAMPLES = [
+    str(STUDY.samples_file(inference))
+    for inference in STUDY.inferences.values()
+    if OF_SAMPLES and inference.cell.criterion in STUDY.ranked
+]
+RANK_SAMPLES = [str(STUDY.ranks_file)] * OF_SAMPLES
+RANKED_BY = [source("tables.py")] + [source("uncertainty.py")] * OF_SAMPLES
+# draws and level; draws of queries have the study's seed
+SAMPLED = json.dumps([INFERENCE["bootstrap"], STUDY.config["seed"]] if OF_SAMPLES else [])
+
+
 def inference_of(wildcards):
     return STUDY.inferences[cell_of(wildcards).name]
 

@@ -1,4 +1,4 @@
-# Cells -> scores -> aggregates, rankings, correlations, comparison with published numbers.
+# Cells -> scores -> aggregates, rankings, correlations, comparison with published numbers; how sure all of that is.
 from biasgrid import tables
 
 
@@ -11,6 +11,8 @@ rule scores:
         f"{RESULTS}/scores.csv",
     log:
         f"{LOGS}/scores.txt",
+    params:
+        shown=SHOWN,
     run:
         step("scores", log[0], tables.make, STUDY, "scores")
 
@@ -32,29 +34,86 @@ rule aggregates:
 rule rankings:
     input:
         scores=rules.scores.output[0],
-        code=source("tables.py"),
+        samples=VALUE_SAMPLES,
+        code=RANKED_BY,
     output:
         f"{RESULTS}/rankings.csv",
+        RANK_SAMPLES,
     log:
         f"{LOGS}/rankings.txt",
     params:
         ranking=json.dumps(STUDY.ranking, sort_keys=True),
+        sampled=SAMPLED,
     run:
         step("rankings", log[0], tables.make, STUDY, "rankings")
 
 
 rule correlations:
     input:
-        rankings=rules.rankings.output[0],
-        code=source("tables.py"),
+        rankings=rules.rankings.output,
+        code=RANKED_BY,
     output:
         f"{RESULTS}/correlations.csv",
     log:
         f"{LOGS}/correlations.txt",
     params:
         methods=json.dumps(STUDY.config["correlations"]),
+        sampled=SAMPLED,
     run:
         step("correlations", log[0], tables.make, STUDY, "correlations")
+
+
+# scores.csv's tests, intervals and sensitivity in full; not the cells' rule, which is called inference
+rule inference_table:
+    input:
+        inferences=rules.scores.input.inferences,
+        code=[source("uncertainty.py"), source("tables.py")],
+    output:
+        f"{RESULTS}/inference.csv",
+    log:
+        f"{LOGS}/inference_table.txt",
+    params:
+        ranges=json.dumps(sorted([*names, *ends] for names, ends in STUDY.ranges.items())),
+    run:
+        step("inference table", log[0], tables.make, STUDY, "inference")
+
+
+rule influence:
+    input:
+        inferences=rules.scores.input.inferences,
+        code=[source("uncertainty.py"), source("tables.py")],
+    output:
+        f"{RESULTS}/influence.csv",
+    log:
+        f"{LOGS}/influence.txt",
+    run:
+        step("influence", log[0], tables.make, STUDY, "influence")
+
+
+rule rank_intervals:
+    input:
+        rankings=rules.rankings.output,
+        code=RANKED_BY,
+    output:
+        f"{RESULTS}/rank_intervals.csv",
+    log:
+        f"{LOGS}/rank_intervals.txt",
+    params:
+        sampled=SAMPLED,
+    run:
+        step("rank intervals", log[0], tables.make, STUDY, "rank_intervals")
+
+
+rule order:
+    input:
+        rankings=rules.rankings.output,
+        code=RANKED_BY,
+    output:
+        f"{RESULTS}/order.csv",
+    log:
+        f"{LOGS}/order.txt",
+    run:
+        step("order", log[0], tables.make, STUDY, "order")
 
 
 rule comparison:
