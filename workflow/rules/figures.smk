@@ -39,7 +39,8 @@ rule null:
     log:
         f"{LOGS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
-        spec=lambda w: inference_of(w).spec,
+        # without one, the step says so
+        spec=lambda w: inference_of(w).spec if STUDY.inferences else "",
     run:
         cell = cell_of(wildcards)
         arguments = (
