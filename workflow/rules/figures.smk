@@ -42,14 +42,4 @@ rule null:
         # without one, the step says so
         spec=lambda w: inference_of(w).spec if STUDY.inferences else "",
     run:
-        cell = cell_of(wildcards)
-        arguments = (
-            "null",
-            "--study",
-            input.study,
-            "--cell",
-            cell.name,
-            "--output",
-            STUDY.null_stem(cell),
-        )
-        step(f"null {cell.name}", log[0], command, *map(str, arguments))
+        step(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)
