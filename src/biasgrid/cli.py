@@ -241,6 +241,28 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     return {"inference": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
 
 
+def null(args: argparse.Namespace) -> dict[str, Any]:
+    """The null distribution of one cell of a study as PDF, SVG and PNG, and the numbers that it shows."""
+    from .figures.grid import save
+    from .figures.null import of_cell
+
+    study = _study(args.study)
+    if args.cell in study.cells and args.cell not in study.inferences:
+        raise BiasgridError(f"{args.study}: no permutation test: the study has no inference in its config")
+    if args.cell not in study.inferences:
+        example = next(iter(study.cells))
+        raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")
+    try:
+        drawn, results = of_cell(study, study.inferences[args.cell])
+    except BiasgridError as error:
+        raise BiasgridError(f"{args.study}: {error}") from None
+    save(drawn, args.output)
+    return {
+        "figure": [f"{args.output}.{extension}" for extension in ("pdf", "svg", "png")],
+        "results": results,
+    }
+
+
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """One table of a study, from the cells or tables that it is made of."""
     from . import tables
@@ -395,6 +417,12 @@ def _parser() -> argparse.ArgumentParser:
     command(query, study=study, query={"required": True, "help": "the query's id"})
     command(cell, study=study, cell={"required": True, "help": "model/debias/metric/query"})
     command(infer, study=study, cell={"required": True, "help": "model/debias/metric/query"})
+    command(
+        null,
+        study=study,
+        cell={"required": True, "help": "model/debias/metric/query"},
+        output={"required": True, "type": Path, "metavar": "STEM", "help": "the files' name without .png"},
+    )
     command(
         fit,
         study=study,

@@ -39,6 +39,8 @@ REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word s
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "comparison": "published numbers (published)",
+    "influence": "inference with a bootstrap and sensitivity",
+    "order": "inference with a bootstrap",
     "professions": "an evaluation of direct bias with extremes",
     "sentiment": "a criterion with RNSB",
     "weat-table": "a criterion with WEAT, and published numbers (published)",
@@ -239,6 +241,10 @@ class Study:
         """Where the values of a cell's bootstrap samples are, an array (sub-queries, draws)."""
         return self.results / "inference" / f"{inference.cell.name}.npy"
 
+    def null_stem(self, cell: Cell) -> Path:
+        """Where the figure of a cell's null distribution is, less the extension."""
+        return self.results / "figures" / "null" / cell.name
+
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
         return self.results / "queries" / f"{key}.json"
@@ -287,8 +293,14 @@ class Study:
             for name in ("rankings", "rankings-by-criterion", "correlations"):
                 if name in wanted:
                     figures[name] = (name, None, None)
+            if "bootstrap" in self.config["inference"]:
+                figures |= {
+                    name: (name, None, None) for name in ("rank-intervals", "order") if name in wanted
+                }
             if "scores" in wanted:
                 figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
+            if "influence" in wanted and {"bootstrap", "sensitivity"} <= set(self.config["inference"]):
+                figures |= {f"influence-{_slug(c)}": ("influence", c, None) for c in self.ranked}
             if "quality-ranks" in wanted and self.quality:
                 figures["quality-ranks"] = ("quality-ranks", None, None)
         if "weat-table" in wanted:
@@ -555,6 +567,23 @@ class Study:
                     )
             for key in self.metrics(criterion):
                 self._check_metric(criterion, key, where)
+        for name in self.config["null_distributions"]:
+            inference = self.inferences.get(name)
+            if name not in self.cells:
+                example = next(iter(self.inferences or self.cells))
+                raise BiasgridError(
+                    f"{where}: null_distributions: no cell {name!r}; cells are named like {example!r}"
+                )
+            if inference is None or "permutation" not in json.loads(inference.spec)["inference"]:
+                raise BiasgridError(
+                    f"{where}: null_distributions: needs a permutation test (inference: permutation)"
+                )
+            registered = self.metric(inference.cell.criterion, inference.cell.metric)
+            if registered.no_test:
+                raise BiasgridError(
+                    f"{where}: null_distributions: {name}: {registered.label} has no permutation test: "
+                    f"{registered.no_test}"
+                )
         drawn = {kind for kind, *_ in self.figures.values()}
         for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
             raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")

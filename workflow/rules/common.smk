@@ -285,6 +285,11 @@ def figure_code(wildcards):
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)]
 
 
+def draw_null(cell, study):
+    stem = str(STUDY.null_stem(cell))
+    command("null", "--study", study, "--cell", cell.name, "--output", stem)
+
+
 onstart:
     # Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
     # one ends with the process that holds it.

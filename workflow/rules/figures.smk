@@ -2,6 +2,11 @@
 FIGURES = expand(
     f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=STUDY.figures, extension=["pdf", "svg", "png"]
 )
+FIGURES += expand(
+    f"{RESULTS}/figures/null/{{cell}}.{{extension}}",
+    cell=STUDY.config["null_distributions"],
+    extension=["pdf", "svg", "png"],
+)
 
 
 rule figure:
@@ -16,3 +21,25 @@ rule figure:
     run:
         arguments = ("figure", "--study", input.study, "--figure", wildcards.figure)
         step(f"figure {wildcards.figure}", log[0], command, *arguments)
+
+
+# The null distribution of any cell that has a test; made where a config lists the cell, or for who asks by name.
+rule null:
+    input:
+        study=f"{RESULTS}/study.json",
+        query=f"{RESULTS}/queries/{{query}}.json",
+        model=f"{RESULTS}/models/{{model}}.json",
+        transform=transform_of,
+        metric=metric_source,
+        code=cell_code,
+        inference=INFERENCE_SOURCES,
+        figure=[source("figures/grid.py"), source("figures/null.py")],
+    output:
+        multiext(f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}", ".pdf", ".svg", ".png"),
+    log:
+        f"{LOGS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
+    params:
+        # without one, the step says so
+        spec=lambda w: inference_of(w).spec if STUDY.inferences else "",
+    run:
+        step(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)

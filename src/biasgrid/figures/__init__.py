@@ -50,6 +50,11 @@ def _table(study: Study, name: str):
     return tables.read(study.results / f"{name}.csv")
 
 
+def _level(study: Study) -> float:
+    """What share of the bootstrap samples an interval holds."""
+    return study.config["inference"].get("bootstrap", {}).get("level", 0.95)
+
+
 def _rankings(study, criterion, model):
     from .grid import rankings
 
@@ -65,13 +70,33 @@ def _rankings_by_criterion(study, criterion, model):
 def _correlations(study, criterion, model):
     from .grid import correlations
 
-    return correlations(_table(study, "correlations"), study.labels, study.config["correlations"][0])
+    method = study.config["correlations"][0]
+    return correlations(_table(study, "correlations"), study.labels, method, _level(study))
 
 
 def _scores(study, criterion, model):
     from .grid import scores
 
-    return scores(_table(study, "scores"), study.labels, criterion, study.neutral)
+    return scores(_table(study, "scores"), study.labels, criterion, study.neutral, _level(study))
+
+
+def _rank_intervals(study, criterion, model):
+    from .ranks import rank_intervals
+
+    table = _table(study, "rank_intervals")
+    return rank_intervals(table, _table(study, "order"), study.labels, level=_level(study))
+
+
+def _order(study, criterion, model):
+    from .ranks import order
+
+    return order(_table(study, "order"), study.labels, level=_level(study))
+
+
+def _influence(study, criterion, model):
+    from .influence import influence
+
+    return influence(_table(study, "influence"), _table(study, "inference"), study.labels, criterion)
 
 
 def _quality_ranks(study, criterion, model):
@@ -159,8 +184,11 @@ def _weat_table(study, criterion, model):
 KINDS = {
     "rankings": Kind(_rankings, ("rankings",)),
     "rankings-by-criterion": Kind(_rankings_by_criterion, ("rankings",)),
+    "rank-intervals": Kind(_rank_intervals, ("rank_intervals", "order"), "ranks"),
+    "order": Kind(_order, ("order",), "ranks"),
     "correlations": Kind(_correlations, ("correlations",)),
     "scores": Kind(_scores, ("scores",)),
+    "influence": Kind(_influence, ("influence", "inference"), "influence"),
     "quality-ranks": Kind(_quality_ranks, ("rankings", "quality"), "quality"),
     "before-after": Kind(_before_after, ("mitigation",), "mitigation"),
     "trade-off": Kind(_trade_off, ("mitigation",), "mitigation"),

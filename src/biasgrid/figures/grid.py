@@ -83,6 +83,7 @@ BOLD = 1.15  # times the width of normal text, at most
 DASHED = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 _NO_CORRELATION = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
 MISSING_LOOK = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
+INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 CORRELATION_NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 
 
@@ -123,10 +124,13 @@ def rankings_by_criterion(rankings: pd.DataFrame, labels: Mapping[str, str]) -> 
 
 
 @_styled
-def correlations(correlations: pd.DataFrame, labels: Mapping[str, str], method: str = "spearman") -> Figure:
+def correlations(
+    correlations: pd.DataFrame, labels: Mapping[str, str], method: str = "spearman", level: float = 0.95
+) -> Figure:
     """Rank correlations between metrics, a heatmap a criterion (Badilla et al., IJCAI 2020, figure 1).
 
-    Colours run from -1 to 1 in all; a NaN is a hatched cell with "n/a" in it.
+    Colours run from -1 to 1 in all; a NaN is a hatched cell with "n/a" in it. Where the table has ci_low and ci_high,
+    intervals of so much `level`, they stand under the coefficient; not under a metric's with itself.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
     table = _rows(correlations, "correlations", method, column="method")
@@ -135,10 +139,16 @@ def correlations(correlations: pd.DataFrame, labels: Mapping[str, str], method: 
         criterion: part.pivot(index="metric_a", columns="metric_b", values="correlation")
         for criterion, part in table.groupby("criterion")
     }
+    intervals = {
+        (row.criterion, row.metric_a, row.metric_b): f"[{_short(row.ci_low)}, {_short(row.ci_high)}]"
+        for row in table.itertuples()
+        if row.metric_a != row.metric_b and not np.isnan(getattr(row, "ci_low", np.nan))
+    }
     names = {key: _wrapped(labels.get(key, key), 20) for key in sorted(table["metric_a"].unique())}
     widest = max(_width(name, SMALL) for name in names.values())
     largest = max(map(len, matrices.values()))
     cell = max(0.38, min(0.62, 2.5 / largest))
+    cell = max([cell, *(_width(text, 6) + 0.06 for text in set(intervals.values()))])
     upright = widest > cell - 0.06
     digits = SMALL if cell > 0.4 else 6.5
     left, below, title, bar = widest + 0.14, (widest if upright else 0.14) + 0.12, 0.3, 0.88
@@ -146,7 +156,9 @@ def correlations(correlations: pd.DataFrame, labels: Mapping[str, str], method: 
     across, down = largest * cell + left, max(largest * cell + below + title, 2.5)
 
     def size(columns: int) -> tuple[float, float]:
-        return columns * (across + 0.1) + bar + MARGIN, ceil(len(matrices) / columns) * down + MARGIN
+        return columns * (across + 0.1) + bar + 0.14 * bool(intervals) + MARGIN, ceil(
+            len(matrices) / columns
+        ) * down + MARGIN
 
     columns = _best_columns(len(matrices), size)
     figure = _figure(*size(columns))
@@ -162,7 +174,12 @@ def correlations(correlations: pd.DataFrame, labels: Mapping[str, str], method: 
                 axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, **_NO_CORRELATION))
                 axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
             else:
-                axes.text(s=_two_digits(value), color="white" if abs(value) > 0.7 else "black", **centre)
+                look = centre | {"color": "white" if abs(value) > 0.7 else "black"}
+                interval = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
+                if interval:
+                    axes.text(s=interval, **look | {"y": row + 0.68, "size": 6})
+                    look["y"] = row + 0.38
+                axes.text(s=_two_digits(value), **look)
         axes.set_title(criterion, loc="left", weight="bold", pad=5)
         axes.set(xlabel="", ylabel="")
         axes.set_xticklabels([names[key] for key in matrix.columns], rotation=90 if upright else 0)
@@ -176,21 +193,31 @@ def correlations(correlations: pd.DataFrame, labels: Mapping[str, str], method: 
         ticks=[-1, -0.5, 0, 0.5, 1],
     )
     scale.outline.set_visible(False)
-    scale.set_label(f"{CORRELATION_NAMES.get(method, method)} between\nthe metrics' ranks of the models")
+    text = f"{CORRELATION_NAMES.get(method, method)} between\nthe metrics' ranks of the models"
+    text += f"\n[{level * 100:g} % interval, bootstrap over words]" if intervals else ""
+    scale.set_label(text)
     return figure
 
 
 @_styled
 def scores(
-    scores: pd.DataFrame, labels: Mapping[str, str], criterion: str, neutral: Mapping[str, float]
+    scores: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    neutral: Mapping[str, float],
+    level: float = 0.95,
 ) -> Figure:
     """Every score of a criterion: a panel a metric, a row a (sub-)query, a mark a model.
 
     Panels with the same queries stand side by side. The dashed line is the metric's neutral value (`neutral`, by
     metric key). A score that is NaN is its model's mark, open and grey, on the panel's right margin.
+    Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the mark; where
+    its p_adjusted is .05 or more, the mark is open in its model's colour.
     Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
     """
     table = _rows(scores, "scores", criterion)
+    # numbers that a table of a study without inference may lack
+    table = table.reindex(columns=dict.fromkeys([*table, "p_adjusted", "ci_low", "ci_high"]))
     units = _units(scores)
     drawn = [unit for unit in units if unit in set(_units(table))]
     looks = {unit: _look(i) for i, unit in enumerate(units)}
@@ -217,9 +244,21 @@ def scores(
     names = [_unit_label(unit, labels) for unit in drawn]
     handles += [Line2D([], [], color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))]
     names += ["no bias (the metric's neutral value)"]
+    if table["ci_low"].notna().any():
+        handles += [Line2D([], [], color=GREY, **INTERVAL)]
+        names += [f"{level * 100:g} % interval (bootstrap over words)"]
+    tested = table["p_adjusted"].notna()
+    if tested.any():
+        handles += [Line2D([], [], **_look(0) | _open(_look(0)["color"]))]
+        names += ["open mark: may be chance (adjusted p ≥ .05)"]
+        untested = table["value"].notna() & ~tested & table["metric"].isin(table.loc[tested, "metric"])
+        names[-1] += "; filled where there is no test, too" if untested.any() else ""
     if statuses:
         handles += [Line2D([], [], **_look(0) | MISSING_LOOK)]
-        names += [f"open mark on the margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
+        names += [
+            f"open {'grey ' * bool(tested.any())}mark on the margin: no value "
+            f"({' or '.join(statuses).replace('_', ' ')})"
+        ]
 
     left = max(_width(label, SMALL) for block in blocks for label in block.labels) + MARGIN + 0.08
     gap = 0.4 if statuses else 0.2
@@ -235,7 +274,8 @@ def scores(
         for i, metric in enumerate(block.metrics):
             place = left + i * (width + gap), top + head, width, len(block.queries) * block.row
             axes = _axes(figure, *place)
-            _score_panel(axes, table[table["metric"] == metric], block, drawn, looks, neutral[metric], width)
+            mine = table[table["metric"] == metric]
+            _score_panel(axes, mine, block, drawn, looks, neutral[metric], width, tested.any())
             axes.set_title(_wrapped(labels.get(metric, metric), 20), weight="bold", pad=3)
             axes.set_yticks(range(len(block.queries)), block.labels if i == 0 else [""] * len(block.queries))
         top += height
@@ -415,7 +455,16 @@ class _Block:
         return max(lines * 0.122 + 0.05, self.models * self.lane + 0.1)
 
 
-def _score_panel(axes: Axes, table: pd.DataFrame, block: _Block, units, looks, neutral: float, width: float):
+def _score_panel(
+    axes: Axes,
+    table: pd.DataFrame,
+    block: _Block,
+    units,
+    looks,
+    neutral: float,
+    width: float,
+    anywhere_tested: bool,
+):
     rows = len(block.queries)
     row_of = {query: row for row, query in enumerate(block.queries)}
     for row in range(0, rows, 2):
@@ -425,8 +474,17 @@ def _score_panel(axes: Axes, table: pd.DataFrame, block: _Block, units, looks, n
         mine = table[(table["model"] == unit[0]) & (table["debias"] == unit[1])]
         y = mine["query"].map(row_of).to_numpy() + (lane - (len(units) - 1) / 2) * block.lane / block.row
         known = mine["value"].notna().to_numpy()
-        if known.any():
-            axes.plot(mine["value"].to_numpy()[known], y[known], zorder=3, **looks[unit])
+        ends = mine[["ci_low", "ci_high"]].to_numpy(dtype=float)
+        sure = np.isfinite(ends).all(axis=1)
+        if sure.any():
+            axes.hlines(y[sure], *ends[sure].T, colors=looks[unit]["color"], zorder=2, **INTERVAL)
+        chance = mine["p_adjusted"].to_numpy(dtype=float) >= 0.05
+        for look, chosen in (
+            (looks[unit] | _open(looks[unit]["color"]), known & chance),
+            (looks[unit], known & ~chance),
+        ):
+            if chosen.any():
+                axes.plot(mine["value"].to_numpy()[chosen], y[chosen], zorder=3, **look)
         if not known.all():
             # in turns on three lines, where neighbours do not hide each other
             margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / width)
@@ -435,17 +493,21 @@ def _score_panel(axes: Axes, table: pd.DataFrame, block: _Block, units, looks, n
     axes.set_ylim(rows - 0.5, -0.5)
     axes.margins(x=0.08)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("score", labelpad=1)
+    untested = anywhere_tested and table["p_adjusted"].isna().all() and table["value"].notna().any()
+    note = ["no test"] * bool(untested)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    longest = table["value"].abs().groupby([table["model"], table["debias"]]).max()
+    reach = table[["value", "ci_low", "ci_high"]].astype(float)
+    longest = reach.abs().max(axis=1).groupby([table["model"], table["debias"]]).max()
     if neutral == 0 and longest.max() > 5 * longest.median() > 0:
-        _squeeze(axes, longest.median(), [table["value"].min(), table["value"].max()])
+        note += [_squeeze(axes, longest.median(), [reach.min(axis=None), reach.max(axis=None)])]
+    axes.set_xlabel(f"score ({'; '.join(note)})" if note else "score", labelpad=1)
 
 
-def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> None:
+def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> str:
     """A scale for where one model's long vectors would dwarf all others' scores (RND, RIPA).
 
-    Linear up to `linear`, rounded up to 1, 2 or 5 (the ticks without a number), and logarithmic beyond it.
+    Linear up to `linear`, rounded up to 1, 2 or 5 (the ticks without a number), and logarithmic beyond it. Returns
+    what says so.
     """
     linear = next(step * _power(linear) for step in (1, 2, 5, 10) if step * _power(linear) >= linear)
     # the extremes to one digit
@@ -454,7 +516,7 @@ def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> None:
     axes.xaxis.set_major_locator(FixedLocator([0, *outer]))
     axes.xaxis.set_minor_locator(FixedLocator([-linear, linear]))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace("-", "−"))
-    axes.set_xlabel(f"score (log beyond ±{linear:g})", labelpad=1)
+    return f"log beyond ±{linear:g}"
 
 
 def _power(x: float) -> float:
@@ -544,6 +606,10 @@ def _look(i: int) -> dict:
     return {"linestyle": "", "color": colour, "marker": marker, "markersize": size, **edge}
 
 
+def _open(colour: str) -> dict:
+    return {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9}
+
+
 def _no_rank(colour: str) -> dict:
     return {"facecolor": colour, "edgecolor": GREY, "hatch": "/////", "linewidth": 0.6}
 
@@ -555,6 +621,11 @@ def _heading() -> dict:
 def _two_digits(value: float) -> str:
     # a minus sign, not a hyphen, and none before a zero
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def _short(value: float) -> str:
+    """As `_two_digits`, without the zero before the point."""
+    return _two_digits(value).replace("0.", ".", 1) if abs(value) < 0.995 else _two_digits(value)[:-3]
 
 
 def _wrapped(text: str, width: int) -> str:

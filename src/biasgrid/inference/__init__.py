@@ -87,6 +87,7 @@ def infer_query(
     sensitivity: Mapping[str, Any] | None = None,
     draw_seed: int = 0,
     values: Sequence[float] | None = None,
+    nulls: dict[str, np.ndarray] | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
     (sub-queries, draws), None without a bootstrap.
@@ -100,6 +101,7 @@ def infer_query(
     draw_seed    of partitions, samples and halves; what is drawn of a set (partitions: of sets) depends on it and on
                  the set's words, so that all queries, metrics and models that have the set draw alike
     values       the metric's, of each sub-query, where they are known; else they are measured
+    nulls        takes the values of the partitions, (draws,), of each sub-query that has a test, by its name
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
@@ -131,6 +133,8 @@ def infer_query(
             if permutation is not None:
                 tested = exchange_test(sampled, seed=draw_seed, **permutation)
                 record["permutation"] = {"reason": tested} if isinstance(tested, str) else _as_record(tested)
+                if nulls is not None and not isinstance(tested, str):
+                    nulls[part.name] = tested.null_distribution
             if bootstrap is not None:
                 samples[place] = sampled.bootstrap(bootstrap["draws"], draw_seed)
                 record["bootstrap"] = found_intervals = intervals(
