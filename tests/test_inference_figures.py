@@ -94,7 +94,7 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
             if to_hex(line.get_markerfacecolor()) == "#ffffff"
         )
         assert opened == sorted(part.loc[part["p_adjusted"] >= 0.05, "value"])
-    assert "90 % interval (bootstrap over words)" in entries(figure)
+    assert "90 % interval, had the words been others" in entries(figure)
     assert "open mark: may be chance (adjusted p ≥ .05)" in entries(figure)
     assert "open grey mark on the margin: no value (lost words)" in entries(figure)
     assert panels(figure)["mac"].get_xlabel() == "score (no test)"

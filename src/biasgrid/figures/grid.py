@@ -246,7 +246,7 @@ def scores(
     names += ["no bias (the metric's neutral value)"]
     if table["ci_low"].notna().any():
         handles += [Line2D([], [], color=GREY, **INTERVAL)]
-        names += [f"{level * 100:g} % interval (bootstrap over words)"]
+        names += [f"{level * 100:g} % interval, had the words been others"]
     tested = table["p_adjusted"].notna()
     if tested.any():
         handles += [Line2D([], [], **_look(0) | _open(_look(0)["color"]))]

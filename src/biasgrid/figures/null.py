@@ -46,7 +46,7 @@ from .grid import (
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
-INTERVALS = {"bca": "BCa", "percentile": "percentile"}
+INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 EXCHANGED = {
     "targets": "their words are dealt out to them at random",
     "pairs": "the two words of each change places or not, at random",
@@ -122,7 +122,7 @@ def of_cell(study: Study, inference: Inference) -> tuple[Figure, list[dict[str, 
 
 
 @_styled
-def null_distribution(null: Null, title: str, interval: str = "bca", level: float = 0.95) -> Figure:
+def null_distribution(null: Null, title: str, interval: str = "jackknife", level: float = 0.95) -> Figure:
     """A histogram of the partitions' values for each sub-query, with the score and the tail that the p-value counts;
     to its right that of the bootstrap samples with the interval (`interval`, of so much `level`)."""
     metric, boxes = null.metric, 2 if null.samples is not None else 1
