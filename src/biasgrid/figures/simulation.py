@@ -161,7 +161,7 @@ def _coverage_panel(
         axes.plot(x[there], value[there], zorder=3, **looks[metric])
         edge = looks[metric] | {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.8}
         axes.plot(x[~there], np.full((~there).sum(), bottom), clip_on=False, zorder=4, **edge)
-    axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(bottom, 1.004), xticks=places, xticklabels=sizes)
+    axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(bottom, 1.012), xticks=places, xticklabels=sizes)
     axes.yaxis.set_major_locator(MultipleLocator(0.05 if bottom > 0.75 else 0.1))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     axes.tick_params(axis="x", length=0, pad=5)
