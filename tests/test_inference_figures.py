@@ -478,8 +478,8 @@ def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
     for left, right, result in zip(figure.axes[::2], figure.axes[1::2], results, strict=True):
         assert left.get_xlim() == right.get_xlim()
         bars = [tuple(line.get_xdata()) for line in right.lines if line.get_linewidth() == 3]
-        known = result["bootstrap"]["bca"][0] is not None
-        assert bars == [tuple(result["bootstrap"]["bca"])] * known
+        known = result["bootstrap"]["jackknife"][0] is not None
+        assert bars == [tuple(result["bootstrap"]["jackknife"])] * known
         assert sum(bar.get_height() for bar in right.containers[0]) == 100
     assert_readable(figure)
 

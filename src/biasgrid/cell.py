@@ -24,7 +24,7 @@ def compute_cell(study: Study, cell: Cell) -> None:
     model = model_of(study, cell)
     results = measure(
         metrics.metric(spec["metric"]),
-        Query.read(study.query_file(cell.query)),
+        query_of(study, cell),
         model,
         spec["params"],
         WordOptions(**spec["words"]),
@@ -48,6 +48,17 @@ def head(cell: Cell, spec: Mapping[str, Any]) -> dict[str, Any]:
         "words": spec["words"],
         "seed": spec["seed"],
     }
+
+
+def query_of(study: Study, cell: Cell) -> Query:
+    """The query that a cell is measured on, from its file; read once for all cells of this process."""
+    path = study.query_file(cell.query)
+    return _read(str(path), path.read_bytes() if path.is_file() else b"")
+
+
+@lru_cache(maxsize=64)
+def _read(path: str, content: bytes) -> Query:
+    return Query.read(path)
 
 
 def model_of(study: Study, cell: Cell) -> EmbeddingStore | DebiasedModel:

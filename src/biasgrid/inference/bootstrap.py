@@ -21,18 +21,23 @@ from scipy.special import ndtr, ndtri, stdtrit
 MOST_UNDEFINED = 0.05
 
 
-def drawn_counts(words: Sequence[str], places: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """How often each found word of a set is in each of its samples: (draws, found words).
+def drawn_counts(
+    words: Sequence[str], places: np.ndarray, draws: int, seed: int, groups: int = 0
+) -> np.ndarray:
+    """How often each found word of a set is in each of its samples: (draws, found words); or the mean of that over
+    each of so many groups (draws, groups): words 0, `groups`, 2 `groups`, ... are the first.
 
     `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
     `words`, and on the model only where that lacks words: one that is drawn and lacking is drawn again.
     """
-    return _counts(tuple(words), tuple(places.tolist()), draws, seed)
+    return _counts(tuple(words), tuple(places.tolist()), draws, seed, groups)
 
 
 # of a lexicon of thousands of words, which many queries and metrics have, counts take longer than most metrics
-@lru_cache(maxsize=32)
-def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: int) -> np.ndarray:
+@lru_cache(maxsize=64)
+def _counts(
+    words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: int, groups: int
+) -> np.ndarray:
     positions = np.random.default_rng([seed, digest(words)]).integers(len(words), size=(draws, len(words)))
     positions = positions[:, : len(places)]
     index = np.full(len(words), -1)
@@ -42,10 +47,13 @@ def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: i
     if lacking.any():
         again = np.random.default_rng([seed, digest(words), 1])
         chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
-    cells = chosen + len(places) * np.arange(draws)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=draws * len(places)).astype(np.int32)
+    width = groups or len(places)
+    cells = chosen % width + width * np.arange(draws)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=draws * width).reshape(draws, width).astype(np.int32)
+    if groups:
+        counts = counts / np.bincount(np.arange(len(places)) % groups)
     counts.setflags(write=False)
-    return counts.reshape(draws, len(places))
+    return counts
 
 
 def digest(words: Sequence[str]) -> int:

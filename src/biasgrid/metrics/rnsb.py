@@ -122,6 +122,11 @@ def _resampled(
     longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (words, attributes)))
     trained_on = _digest(attributes)
 
+    def shared(train: np.ndarray) -> np.ndarray:
+        if len(attributes) <= MANY:
+            return of_samples(train)
+        return _of_all_queries((trained_on, _digest(train)), lambda: of_samples(train))
+
     def of_samples(train: np.ndarray) -> np.ndarray:
         if train.shape[1] == 1:
             return _classifiers(attributes, train, longest)
@@ -129,7 +134,7 @@ def _resampled(
         if ((train >= 0).all(axis=1) | (train <= 0).all(axis=1)).all():
             # no word changes sets: samples are near to what all words give
             whole = weight * np.sign(train.sum(axis=1, keepdims=True))
-            start = _of_all_queries((trained_on, _digest(whole)), lambda: of_samples(whole))
+            start = shared(whole)
         return _classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
@@ -138,7 +143,7 @@ def _resampled(
         train = weight * (first - second).T
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
-        classifiers = _of_all_queries((trained_on, _digest(train)), lambda: of_samples(train))
+        classifiers = shared(train)
         negative = _logistic(words @ classifiers)[1]
         # 0 log 0 is 0
         surprise = (negative * np.log(np.maximum(negative, TINY))).T
@@ -150,11 +155,11 @@ def _resampled(
     return statistic
 
 
-# What classifiers are trained on does not depend on target words: queries that have the attribute sets share them.
+# What classifiers are trained on does not depend on target words: queries that have large attribute sets share them.
 _TRAINED: OrderedDict[tuple[bytes, bytes], np.ndarray] = OrderedDict()
 _TRAINING: dict[tuple[bytes, bytes], Lock] = {}
 _LOCK = Lock()
-MOST_TRAINED = 64
+MOST_TRAINED = 256
 
 
 def _of_all_queries(key: tuple[bytes, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
