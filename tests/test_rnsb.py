@@ -343,7 +343,7 @@ def test_bad_parameters_are_named(options, says):
 def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
     """Queries share the classifiers of large attribute sets; one's target words are much longer."""
     module = sys.modules["biasgrid.metrics.rnsb"]
-    (short, long), attributes = sets(600, 600, 8, 8)
+    (short, long), attributes = sets(600, 600, 8, 8, d=50, apart=0.01)
     pooled = np.concatenate(attributes)
     first, second = np.repeat([[1.0, 0.0], [0.0, 1.0]], 600, axis=1)
     drawn = np.random.default_rng(1).multinomial(600, np.full(600, 1 / 600), size=8)
