@@ -341,7 +341,7 @@ def test_bad_parameters_are_named(options, says):
 
 
 def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
-    """Queries share the classifiers of large attribute sets; the longer the target words, the more exact are these."""
+    """Queries share the classifiers of large attribute sets; the longer target words, the more exact are they."""
     module = sys.modules["biasgrid.metrics.rnsb"]
     (words,), attributes = sets(600, 600, 8, d=50, apart=0.01)
     pooled = np.concatenate(attributes)
