@@ -303,7 +303,7 @@ def case_study(tmp_path_factory):
     for folder in ("config", "data/word_sets"):
         shutil.copytree(ROOT / folder, project.folder / folder, dirs_exist_ok=True)
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
-    for key in ("debias", "evaluation", "benchmarks", "quality", "published"):
+    for key in ("debias", "evaluation", "benchmarks", "quality", "published", "inference"):
         config.pop(key, None)
     config["models"] = {name: model(name) for name in MODELS}
     config["metrics"]["rnsb"]["params"]["n_iterations"] = 2

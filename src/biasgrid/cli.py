@@ -223,7 +223,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     """Test, intervals and sensitivity of a cell of a study, written, with the cell, where the workflow does."""
     from .cell import compute_cell
     from .files import write_text
-    from .inference import infer_cell
+    from .inference import infer_cells
 
     study = _study(args.study)
     if args.cell not in study.inferences:
@@ -234,11 +234,15 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
         )
         raise BiasgridError(f"{args.study}: {args.cell!r} has no inference; what has: {known}")
     chosen = study.inferences[args.cell]
-    write_text(study.query_file(chosen.cell.query), study.queries[chosen.cell.query].to_json())
-    compute_cell(study, chosen.cell)
-    infer_cell(study, chosen)
+    # in one file with the metric's other queries, of which what is there is kept
+    for other in (group := study.inference_groups[chosen.group]):
+        if other is chosen or not study.cell_file(other.cell).is_file():
+            write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
+            compute_cell(study, other.cell)
+    infer_cells(study, group)
     output = study.inference_file(chosen)
-    return {"inference": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
+    cells = json.loads(output.read_text(encoding="utf-8"))["cells"]
+    return {"inference": str(output), "results": cells[group.index(chosen)]["results"]}
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 
 from . import metrics, tables
-from .configs import read_json
 from .errors import BiasgridError
 from .mitigation import read_evaluation
 from .study import UNTOUCHED, Study
@@ -139,11 +138,9 @@ def compare(
                 cell = Path(model) / debias / row.metric / f"{row.query}.json"
                 tested: dict[str, Any] = {}
                 if row.quantity in HALVED:
-                    ours, why = _of_halves(Path(inference) / cell, HALVED[row.quantity])
+                    ours, why = _of_halves(Path(inference), cell, HALVED[row.quantity])
                 elif row.quantity in TESTED:
-                    ours, why, tested = _of_inference(
-                        Path(inference) / cell, Path(cells) / cell, row.quantity
-                    )
+                    ours, why, tested = _of_inference(Path(inference), Path(cells), cell, row.quantity)
                 elif row.query:
                     ours, why = _of_cell(Path(cells) / cell, row.quantity)
                 elif MEASURE.fullmatch(row.quantity):
@@ -255,14 +252,35 @@ def _measured(evaluations: Iterable[Path]) -> dict[tuple, tuple[float, str]]:
     return found
 
 
-def _only_result(path: Path, what: str) -> dict[str, Any] | None:
-    """The result in a file of one, None where there is no file."""
+def _only_result(path: Path) -> dict[str, Any] | None:
+    """The result in a cell file of one, None where there is no file."""
+    return _of_one(_record(path, "a cell file"), path)
+
+
+def _inferred(folder: Path, cell: Path) -> dict[str, Any] | None:
+    """The record of a cell (model/debias/metric/query.json) in the file of inference of its metric, None where there
+    is none."""
+    path = folder / cell.parent.with_name(f"{cell.parent.name}.json")
+    record = _record(path, "a file of inference")
+    cells = {} if record is None else {c["query"]: c for c in record.get("cells", [])}
+    return cells.get(cell.stem)
+
+
+def _record(path: Path, what: str) -> dict[str, Any] | None:
     try:
-        results = json.loads(path.read_text(encoding="utf-8"))["results"]
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         raise BiasgridError(f"{path}: not {what}: {error}") from None
+
+
+def _of_one(record: Mapping[str, Any] | None, path: Path) -> dict[str, Any] | None:
+    if record is None:
+        return None
+    results = record.get("results")
+    if not isinstance(results, list):
+        raise BiasgridError(f"{path}: not a cell file: it has no results")
     if len(results) != 1:
         raise BiasgridError(
             f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
@@ -272,7 +290,7 @@ def _only_result(path: Path, what: str) -> dict[str, Any] | None:
 
 def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
     """A number of a cell file, and where it is None (not there) or NaN (the cell is undefined) why."""
-    result = _only_result(path, "a cell file")
+    result = _only_result(path)
     if result is None:
         return None, "the study has no such cell"
     if result["status"] != "ok":
@@ -285,10 +303,12 @@ def _of_cell(path: Path, quantity: str) -> tuple[float | None, str]:
     return float(value), ""
 
 
-def _of_inference(path: Path, cell: Path, quantity: str) -> tuple[float | None, str, dict[str, Any]]:
+def _of_inference(
+    folder: Path, cells: Path, cell: Path, quantity: str
+) -> tuple[float | None, str, dict[str, Any]]:
     """A p-value of a cell as `_of_cell` gives numbers, and, unless it is a curve's, its test, with the number of
     words that the cell lost."""
-    result = _only_result(path, "a file of p-values")
+    result = _of_one(_inferred(folder, cell), folder / cell)
     if result is None:
         return None, "the study has no such p-value", {}
     test = result.get("permutation", {})
@@ -299,19 +319,20 @@ def _of_inference(path: Path, cell: Path, quantity: str) -> tuple[float | None, 
         elif why == "ok":
             why = test.get("reason", "a partition has no value")
         return math.nan, f"ours is NaN: {why}", {}
-    measured = _only_result(cell, "a cell file") or {}
+    measured = _only_result(cells / cell) or {}
     tested = test | {"words_lost": measured.get("words_lost")}
     return test[quantity], "", tested if quantity == "p_value" else {}
 
 
-def _of_halves(path: Path, side: str) -> tuple[float | None, str]:
+def _of_halves(folder: Path, cell: Path, side: str) -> tuple[float | None, str]:
     """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
-    result = _only_result(path, "a file of inference")
+    record = _inferred(folder, cell)
+    result = _of_one(record, folder / cell)
     if result is None or (result["status"] == "ok" and "halves" not in result):
         return None, "the study has no such halves"
     if result["status"] != "ok":
         return math.nan, f"ours is NaN: {result['status']}"
-    low, high = metrics.metric(read_json(path)["function"]).range
+    low, high = metrics.metric(record["function"]).range
     if not math.isfinite(high - low):
         return None, "the metric's range has no length"
     distance = result["halves"][side]

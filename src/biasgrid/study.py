@@ -101,6 +101,11 @@ class Inference:
     cell: Cell
     spec: str
 
+    @property
+    def group(self) -> str:
+        """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
+        return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
+
 
 @dataclass(frozen=True)
 class Study:
@@ -234,12 +239,12 @@ class Study:
         return self.results / "cells" / f"{cell.name}.json"
 
     def inference_file(self, inference: Inference) -> Path:
-        """Where a cell's p-value, intervals and sensitivity are."""
-        return self.results / "inference" / f"{inference.cell.name}.json"
+        """Where a cell's p-value, intervals and sensitivity are, among those of its metric's other queries."""
+        return self.results / "inference" / f"{inference.group}.json"
 
     def samples_file(self, inference: Inference) -> Path:
-        """Where the values of a cell's bootstrap samples are, an array (sub-queries, draws)."""
-        return self.results / "inference" / f"{inference.cell.name}.npy"
+        """Where the values of a cell's bootstrap samples are, in an array (sub-queries of all queries, draws)."""
+        return self.results / "inference" / f"{inference.group}.npy"
 
     def null_stem(self, cell: Cell) -> Path:
         """Where the figure of a cell's null distribution is, less the extension."""
@@ -358,6 +363,14 @@ class Study:
                 wanted["draw_seed"] = cell_seed(self.config["seed"], "inference")
                 found[name] = Inference(cell, _canonical(json.loads(cell.spec) | {"inference": wanted}))
         return found
+
+    @cached_property
+    def inference_groups(self) -> dict[str, list[Inference]]:
+        """What is inferred in one step, by its name, in the order of the cells."""
+        groups: dict[str, list[Inference]] = {}
+        for inference in self.inferences.values():
+            groups.setdefault(inference.group, []).append(inference)
+        return groups
 
     def _inferred(self, cell: Cell) -> dict[str, dict[str, Any]]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""

@@ -88,15 +88,17 @@ ADJUSTMENTS = {"holm": _holm, "benjamini-hochberg": _benjamini_hochberg}
 
 
 def results(files: Iterable[Path]) -> Iterable[tuple[tuple, str, dict]]:
-    """The results in cell files, each led by its row's first columns in scores.csv and the cell's query."""
+    """The results in files of a cell or of what is inferred of several, each led by its row's first columns in
+    scores.csv and the cell's query."""
     for path in files:
         try:
-            cell = json.loads(Path(path).read_text(encoding="utf-8"))
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise BiasgridError(f"{path}: not a cell file: {error}") from None
-        for result in cell["results"]:
-            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
-            yield place, cell["query"], result
+        for cell in record.get("cells", [record]):
+            for result in cell["results"]:
+                place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+                yield place, cell["query"], result
 
 
 def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
@@ -191,7 +193,7 @@ def make(study: Study, name: str) -> int:
         return read(study.results / f"{of}.csv")
 
     def inferences():
-        return map(study.inference_file, study.inferences.values())
+        return [study.inference_file(group[0]) for group in study.inference_groups.values()]
 
     options = study.config["inference"]
     recipes = {

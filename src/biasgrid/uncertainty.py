@@ -155,23 +155,26 @@ def study_samples(study: Study, scores: pd.DataFrame) -> tuple[np.ndarray, np.nd
     samples = np.full((len(scores), draws), math.nan)
     counts = np.zeros((len(scores), draws), dtype=np.int32)
     drawn = {criterion: drawn_queries(study, criterion, draws) for criterion in of_ranked}
-    for chosen in study.inferences.values():
-        cell = chosen.cell
-        if cell.criterion not in of_ranked:
-            continue
-        template = study.metric(cell.criterion, cell.metric).template
-        names = [part.name for part in study.queries[cell.query].subqueries(template)]
-        file = study.samples_file(chosen)
-        values = _loaded(file, f"biasgrid infer --cell {cell.name} makes it")
-        if values.shape != (len(names), draws):
-            raise BiasgridError(
-                f"{file}: has the shape {values.shape}, not {(len(names), draws)}; make it again: biasgrid infer "
-                f"--cell {cell.name}"
+    for group in study.inference_groups.values():
+        named = [
+            (inference.cell, part.name)
+            for inference in group
+            for part in study.queries[inference.cell.query].subqueries(
+                study.metric(inference.cell.criterion, inference.cell.metric).template
             )
-        for name, row in zip(names, values, strict=True):
+        ]
+        if not any(cell.criterion in of_ranked for cell, _ in named):
+            continue
+        file, again = study.samples_file(group[0]), f"biasgrid infer --cell {group[0].cell.name}"
+        values = _loaded(file, f"{again} makes it")
+        if values.shape != (len(named), draws):
+            raise BiasgridError(
+                f"{file}: has the shape {values.shape}, not {(len(named), draws)}; make it again: {again}"
+            )
+        for (cell, name), row in zip(named, values, strict=True):
             # the first cell's, as in the scores
             place = places.pop((cell.criterion, name, cell.metric, cell.model, cell.debias), None)
-            if place is not None:
+            if place is not None and cell.criterion in of_ranked:
                 samples[place] = np.where(np.isfinite(row), row, math.nan)
                 counts[place] = drawn[cell.criterion][cell.query]
     return samples, counts

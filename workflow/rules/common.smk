@@ -212,7 +212,7 @@ INFERENCE_SOURCES = [
 ]
 # the values of a cell's bootstrap samples, where there are any
 INFERENCE_SAMPLES = (
-    [f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.npy"]
+    [update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.npy")]
     if "bootstrap" in STUDY.config["inference"]
     else []
 )
@@ -224,9 +224,9 @@ SHOWN = json.dumps([INFERENCE["interval"], INFERENCE["adjust"]] if STUDY.inferen
 # the samples' values that ranks are taken over, the ranks, and how; nothing without a bootstrap
 OF_SAMPLES = "bootstrap" in INFERENCE
 VALUE_SAMPLES = [
-    str(STUDY.samples_file(inference))
-    for inference in STUDY.inferences.values()
-    if OF_SAMPLES and inference.cell.criterion in STUDY.ranked
+    str(STUDY.samples_file(group[0]))
+    for group in STUDY.inference_groups.values()
+    if OF_SAMPLES and any(inference.cell.criterion in STUDY.ranked for inference in group)
 ]
 RANK_SAMPLES = [str(STUDY.ranks_file)] * OF_SAMPLES
 RANKED_BY = [source("tables.py")] + [source("uncertainty.py")] * OF_SAMPLES
@@ -236,6 +236,24 @@ SAMPLED = json.dumps([INFERENCE["bootstrap"], STUDY.config["seed"]] if OF_SAMPLE
 
 def inference_of(wildcards):
     return STUDY.inferences[cell_of(wildcards).name]
+
+
+def inferences_of(wildcards):
+    return STUDY.inference_groups["{model}/{debias}/{metric}".format(**wildcards)]
+
+
+def inferred_cells(wildcards):
+    return [str(STUDY.cell_file(inference.cell)) for inference in inferences_of(wildcards)]
+
+
+def inferred_queries(wildcards):
+    return [str(STUDY.query_file(inference.cell.query)) for inference in inferences_of(wildcards)]
+
+
+def inferred_metric(wildcards):
+    # a key may be another metric in another criterion
+    cells = [inference.cell for inference in inferences_of(wildcards)]
+    return sorted({source(metrics.source_file(STUDY.metric(c.criterion, c.metric))) for c in cells})
 
 
 # what a fitted debias method depends on, besides the method's own modules

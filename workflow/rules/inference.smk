@@ -1,22 +1,30 @@
-# How sure a cell's value is: a job a cell, of the cell and its inputs. In a thread of the engine, like cells.
-from biasgrid.inference import infer_cell
+# How sure the values of a metric's cells are: a step for all queries of a metric on a model, as the engine takes longer
+# over a step than most cells do over their inference. In a thread of the engine, like cells. The step reads its
+# former output, and makes only what is not in it: an edited query costs its own cell.
+from biasgrid.inference import infer_cells
 
 
 rule inference:
     input:
-        cell=rules.cell.output[0],
-        query=f"{RESULTS}/queries/{{query}}.json",
+        cells=inferred_cells,
+        queries=inferred_queries,
         model=f"{RESULTS}/models/{{model}}.json",
         transform=transform_of,
-        metric=metric_source,
+        metric=inferred_metric,
         code=cell_code,
         inference=INFERENCE_SOURCES,
     output:
-        f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
+        update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.json"),
         INFERENCE_SAMPLES,
     log:
-        f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
+        f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}.txt",
     params:
-        spec=lambda w: inference_of(w).spec,
+        specs=lambda w: json.dumps([[i.cell.query, i.spec] for i in inferences_of(w)]),
     run:
-        step(f"inference {cell_of(wildcards).name}", log[0], infer_cell, STUDY, inference_of(wildcards))
+        step(
+            "inference {model}/{debias}/{metric}".format(**wildcards),
+            log[0],
+            infer_cells,
+            STUDY,
+            inferences_of(wildcards),
+        )

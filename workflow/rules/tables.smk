@@ -5,7 +5,7 @@ from biasgrid import tables
 rule scores:
     input:
         cells=[str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
-        inferences=[str(STUDY.inference_file(inference)) for inference in STUDY.inferences.values()],
+        inferences=[str(STUDY.inference_file(group[0])) for group in STUDY.inference_groups.values()],
         code=source("tables.py"),
     output:
         f"{RESULTS}/scores.csv",

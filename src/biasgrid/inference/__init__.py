@@ -6,13 +6,15 @@ Written once, for every metric: a metric says how its value changes when words a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from ..files import write_bytes, write_text
 from ..measure import as_finite, dumps, look_up, subquery, variants
 from ..metrics.registry import Metric, one_by_one
 from ..query import Query
-from ..study import Inference, Study
+from ..study import UNTOUCHED, Inference, Study
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, drawn_counts, groups_of, intervals
 from .options import checked
@@ -35,7 +37,7 @@ __all__ = [
     "Permutation",
     "Sampled",
     "exchange_test",
-    "infer_cell",
+    "infer_cells",
     "infer_query",
     "intervals",
     "permutation_test",
@@ -50,29 +52,83 @@ MOST_WORDS = 200
 GROUPS = 50
 
 
-def infer_cell(study: Study, inference: Inference) -> None:
-    """Write the file of a cell's inference, and that of its bootstrap samples: pure functions of what it is of and of
-    the cell's file, which has its values."""
-    cell, spec = inference.cell, json.loads(inference.spec)
-    wanted = spec["inference"]
-    measured = json.loads(study.cell_file(cell).read_text(encoding="utf-8"))["results"]
-    results, samples = infer_query(
-        metrics.metric(spec["metric"]),
-        query_of(study, cell),
-        model_of(study, cell),
-        spec["params"],
-        WordOptions(**spec["words"]),
-        spec["seed"],
-        **wanted,
-        # NaN is null there
-        values=[math.nan if result["value"] is None else result["value"] for result in measured],
-    )
-    if samples is not None:
+def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
+    """Write the file of what is inferred of cells of one model, debias method and metric, and that of their bootstrap
+    samples: pure functions of what the cells are of, and of the cells' files, which have their values.
+
+    What is in the file already and is of the same is kept: an edited query costs its own cell.
+    """
+    path, samples_path = study.inference_file(inferences[0]), study.samples_file(inferences[0])
+    kept = _kept(path, samples_path)
+    records, samples = [], []
+    for inference in inferences:
+        cell, spec = inference.cell, json.loads(inference.spec)
+        made_of = _made_of(study, inference)
+        if made_of not in kept:
+            metric = metrics.metric(spec["metric"])
+            results, values = infer_query(
+                metric,
+                query_of(study, cell),
+                model_of(study, cell),
+                spec["params"],
+                WordOptions(**spec["words"]),
+                spec["seed"],
+                **spec["inference"],
+                values=_measured(study.cell_file(cell)) if metric.seeded else None,
+            )
+            made = {"made_of": made_of, "inference": spec["inference"], "results": results}
+            kept[made_of] = head(cell, spec) | made, values
+        record, values = kept[made_of]
+        records.append(record)
+        samples.append(values)
+    if samples[0] is not None:
         file = BytesIO()
-        np.save(file, samples)
-        write_bytes(study.samples_file(inference), file.getvalue())
-    record = head(cell, spec) | {"inference": wanted, "results": results}
-    write_text(study.inference_file(inference), dumps(record, separators=(",", ":")) + "\n")
+        np.save(file, np.concatenate(samples))
+        write_bytes(samples_path, file.getvalue())
+    write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+
+
+def _measured(cell: Path) -> list[float]:
+    """The values in a cell's file: of a metric that draws, reading them is faster than measuring."""
+    results = json.loads(cell.read_text(encoding="utf-8"))["results"]
+    return [math.nan if result["value"] is None else result["value"] for result in results]
+
+
+def _kept(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.ndarray | None]]:
+    """Records and samples of cells that were inferred before, by what they are of."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sampled = any("bootstrap" in record["inference"] for record in records)
+        samples = np.load(samples_path) if sampled else None
+        ends = np.cumsum([len(record["results"]) for record in records])
+        if sampled and len(samples) != ends[-1]:
+            return {}
+        parts = np.split(samples, ends[:-1]) if sampled else [None] * len(records)
+        return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}  # not there, half there, of another version: made anew
+
+
+def _made_of(study: Study, inference: Inference) -> str:
+    """A digest of all that a cell's inference depends on: spec, query, cell, model, transform, code."""
+    cell, spec = inference.cell, json.loads(inference.spec)
+    files = [study.query_file(cell.query), study.cell_file(cell), study.model_file(cell.model)]
+    if cell.debias != UNTOUCHED:
+        files.append(study.transform_file(cell.model, cell.debias))
+    whole = hashlib.sha256(f"{cell.name} {inference.spec} {_code(spec['metric'])}".encode())
+    for file in files:
+        whole.update(hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest())
+    return whole.hexdigest()
+
+
+@lru_cache
+def _code(metric: str) -> str:
+    """A digest of the modules that are at work in a metric's inference."""
+    package = Path(__file__).parents[1]
+    names = ["cell", "geometry", "measure", "query", "words", "embeddings/store", "metrics/registry"]
+    files = [package / f"{name}.py" for name in (*names, "debias/transform")]
+    files += [*sorted(Path(__file__).parent.glob("*.py")), metrics.source_file(metrics.metric(metric))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def infer_query(

