@@ -12,7 +12,7 @@ from biasgrid.cell import compute_cell
 from biasgrid.errors import BiasgridError
 from biasgrid.figures import draw
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cell
+from biasgrid.inference import infer_cells
 from biasgrid.study import Study
 
 CRITERION = "Caliskan et al. 2017"
@@ -39,17 +39,21 @@ def study(word2vec, tmp_path_factory):
         write_text(made.query_file(key), query.to_json())
     for cell in made.cells.values():
         compute_cell(made, cell)
-    for inference in made.inferences.values():
-        infer_cell(made, inference)
+    for group in made.inference_groups.values():
+        infer_cells(made, group)
     for name in ("scores", "aggregates", "rankings", "correlations", "comparison"):
         tables.make(made, name)
     return made
 
 
 def result(study, folder, test):
-    path = study.results / folder / SUBSET / "none" / "weat_es" / f"weat_{test}.json"
-    (only,) = json.loads(path.read_text())["results"]
-    return only if folder == "cells" else only["permutation"]
+    of_metric = study.results / folder / SUBSET / "none" / "weat_es"
+    if folder == "cells":
+        (only,) = json.loads((of_metric / f"weat_{test}.json").read_text())["results"]
+        return only
+    inferred = json.loads(of_metric.with_suffix(".json").read_text())["cells"]
+    (only,) = next(cell for cell in inferred if cell["query"] == f"weat_{test}")["results"]
+    return only["permutation"]
 
 
 @pytest.mark.parametrize("test", PRINTED_D)
@@ -176,7 +180,9 @@ def compared(folder, tested, words_lost=0, **row):
     )
     if tested:
         result = tested if "status" in tested else {"status": "ok", "permutation": tested}
-        write_text(folder / "tests/a/none/weat/q.json", json.dumps({"results": [result]}))
+        write_text(
+            folder / "tests/a/none/weat.json", json.dumps({"cells": [{"query": "q", "results": [result]}]})
+        )
     cell = {"value": 1.0, "status": "ok", "words_lost": words_lost}
     write_text(folder / "cells/a/none/weat/q.json", json.dumps({"results": [cell]}))
     published = read(folder / "published.csv", **row)

@@ -24,7 +24,7 @@ from biasgrid.cell import compute_cell
 from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cell, infer_query, permutation, permutation_test
+from biasgrid.inference import infer_cells, infer_query, permutation, permutation_test
 from biasgrid.study import SCHEMA, Study
 from biasgrid.tables import scores
 from biasgrid.words import WordOptions
@@ -432,14 +432,15 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     write_text(study.query_file("q1"), study.queries["q1"].to_json())
     compute_cell(study, cell)
     inference = study.inferences[cell.name]
-    infer_cell(study, inference)
+    infer_cells(study, [inference])
     (row,) = scores([study.cell_file(cell)], [study.inference_file(inference)]).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
     # the samples lie beside it
     samples = np.load(study.samples_file(inference))
     assert (samples.dtype, samples.shape) == (np.float64, (1, 30))
-    made = json.loads(study.inference_file(inference).read_text())["results"][0]["bootstrap"]
+    (made,) = json.loads(study.inference_file(inference).read_text())["cells"]
+    made = made["results"][0]["bootstrap"]
     assert made["percentile"] == pytest.approx(np.quantile(samples[0], [0.025, 0.975]))
     assert (row["ci_low"], row["ci_high"]) == tuple(made["jackknife"])
 
@@ -463,11 +464,11 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
 
     for name in names:
         compute_cell(study, study.cells[name])
-        infer_cell(study, study.inferences[name])
+        infer_cells(study, [study.inferences[name]])
     forward = samples()
     for name in ("one/none/weat/q2", "one/none/rnd/q3", *names[::-1]):
         compute_cell(study, study.cells[name])
-        infer_cell(study, study.inferences[name])
+        infer_cells(study, [study.inferences[name]])
     assert all((one == other).all() for one, other in zip(forward, samples(), strict=True))
     # the effect size has the statistic's sign, sample by sample
     assert (np.sign(forward[0]) == np.sign(forward[1])).all()
@@ -476,7 +477,8 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
 def test_the_workflows_step(finished):
     """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell."""
     assert "inference" not in planned(finished)
-    names = every("")
+    # a step for all queries of a metric on a model
+    names = {name.rpartition("/")[0] for name in every("")}
     with_inference(finished, draws=50, exact=10_000)
     jobs = planned(finished)
     assert inferred(jobs) == names
@@ -486,7 +488,7 @@ def test_the_workflows_step(finished):
     folder = finished.folder / "results" / "small"
     scores = pd.read_csv(folder / "scores.csv")
     assert scores["p_value"].between(0, 1, inclusive="right").all()
-    made = json.loads((folder / "inference/one/none/weat/q1.json").read_text())
+    made = json.loads((folder / "inference/one/none/weat.json").read_text())["cells"][0]
     # C(16, 8) is more than 10,000
     test = made["results"][0]["permutation"]
     assert (test["method"], test["partitions"], test["draws"]) == ("monte_carlo", 12_870, 50)
@@ -494,13 +496,13 @@ def test_the_workflows_step(finished):
     assert of_cell["p_value"].tolist() == [test["p_value"]]
 
     # by hand as in the workflow
-    target = folder / "inference/two/none/weat_es/q3.json"
+    target = folder / "inference/two/none/weat_es.json"
     bytes_made = target.read_bytes()
     target.unlink()
     done = by_hand(finished, "two/none/weat_es/q3")
     assert done.returncode == 0, done.stderr
     assert target.read_bytes() == bytes_made
-    assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es/q3.json"
+    assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es.json"
     done = by_hand(finished, "two/none/rnd/q4")
     assert done.returncode == 2
     assert done.stderr.startswith("biasgrid: config/config.yaml: 'two/none/rnd/q4' has no inference")
@@ -527,6 +529,60 @@ def test_the_workflows_step(finished):
     jobs = planned(finished)
     assert inferred(jobs) == names
     assert not cells(jobs)
+
+
+def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
+    """What is in a metric's file and is of the same words, cell, model, spec and code stays; the bytes are those of a
+    file made at once."""
+    monkeypatch.chdir(root)
+    write_text_model(root / "one.txt", GRID_WORDS, seed=1)
+    config = grid_config() | {
+        "metrics": {"weat": {}, "rnsb": {"params": {"n_iterations": 5}}},
+        "inference": {"permutation": {"draws": 20, "exact": 0}, "bootstrap": {"draws": 25}},
+    }
+    measured = []
+
+    def counted(metric, query, *args, **options):
+        measured.append(query.name)
+        return infer_query(metric, query, *args, **options)
+
+    monkeypatch.setattr(inference, "infer_query", counted)
+
+    def run(config, metric):
+        study = Study.of(config, root=root)
+        build_store("one", study.models["one"], study.embeddings)
+        group = study.inference_groups[f"one/none/{metric}"]
+        for chosen in group:
+            query = chosen.cell.query
+            write_text(study.query_file(query), study.queries[query].to_json())
+            compute_cell(study, chosen.cell)
+        measured.clear()
+        infer_cells(study, group)
+        files = study.inference_file(group[0]), study.samples_file(group[0])
+        return len(group), len(measured), files, [file.read_bytes() for file in files]
+
+    for metric in ("weat", "rnsb"):
+        cells, made, files, first = run(config, metric)
+        assert made == cells > 1
+        assert run(config, metric)[1] == 0
+        edited = copy.deepcopy(config)
+        edited["criteria"]["First"]["queries"]["q1"]["targets"]["A"] = GRID_WORDS[:5]
+        assert run(edited, metric)[1] == 1
+        # a query that is left out leaves the file, one that comes back is made
+        fewer = copy.deepcopy(config)
+        del fewer["criteria"]["First"]["queries"]["q1"]
+        assert run(fewer, metric)[:2] == (cells - 1, 0)
+        assert run(config, metric)[1] == 1
+        assert [file.read_bytes() for file in files] == first
+        # other draws, or half a file: all of them
+        more = copy.deepcopy(config)
+        more["inference"]["bootstrap"]["draws"] = 26
+        assert run(more, metric)[1] == cells
+        files[0].write_text(files[0].read_text()[:100])
+        assert run(config, metric)[1] == cells
+        np.save(files[1], np.zeros((1, 2)))
+        assert run(config, metric)[1] == cells
+        assert [file.read_bytes() for file in files] == first
 
 
 def test_a_wrong_setting_is_one_line(finished):

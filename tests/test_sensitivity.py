@@ -15,7 +15,7 @@ from biasgrid.configs import read_yaml
 from biasgrid.embeddings import build_store, study_store
 from biasgrid.embeddings.sources import fetch
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cell
+from biasgrid.inference import infer_cells
 from biasgrid.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -38,13 +38,13 @@ def study(tmp_path_factory):
         cell = study.cells[name]
         write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
         compute_cell(study, cell)
-        infer_cell(study, study.inferences[name])
+        infer_cells(study, [study.inferences[name]])
     return study
 
 
 def halves_of(study, name):
     record = json.loads(study.inference_file(study.inferences[name]).read_text())
-    return record["results"][0]["halves"]
+    return record["cells"][0]["results"][0]["halves"]
 
 
 def unit_vectors(study, words):

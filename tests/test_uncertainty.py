@@ -354,13 +354,13 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
     drawn = {criterion: uncertainty.drawn_queries(study, criterion, 25) for criterion in study.ranked}
     for draw in (0, 7, 24):
         values, times = {}, {}
-        for chosen in study.inferences.values():
-            cell = chosen.cell
-            names = [r["query"] for r in json.loads(study.inference_file(chosen).read_text())["results"]]
-            for name, sample in zip(names, np.load(study.samples_file(chosen)), strict=True):
-                key = cell.criterion, name, cell.metric, cell.model, cell.debias
+        for group in study.inference_groups.values():
+            cells = json.loads(study.inference_file(group[0]).read_text())["cells"]
+            names = [(cell, result["query"]) for cell in cells for result in cell["results"]]
+            for (cell, name), sample in zip(names, np.load(study.samples_file(group[0])), strict=True):
+                key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
                 values.setdefault(key, sample[draw])
-                times.setdefault(key, drawn[cell.criterion][cell.query][draw])
+                times.setdefault(key, drawn[cell["criterion"]][cell["query"]][draw])
         of_rows = [tuple(row) for row in scores[keys].to_numpy()]
         words = scores.assign(value=[values[key] for key in of_rows])
         repeated = scores.index.repeat([times[key] for key in of_rows])
@@ -403,7 +403,7 @@ def test_tables_of_inference_are_the_same_on_one_core_and_by_hand(inferred, monk
     scores = tables.read(study.results / "scores.csv")
     samples = study.samples_file(next(iter(study.inferences.values())))
     np.save(samples, np.zeros((1, 3)))
-    with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(1, 25\)"):
+    with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(4, 25\)"):
         uncertainty.study_samples(study, scores)
     samples.unlink()
     with pytest.raises(BiasgridError, match="biasgrid infer --cell one/none/weat/q1 makes it"):
