@@ -403,3 +403,28 @@ def test_a_large_set_is_drawn_alike_for_models_that_lack_words(tmp_path):
     samples = [infer_query(metrics.mac, query, m, bootstrap={"draws": 400})[1][0] for m in (whole, lacking)]
     # 10 of 495 words are another's
     assert np.corrcoef(samples)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("sizes", [(3, 12), (8, 8)])
+def test_the_jackknife_of_a_difference_of_means_is_welchs_interval(sizes):
+    rng = np.random.default_rng(sum(sizes))
+    x, y = rng.normal(size=sizes[0]), rng.normal(1, 3, size=sizes[1])
+    without = without_each((x, y), lambda x, y: np.mean(x) - np.mean(y))
+    ours = intervals(np.zeros(9), x.mean() - y.mean(), without, 0.9)["jackknife"]
+    welch = scipy.stats.ttest_ind(x, y, equal_var=False).confidence_interval(0.9)
+    assert ours == pytest.approx([welch.low, welch.high])
+
+
+def test_the_jackknife_stays_in_the_range(random_model):
+    query = Query.of([w(1, 2, 3), w(4, 5, 6)], [w(7, 8, 9), w(10, 11, 12)])
+    result, samples = bootstrapped(metrics.weat_es, query, random_model(3))
+    sets = [vectors(s, random_model(3)) for s in (w(1, 2, 3), w(4, 5, 6), w(7, 8, 9), w(10, 11, 12))]
+    without = without_each(sets, lambda *s: 0.0)
+    for i, words in enumerate(sets):
+        for place in range(3):
+            rest = [*sets[:i], np.delete(words, place, axis=0), *sets[i + 1 :]]
+            without[i][place] = metrics.weat_es.function(rest[:2], rest[2:]).value
+    free = intervals(samples, result["value"], without, 0.95)["jackknife"]
+    # of so few words it is longer than the range
+    assert free[0] < -2 or free[1] > 2
+    assert result["bootstrap"]["jackknife"] == pytest.approx(np.clip(free, -2, 2).tolist())

@@ -93,7 +93,8 @@ def intervals(
     below = ((defined < observed).mean() + (defined <= observed).mean()) / 2
     z0, a = ndtri(below), _acceleration(without)
     z = z0 + ndtri([tail, 1 - tail])
-    shares = ndtr(z0 + z / (1 - a * z))
+    with np.errstate(invalid="ignore"):  # of an infinite z0
+        shares = ndtr(z0 + z / (1 - a * z))
     return record | {
         "mean": float(defined.mean()),
         "standard_error": float(defined.std(ddof=1)) if len(defined) > 1 else math.nan,
