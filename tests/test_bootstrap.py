@@ -353,3 +353,53 @@ def test_pairs_are_drawn_as_pairs(random_model):
     for value, c, d in zip(samples, pairs, words, strict=True):
         x, y, a = (np.repeat(v, n, axis=0) for v, n in zip(whole, (c, c, d), strict=True))
         assert value == pytest.approx(metrics.ripa.function([x, y], [a]).value)
+
+
+@pytest.mark.parametrize("size", [225, 250, 1030])
+def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
+    """MAC with one target word is a mean over the attribute words, WEAT a sum over the target words."""
+    words = [f"w{i}" for i in range(size + 4)]
+    # cosines around .5: what words share must not count as what they differ in
+    model = make_store(tmp_path, words, 0.7 + np.random.default_rng(size).normal(size=(len(words), 8)))
+    few, many = words[:4], words[4:]
+    (result,), samples = infer_query(
+        metrics.mac, Query.of([few[:1]], [many]), model, bootstrap={"draws": 2000}
+    )
+    (target,), attributes = (find("words", s, model, WordOptions()).vectors for s in (few[:1], many))
+    lengths = np.linalg.norm(attributes, axis=1) * np.linalg.norm(target)
+    distances = 1 - attributes @ target / lengths
+    # the error of 50 groups has itself one of a tenth
+    assert samples.std() == pytest.approx(distances.std() / math.sqrt(size), rel=0.25)
+    assert samples.mean() == pytest.approx(result["value"], abs=0.1 * samples.std())
+
+    _, samples = infer_query(
+        metrics.weat, Query.of([many, few[2:3]], [few[:1], few[1:2]]), model, bootstrap={"draws": 2000}
+    )
+    a, b = (find("words", [word], model, WordOptions()).vectors[0] for word in few[:2])
+    lengths = np.linalg.norm(attributes, axis=1)
+    association = attributes @ (a / np.linalg.norm(a) - b / np.linalg.norm(b)) / lengths
+    assert samples.std() == pytest.approx(association.std() * math.sqrt(size), rel=0.25)
+
+
+def test_samples_of_a_large_set_stay_in_the_range(tmp_path):
+    words = [f"w{i}" for i in range(310)]
+    model = make_store(tmp_path, words, np.random.default_rng(5).normal(size=(len(words), 6)))
+    # the same words, but for one: an ECT just below 1
+    query = Query.of([words[:9], words[1:9]], [words[9:]])
+    (result,), samples = infer_query(metrics.ect, query, model, bootstrap={"draws": 300})
+    assert 0.9 < result["value"] < 1
+    assert samples.max() <= 1
+
+
+def test_a_large_set_is_drawn_alike_for_models_that_lack_words(tmp_path):
+    words = [f"w{i}" for i in range(500)]
+    rows = np.random.default_rng(6).normal(size=(len(words), 8))
+    kept = [i for i in range(500) if i < 5 or i % 47]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    whole = make_store(tmp_path / "a", words, rows)
+    lacking = make_store(tmp_path / "b", [words[i] for i in kept], rows[kept])
+    query = Query.of([words[:1]], [words[5:]])
+    samples = [infer_query(metrics.mac, query, m, bootstrap={"draws": 400})[1][0] for m in (whole, lacking)]
+    # 10 of 495 words are another's
+    assert np.corrcoef(samples)[0, 1] > 0.9

@@ -1,6 +1,7 @@
 """RNSB: its solver against liblinear, its splits against scikit-learn, its value against the definition."""
 
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.stats import entropy
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
-from biasgrid import BiasgridError
+from biasgrid import BiasgridError, metrics
 from biasgrid.metrics.rnsb import draw_splits, probabilities, rnsb
 
 
@@ -337,3 +338,25 @@ def test_bad_parameters_are_named(options, says):
     targets, attributes = sets(5, 5, 5)
     with pytest.raises(BiasgridError, match=says):
         rnsb(targets, attributes, **options)
+
+
+def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
+    """Queries share the classifiers of large attribute sets; the longer target words, the more exact are they."""
+    module = sys.modules["biasgrid.metrics.rnsb"]
+    (words,), attributes = sets(600, 600, 8, d=50, apart=0.01)
+    pooled = np.concatenate(attributes)
+    first, second = np.repeat([[1.0, 0.0], [0.0, 1.0]], 600, axis=1)
+    drawn = np.random.default_rng(1).multinomial(600, np.full(600, 1 / 600), size=8)
+    weights = [np.hstack([drawn, np.zeros_like(drawn)]).astype(float), np.tile(second, (8, 1))]
+
+    def samples(*queries):
+        monkeypatch.setattr(module, "_TRAINED", type(module._TRAINED)())
+        found = {}
+        for scale in queries:
+            statistic = metrics.rnsb.resampled(scale * words, pooled)
+            once, drawn = (statistic([np.ones((1, 8))], w) for w in ([first[None], second[None]], weights))
+            found[scale] = once.tobytes(), drawn.tobytes()
+        return found
+
+    scales = [4.0**power for power in range(8)]
+    assert samples(*scales) == samples(*reversed(scales))

@@ -107,6 +107,7 @@ def test_a_wrong_config_is_one_line(root, path, value, says):
     [
         ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: key 'seed' stands twice in .*line 3"),
         ("study: 2020-01-01\n", "x.yaml: only text, numbers, lists and mappings are allowed"),
+        ("inference: {bootstrap: {level: .nan}}\n", "x.yaml: only text, numbers, .*: Out of range"),
         ("- a\n", "x.yaml: .* is not of type 'object'"),
         ("", "x.yaml: None is not of type 'object'"),
         ("a: &a [*a]\n", "x.yaml: "),

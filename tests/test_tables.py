@@ -259,8 +259,9 @@ def test_a_table_reads_back_to_the_last_bit(tmp_path):
     assert again["cells"].dtype == "int64"
 
 
-def test_a_broken_cell_is_named(tmp_path):
+@pytest.mark.parametrize("text", ["{", "{}", "[]", "null", '{"cells": 3}', '{"cells": [{"results": [{}]}]}'])
+def test_a_broken_cell_is_named(tmp_path, text):
     path = tmp_path / "broken.json"
-    path.write_text("{")
+    path.write_text(text)
     with pytest.raises(BiasgridError, match=r"broken\.json: not a cell file"):
         tables.scores([path])

@@ -384,7 +384,15 @@ def test_tables_of_inference_are_the_same_on_one_core_and_by_hand(inferred, monk
     assert inferred.results() == before
     assert planned_rules(inferred) == set()
     monkeypatch.chdir(inferred.folder)
-    (inferred.folder / "results/small/rank_samples.npy").unlink()
+    ranks = inferred.folder / "results/small/rank_samples.npy"
+    # empty, an archive, other rankings' - not a traceback
+    np.save(inferred.folder / "others.npy", np.zeros((3, 1, 25)))
+    others = (inferred.folder / "others.npy").read_bytes()
+    for broken, says in ((b"", "no boot"), (b"PK\3\4", "no boot"), (others, "has the shape (3, 1, 25)")):
+        ranks.write_bytes(broken)
+        assert main(["table", "--study", "config/config.yaml", "--table", "order"]) == 2
+        assert f"rank_samples.npy: {says}" in capsys.readouterr().err
+    ranks.unlink()
     assert main(["table", "--study", "config/config.yaml", "--table", "order"]) == 2
     assert "rank_samples.npy: no bootstrap samples" in capsys.readouterr().err
     for name in ("rankings", "correlations", "inference", "influence", "rank_intervals", "order"):

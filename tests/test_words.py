@@ -89,6 +89,27 @@ def test_callable_preprocessors(model):
         found_as(model, ["he"], preprocessors=[lambda w: 3])
 
 
+def test_a_callable_preprocessor_is_asked_each_time(model):
+    names = {"her": "she"}
+
+    def renamed(word):
+        return names[word]
+
+    assert found_as(model, ["her"], preprocessors=[renamed]).keys == ("she",)
+    names["her"] = "he"
+    assert found_as(model, ["her"], preprocessors=[renamed]).keys == ("he",)
+
+
+def test_a_callable_preprocessor_need_not_be_hashable(model):
+    class Lower:
+        __hash__ = None
+
+        def __call__(self, word):
+            return word.lower()
+
+    assert found_as(model, ["SHE"], preprocessors=[Lower()]).keys == ("she",)
+
+
 def test_pairs_keep_their_places(model):
     options = WordOptions()
     left = find("L", ["he", "nobody", "HE", "he"], model, options, paired=True)

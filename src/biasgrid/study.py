@@ -758,7 +758,8 @@ def _canonical(record: Any) -> str:
 def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
     try:
-        record = json.loads(json.dumps(record))
+        # a NaN is within all limits
+        record = json.loads(json.dumps(record, allow_nan=False))
     except (TypeError, ValueError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None

@@ -93,12 +93,20 @@ def results(files: Iterable[Path]) -> Iterable[tuple[tuple, str, dict]]:
     for path in files:
         try:
             record = json.loads(Path(path).read_text(encoding="utf-8"))
+            found = [
+                (_place(cell, result), cell["query"], result)
+                for cell in record.get("cells", [record])
+                for result in cell["results"]
+            ]
         except (OSError, ValueError) as error:
             raise BiasgridError(f"{path}: not a cell file: {error}") from None
-        for cell in record.get("cells", [record]):
-            for result in cell["results"]:
-                place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
-                yield place, cell["query"], result
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BiasgridError(f"{path}: not a cell file: {error!r}") from None
+        yield from found
+
+
+def _place(cell: Mapping, result: Mapping) -> tuple:
+    return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
 
 
 def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
@@ -195,6 +203,10 @@ def make(study: Study, name: str) -> int:
     def inferences():
         return [study.inference_file(group[0]) for group in study.inference_groups.values()]
 
+    def of_ranks():
+        rankings = table("rankings")
+        return rankings, uncertainty.read_ranks(study, rankings)
+
     options = study.config["inference"]
     recipes = {
         "scores": lambda: scores(
@@ -205,10 +217,8 @@ def make(study: Study, name: str) -> int:
         "correlations": lambda: uncertainty.correlated(study, table("rankings")),
         "inference": lambda: uncertainty.inference(inferences(), study.ranges),
         "influence": lambda: uncertainty.influence(inferences()),
-        "rank_intervals": lambda: uncertainty.rank_intervals(
-            table("rankings"), uncertainty.read_ranks(study), options["bootstrap"]["level"]
-        ),
-        "order": lambda: uncertainty.order(table("rankings"), uncertainty.read_ranks(study)),
+        "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
+        "order": lambda: uncertainty.order(*of_ranks()),
         "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals

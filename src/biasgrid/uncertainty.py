@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from itertools import combinations_with_replacement
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -125,23 +126,31 @@ def correlated(study: Study, rankings: pd.DataFrame) -> pd.DataFrame:
     made = tables.correlations(rankings, study.config["correlations"])
     if bootstrap := study.config["inference"].get("bootstrap"):
         found = correlation_intervals(
-            rankings, read_ranks(study)[0], study.config["correlations"], bootstrap["level"]
+            rankings, read_ranks(study, rankings)[0], study.config["correlations"], bootstrap["level"]
         )
         keys = made[["criterion", "method", "metric_a", "metric_b"]].itertuples(index=False, name=None)
         made[["ci_low", "ci_high"]] = np.reshape([found[key] for key in keys], (-1, 2))
     return made
 
 
-def read_ranks(study: Study) -> np.ndarray:
-    """What `rank_samples` gave for the study's rankings. Raises BiasgridError where it is not there."""
-    return _loaded(study.ranks_file, "biasgrid table --table rankings makes it")
+def read_ranks(study: Study, rankings: pd.DataFrame) -> np.ndarray:
+    """What `rank_samples` gave for the study's rankings. Raises BiasgridError where it is not there, or is that of
+    other rankings."""
+    draws = study.config["inference"]["bootstrap"]["draws"]
+    shape = len(RESAMPLED), len(rankings), draws
+    return _loaded(study.ranks_file, shape, "biasgrid table --table rankings")
 
 
-def _loaded(path: Path, made_by: str) -> np.ndarray:
+def _loaded(path: Path, shape: tuple[int, ...], made_by: str) -> np.ndarray:
     try:
-        return np.load(path)
-    except (OSError, ValueError) as error:
-        raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by}") from None
+        values = np.load(path)
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+        raise BiasgridError(f"{path}: no bootstrap samples; make it again: {made_by}")
+    if values.shape != shape:
+        raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {made_by}")
+    return values
 
 
 def study_samples(study: Study, scores: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -165,12 +174,8 @@ def study_samples(study: Study, scores: pd.DataFrame) -> tuple[np.ndarray, np.nd
         ]
         if not any(cell.criterion in of_ranked for cell, _ in named):
             continue
-        file, again = study.samples_file(group[0]), f"biasgrid infer --cell {group[0].cell.name}"
-        values = _loaded(file, f"{again} makes it")
-        if values.shape != (len(named), draws):
-            raise BiasgridError(
-                f"{file}: has the shape {values.shape}, not {(len(named), draws)}; make it again: {again}"
-            )
+        made_by = f"biasgrid infer --cell {group[0].cell.name}"
+        values = _loaded(study.samples_file(group[0]), (len(named), draws), made_by)
         for (cell, name), row in zip(named, values, strict=True):
             # the first cell's, as in the scores
             place = places.pop((cell.criterion, name, cell.metric, cell.model, cell.debias), None)

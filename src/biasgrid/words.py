@@ -122,7 +122,9 @@ def find(
     # a transform changes vectors, and finds what its model finds
     store = model.model if isinstance(model, DebiasedModel) else model
     variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
-    slots, keys, rows, found = _looked_up(store, tuple(words), variants, options.strategy, paired)
+    # what a function returns may change, and not every one can be a key of the cache
+    look_up = _looked_up.__wrapped__ if any(map(callable, variants)) else _looked_up
+    slots, keys, rows, found = look_up(store, tuple(words), variants, options.strategy, paired)
     vectors = model.take(keys, rows)
     if options.normalize:
         vectors = unit(vectors)

@@ -27,7 +27,7 @@ from ..metrics.registry import Metric, one_by_one
 from ..query import Query
 from ..study import UNTOUCHED, Inference, Study
 from ..words import FoundSet, WordOptions
-from .bootstrap import digest, drawn_counts, intervals
+from .bootstrap import digest, drawn_counts, groups_of, intervals
 from .options import checked
 from .permutation import ALTERNATIVES, Permutation, deal, permutation_test
 
@@ -331,8 +331,8 @@ class Sampled:
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
         """The value of each bootstrap sample (draws,).
 
-        Of a set of n > 200 words, samples are not measured: their differences to the set, whose variance is that of
-        a smaller set's divided by n, are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
+        Of a set of more than 200 words, samples are not measured: its groups are drawn again, and the differences to
+        the set are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
         """
         whole, linear = [], np.zeros(draws)
         jackknife = iter(self.by_set)
@@ -345,14 +345,16 @@ class Sampled:
                 whole.append(drawn_counts(words, places, draws, seed))
             else:
                 whole.append(np.ones((1, len(places))))
-                share = drawn_counts(words, places, draws, seed, groups=len(without))
-                linear += (1 - share) @ without * (1 - 1 / len(without))
-        return self.values(whole) + linear
+                times = drawn_counts(words, places, draws, seed, groups=GROUPS)
+                linear += (1 - times) @ without * (1 - 1 / len(without))
+        values = self.values(whole)
+        return np.clip(values + linear, *self.metric.range) if linear.any() else values + linear
 
     @cached_property
     def by_set(self) -> list[np.ndarray]:
         """The value without each word in turn, an array a set; of pairs the first set's alone. NaN for a set's only
-        word. Of a set of more than 200 words, the value without each of 50 groups of words."""
+        word. Of a set of more than 200 words, the value without each of 50 groups of words; without as many, where
+        groups differ in size."""
         whole = [np.ones((1, len(places))) for places in self.places]
         found = []
         for i, places in enumerate(self.places):
@@ -362,9 +364,17 @@ class Sampled:
             if size == 1:
                 found.append(np.full(1, math.nan))
                 continue
-            group = np.arange(size) % (GROUPS if size > MOST_WORDS else size)
+            group = np.arange(size)
+            if size > MOST_WORDS:
+                group = np.unique(groups_of(self.words[i], places, GROUPS), return_inverse=True)[1]
             without = (np.arange(group.max() + 1)[:, None] != group).astype(np.float64)
-            found.append(self.values(self._paired([*whole[:i], without, *whole[i + 1 :]])))
+            values = self.values(self._paired([*whole[:i], without, *whole[i + 1 :]]))
+            if size > MOST_WORDS:
+                # a group's part of the value grows with it; what its words differ in from all counts
+                share = np.bincount(group) / size
+                parts = (values - self.value) * (1 - share)
+                values = self.value + (parts - share * parts.sum()) / (1 - 1 / len(share))
+            found.append(values)
         return found
 
     def influence(self) -> dict[str, dict[str, float]]:

@@ -24,34 +24,39 @@ MOST_UNDEFINED = 0.05
 def drawn_counts(
     words: Sequence[str], places: np.ndarray, draws: int, seed: int, groups: int = 0
 ) -> np.ndarray:
-    """How often each found word of a set is in each of its samples: (draws, found words); or the mean of that over
-    each of so many groups (draws, groups): words 0, `groups`, 2 `groups`, ... are the first.
+    """How often each found word of a set is in each of its samples: (draws, found words); or, where the set is drawn
+    from as so many groups of words (`groups_of`), how often each group that has a found word: (draws, such groups).
 
     `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
     `words`, and on the model only where that lacks words: one that is drawn and lacking is drawn again.
     """
-    return _counts(tuple(words), tuple(places.tolist()), draws, seed, groups)
+    if groups:
+        places = np.unique(groups_of(words, places, groups))
+    return _counts(tuple(words), tuple(places.tolist()), draws, seed, groups or len(words))
+
+
+def groups_of(words: Sequence[str], places: np.ndarray, groups: int) -> np.ndarray:
+    """The group, 0 to groups - 1, of each found word of a set: at random, as neighbours in a list are alike, and the
+    same for every model."""
+    dealt = np.random.default_rng([digest(words), 3]).permutation(len(words)) % groups
+    return dealt[places]
 
 
 # of a lexicon of thousands of words, which many queries and metrics have, counts take longer than most metrics
 @lru_cache(maxsize=64)
-def _counts(
-    words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: int, groups: int
-) -> np.ndarray:
-    positions = np.random.default_rng([seed, digest(words)]).integers(len(words), size=(draws, len(words)))
+def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: int, units: int) -> np.ndarray:
+    positions = np.random.default_rng([seed, digest(words)]).integers(units, size=(draws, units))
     positions = positions[:, : len(places)]
-    index = np.full(len(words), -1)
+    index = np.full(units, -1)
     index[list(places)] = np.arange(len(places))
     chosen = index[positions]
     lacking = chosen < 0
     if lacking.any():
         again = np.random.default_rng([seed, digest(words), 1])
         chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
-    width = groups or len(places)
-    cells = chosen % width + width * np.arange(draws)[:, None]
+    width = len(places)
+    cells = chosen + width * np.arange(draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=draws * width).reshape(draws, width).astype(np.int32)
-    if groups:
-        counts = counts / np.bincount(np.arange(len(places)) % groups)
     counts.setflags(write=False)
     return counts
 

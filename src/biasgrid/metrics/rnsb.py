@@ -120,12 +120,13 @@ def _resampled(
     weight = 1 - test_size if holdout else 1.0
     words, attributes = (np.hstack([v, np.ones((len(v), 1))]) for v in (words, attributes))
     longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (words, attributes)))
-    trained_on = _digest(attributes)
+    # how exactly, depends on the target words, too: a query's classifiers must not depend on which came first
+    trained_on = _digest(attributes), longest
 
     def shared(train: np.ndarray) -> np.ndarray:
         if len(attributes) <= MANY:
             return of_samples(train)
-        return _of_all_queries((trained_on, _digest(train)), lambda: of_samples(train))
+        return _of_all_queries((*trained_on, _digest(train)), lambda: of_samples(train))
 
     def of_samples(train: np.ndarray) -> np.ndarray:
         if train.shape[1] == 1:
@@ -156,13 +157,13 @@ def _resampled(
 
 
 # What classifiers are trained on does not depend on target words: queries that have large attribute sets share them.
-_TRAINED: OrderedDict[tuple[bytes, bytes], np.ndarray] = OrderedDict()
-_TRAINING: dict[tuple[bytes, bytes], Lock] = {}
+_TRAINED: OrderedDict[tuple[bytes, float, bytes], np.ndarray] = OrderedDict()
+_TRAINING: dict[tuple[bytes, float, bytes], Lock] = {}
 _LOCK = Lock()
 MOST_TRAINED = 256
 
 
-def _of_all_queries(key: tuple[bytes, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
+def _of_all_queries(key: tuple[bytes, float, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
     """What `train` returns, computed once for all threads that have the key."""
     with _LOCK:
         lock = _TRAINING.setdefault(key, Lock())
