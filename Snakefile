@@ -4,7 +4,6 @@
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
 #
 # profiles/default/config.yaml, which Snakemake loads by itself, holds the settings this workflow is built for.
-import ctypes
 import os
 import sys
 from pathlib import Path
@@ -16,10 +15,6 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 # Snakemake itself has loaded NumPy, which has read those variables before they were set here
 threadpool_limits(1)
-# Arrays that come and go stay with the process (M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of GNU's malloc): else
-# the kernel makes and clears their pages again and again, a sixth of the time that inference takes.
-for option, value in ((-8, 1), (-3, 2**30), (-1, 2**31 - 1)):
-    getattr(ctypes.CDLL(None), "mallopt", lambda *_: None)(option, value)
 # the code that cells depend on is the code that runs
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 

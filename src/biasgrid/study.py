@@ -726,6 +726,12 @@ class Study:
                 WordOptions(**self.word_options(criterion, key, model))
         except BiasgridError as error:
             raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+        for part in self.metrics(criterion)[key].get("inference", {}):
+            if self.config["inference"] and part not in self.config["inference"]:
+                raise BiasgridError(
+                    f"{where}: metrics: {key}: inference: {part}: the study's inference has no {part}; add it or "
+                    "leave this out"
+                )
         queries = [self.queries[q] for q in self.config["criteria"][criterion]["queries"]]
         fitting = [query for query in queries if query.fits(registered.template)]
         if not fitting:

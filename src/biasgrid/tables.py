@@ -201,7 +201,17 @@ def make(study: Study, name: str) -> int:
         return read(study.results / f"{of}.csv")
 
     def inferences():
-        return [study.inference_file(group[0]) for group in study.inference_groups.values()]
+        files = []
+        for group in study.inference_groups.values():
+            files.append(study.inference_file(group[0]))
+            found = {(key[0], query) for key, query, _ in results(files[-1:])}
+            for cell in (inference.cell for inference in group):
+                if (cell.criterion, cell.query) not in found:
+                    raise BiasgridError(
+                        f"{files[-1]}: nothing of {cell.query!r} is in it; make it again: biasgrid infer --cell "
+                        f"{cell.name}"
+                    )
+        return files
 
     def of_ranks():
         rankings = table("rankings")

@@ -2,6 +2,7 @@
 import fcntl
 import hashlib
 import json
+import queue
 import re
 import subprocess
 import traceback
@@ -77,6 +78,32 @@ def command(*arguments, given=None):
         raise BiasgridError(
             (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("biasgrid: ")
         )
+
+
+WORKERS = queue.SimpleQueue()  # processes that have nothing to infer
+
+
+def infer(group):
+    """Infer in a process of its own, which stays for the next step."""
+    try:
+        worker = WORKERS.get_nowait()
+    except queue.Empty:
+        # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
+        memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
+        environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)} | memory
+        called = [sys.executable, "-m", "biasgrid.inference.worker"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        worker = subprocess.Popen(called, env=environment, **pipes)
+        worker.stdin.write(json.dumps(STUDY.config) + "\n")
+    try:
+        print(group, file=worker.stdin, flush=True)
+        answer = json.loads(worker.stdout.readline())
+    except (OSError, ValueError):
+        raise RuntimeError(f"its process ended: exit code {worker.wait()}") from None
+    WORKERS.put(worker)
+    if answer:
+        wrong_input, why = answer
+        raise BiasgridError(why) if wrong_input else RuntimeError(why.strip())
 
 
 def one_of(names):

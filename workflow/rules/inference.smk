@@ -1,7 +1,6 @@
 # How sure the values of a metric's cells are: a step for all queries of a metric on a model, as the engine takes longer
-# over a step than most cells do over their inference. In a thread of the engine, like cells. The step reads its
-# former output, and makes only what is not in it: an edited query costs its own cell.
-from biasgrid.inference import infer_cells
+# over a step than most cells do over their inference. The step reads its former output, and makes only what is not in
+# it: an edited query costs its own cell.
 
 
 rule inference:
@@ -21,10 +20,5 @@ rule inference:
     params:
         specs=lambda w: json.dumps([[i.cell.query, i.spec] for i in inferences_of(w)]),
     run:
-        step(
-            "inference {model}/{debias}/{metric}".format(**wildcards),
-            log[0],
-            infer_cells,
-            STUDY,
-            inferences_of(wildcards),
-        )
+        group = "{model}/{debias}/{metric}".format(**wildcards)
+        step(f"inference {group}", log[0], infer, group)

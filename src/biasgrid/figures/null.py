@@ -277,8 +277,9 @@ def _p_text(tested: Mapping[str, Any]) -> str:
     return f"{text}\n{draws:,} random partitions of {_count(partitions)}"
 
 
-def _count(n: int) -> str:
-    # not by floats: 2**2000 is none
+def _count(n: int | None) -> str:
+    if n is None:
+        return f"more than {_power_of_ten(300)}"
     return f"{n:,}" if n < 10**6 else f"{int(str(n)[:3]) / 100:.1f} × {_power_of_ten(len(str(n)) - 1)}"
 
 

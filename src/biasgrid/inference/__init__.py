@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -81,6 +82,8 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
         record, values = kept[made_of]
         records.append(record)
         samples.append(values)
+    # killed between the two, the next run finds no record that says which samples are whose
+    path.unlink(missing_ok=True)
     if samples[0] is not None:
         file = BytesIO()
         np.save(file, np.concatenate(samples))
@@ -105,7 +108,7 @@ def _kept(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.
             return {}
         parts = np.split(samples, ends[:-1]) if sampled else [None] * len(records)
         return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile):
         return {}  # not there, half there, of another version: made anew
 
 
@@ -446,4 +449,7 @@ def _rows(words: int) -> int:
 
 def _as_record(tested: Permutation) -> dict[str, Any]:
     values = {f.name: getattr(tested, f.name) for f in fields(tested)}
+    # Python writes no numbers of thousands of digits
+    many = tested.partitions.bit_length() > 1000
+    values["partitions"] = None if many else tested.partitions
     return {name: value for name, value in values.items() if name != "null_distribution"}

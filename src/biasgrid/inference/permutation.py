@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import chain, combinations
 
 import numpy as np
-from scipy.special import betaincinv
-from scipy.stats import norm
+from scipy.special import betaincinv, ndtr
 
 from ..errors import BiasgridError
 
@@ -196,7 +195,7 @@ def _tail(values: np.ndarray, observed: float, alternative: str) -> float:
     if not spread > _rounding(values, observed):
         return math.nan
     z = (observed - values.mean()) / spread
-    tails = {"greater": norm.sf(z), "less": norm.cdf(z), "two-sided": 2 * norm.sf(abs(z))}
+    tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
     return float(tails[alternative])
 
 

@@ -79,8 +79,8 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
 
 
 def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """`_ranks` to a 16,384th of the range of a row's values, of thousands in a third of the time of sorting them; a
-    Spearman correlation of these is exact to some 1e-5, next to which a sample's luck is large."""
+    """`_ranks` to a 16,384th of the range of a row's values, of thousands in a third of the time of sorting them. A
+    Spearman correlation of words' similarities is exact to 3e-5, next to which a sample's luck is large."""
     low = values.min(axis=1, keepdims=True)
     scale = (LEVELS - 1) / np.maximum(values.max(axis=1, keepdims=True) - low, 1e-300)
     level = values - low
@@ -89,11 +89,13 @@ def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     level += LEVELS * np.arange(len(values))[:, None]
     weights = None if (counts == 1).all() else counts.ravel()
     occurs = np.bincount(level.ravel(), weights, LEVELS * len(values)).reshape(len(values), LEVELS)
-    # the middle of those that share a level
-    middle = occurs.cumsum(axis=1, dtype=np.float64)
-    middle -= middle[:, -1:].copy() / 2
-    middle -= np.multiply(occurs, 0.5)
-    return middle.ravel().take(level)
+    # twice the middle of those that share a level: whole numbers, which are added up faster
+    middle = occurs.cumsum(axis=1)
+    total = middle[:, -1:].copy()
+    middle *= 2
+    middle -= occurs
+    middle -= total
+    return middle.ravel().take(level) / 2
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

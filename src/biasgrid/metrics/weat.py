@@ -41,8 +41,8 @@ def weat(
 def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: int = 0) -> Score:
     """The effect size d: difference of the two mean associations, divided by the standard deviation over all words.
 
-    `ddof` 0 (WEFE's and the default) or 1 (which gives Caliskan's printed values). Range [-2, 2] with ddof 0;
-    neutral value 0. Undefined (NaN) where all words have the same association.
+    `ddof` 0 (WEFE's and the default) or 1 (which gives Caliskan's printed values). Range [-2, 2] with ddof 0 and sets
+    of equal size; neutral value 0. Undefined (NaN) where all words have the same association.
     """
     return weat(targets, attributes, return_effect_size=True, ddof=ddof)
 
