@@ -585,6 +585,35 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         assert [file.read_bytes() for file in files] == first
 
 
+def test_the_process_that_infers_answers_and_ends_with_its_input(root, monkeypatch):
+    monkeypatch.chdir(root)
+    write_text_model(root / "one.txt", GRID_WORDS, seed=1)
+    config = grid_config() | {"inference": {"permutation": {"draws": 20, "exact": 0}}}
+    study = Study.of(config, root=root)
+    build_store("one", study.models["one"], study.embeddings)
+    for chosen in study.inference_groups["one/none/weat"]:
+        query = chosen.cell.query
+        write_text(study.query_file(query), study.queries[query].to_json())
+        compute_cell(study, chosen.cell)
+    asked = [json.dumps(study.config), "one/none/weat", "two/none/weat", "one/none/weat", ""]
+    done = subprocess.run(
+        [sys.executable, "-m", "biasgrid.inference.worker"],
+        input="\n".join(asked),
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    first, lacking, again = map(json.loads, done.stdout.splitlines())
+    assert first is again is None
+    assert study.inference_file(study.inference_groups["one/none/weat"][0]).is_file()
+    # the second model's store was never made
+    wrong_input, why = lacking
+    assert wrong_input
+    assert "two" in why
+    assert "\n" not in why
+
+
 def test_a_wrong_setting_is_one_line(finished):
     with_inference(finished, alternative="both")
     done = finished.snakemake("--cores", "1", "--dry-run")

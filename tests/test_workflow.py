@@ -444,7 +444,7 @@ def test_two_runs_at_once_are_refused(project):
     slow = project.folder / "src/biasgrid/metrics/rnd.py"
     text = slow.read_text()
     slow.write_text(
-        text.replace("    first, second =", "    __import__('time').sleep(30)\n    first, second =")
+        text.replace("    first, second =", "    __import__('time').sleep(30)\n    first, second =", 1)
     )
     running = subprocess.Popen(
         project.command("--cores", "1"), cwd=project.folder, env=project.environment, start_new_session=True,

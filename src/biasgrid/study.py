@@ -727,7 +727,8 @@ class Study:
         except BiasgridError as error:
             raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
         for part in self.metrics(criterion)[key].get("inference", {}):
-            if self.config["inference"] and part not in self.config["inference"]:
+            asked = [name for name in INFERRED if name in self.config["inference"]]
+            if asked and part not in asked:
                 raise BiasgridError(
                     f"{where}: metrics: {key}: inference: {part}: the study's inference has no {part}; add it or "
                     "leave this out"

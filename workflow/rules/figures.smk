@@ -24,7 +24,7 @@ rule figure:
 
 
 # The null distribution of any cell that has a test; made where a config lists the cell, or for who asks by name.
-rule null:
+rule null_distribution:
     input:
         study=f"{RESULTS}/study.json",
         query=f"{RESULTS}/queries/{{query}}.json",
