@@ -63,7 +63,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     if "seed" in options:
         raise BiasgridError("--param seed: the seed is given with --seed")
     parameters, words = split_options(metric, options)
-    query = Query.read(args.query)
+    query, metric = Query.read(args.query), metric.under(parameters)
     if not query.fits(metric.template):
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"

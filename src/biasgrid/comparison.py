@@ -332,7 +332,7 @@ def _of_halves(folder: Path, cell: Path, side: str) -> tuple[float | None, str]:
         return None, "the study has no such halves"
     if result["status"] != "ok":
         return math.nan, f"ours is NaN: {result['status']}"
-    low, high = metrics.metric(record["function"]).range
+    low, high = metrics.metric(record["function"]).under(record["params"]).range
     if not math.isfinite(high - low):
         return None, "the metric's range has no length"
     distance = result["halves"][side]

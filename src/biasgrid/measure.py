@@ -34,6 +34,8 @@ class Result:
     ci_high
     inference    all that was asked for: permutation, bootstrap, influence, halves, as docs/inference.md has them;
                  None where nothing was
+    contrasts    of one group against another or the others: {"first", "second", "words", "values"}, the sets' names,
+                 None for the others together and for all words together; None of a metric that has no contrasts
     """
 
     query: str
@@ -49,6 +51,7 @@ class Result:
     ci_low: float = math.nan
     ci_high: float = math.nan
     inference: dict[str, Any] | None = None
+    contrasts: list[dict[str, Any]] | None = None
 
     @property
     def words(self) -> dict[str, dict[str, list[str]]]:
@@ -69,14 +72,14 @@ def measure(
     Raises BiasgridError for a parameter that the metric does not have and a query that has too few sets.
     """
     parameters = dict(parameters or {})
-    metric.check_parameters(parameters)
+    metric = metric.under(parameters)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BiasgridError(f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 on")
     if metric.seeded:
         parameters["seed"] = seed
     words = words or WordOptions()
     found = look_up(metric, query, model, words)
-    return [_measure(metric, q, found, parameters, words) for q in query.subqueries(metric.template)]
+    return [_measure(metric, q, model, found, parameters, words) for q in query.subqueries(metric.template)]
 
 
 def look_up(
@@ -124,6 +127,7 @@ def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it: NaN becomes null; inference only where it was asked
     for, as a study has it in files of its own."""
     left_out = () if result.inference is not None else ("p_value", "ci_low", "ci_high", "inference")
+    left_out += ("contrasts",) if result.contrasts is None else ()
     record = {f.name: getattr(result, f.name) for f in fields(result) if f.name not in left_out}
     return as_finite(record)
 
@@ -136,6 +140,7 @@ def dumps(record: Any, **options) -> str:
 def _measure(
     metric: Metric,
     query: Query,
+    model: EmbeddingStore | DebiasedModel,
     found: Mapping[str, FoundSet],
     parameters: Mapping[str, Any],
     words: WordOptions,
@@ -151,9 +156,9 @@ def _measure(
     if status == "ok":
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
         with np.errstate(all="ignore"):
-            score = metric.function(
-                [s.vectors for s in targets], [s.vectors for s in attributes], **parameters
-            )
+            vectors = [s.vectors for s in targets], [s.vectors for s in attributes]
+            further = metric.of_model(model, *vectors, **parameters) if metric.of_model else {}
+            score = metric.function(*vectors, **parameters, **further)
         status = "ok" if math.isfinite(score.value) else "degenerate"
     return Result(
         query=query.name,
@@ -165,12 +170,29 @@ def _measure(
         detail={name: _by_word(detail, targets, attributes) for name, detail in score.detail.items()},
         found={s.name: s.found for s in sets},
         lost={s.name: list(s.lost) for s in sets},
+        contrasts=_named(score, metric, query) if metric.contrasts else None,
     )
 
 
 def variants(words: WordOptions) -> int:
     """How many slots a word of a set has: `FoundSet.slots // variants` is its place in the set."""
     return len(words.preprocessors) if words.strategy == "all" else 1
+
+
+def _named(score: Score, metric: Metric, query: Query) -> list[dict[str, Any]]:
+    """A score's contrasts with the sets' names for their numbers."""
+    groups, words = query.target_sets, query.attribute_sets
+    if metric.groups == "attributes":
+        groups, words = words, groups
+    return [
+        {
+            "first": groups[contrast.first].name,
+            "second": None if contrast.second is None else groups[contrast.second].name,
+            "words": None if contrast.words is None else words[contrast.words].name,
+            "values": contrast.values,
+        }
+        for contrast in score.contrasts
+    ]
 
 
 def _by_word(

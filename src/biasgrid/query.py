@@ -14,7 +14,7 @@ from typing import Literal
 from .configs import read_json
 from .errors import BiasgridError
 
-Arity = int | Literal["n"]
+Arity = int | Literal["n", "k"]  # "n": any number from one on; "k": any from two on, on both sides the same
 
 
 @dataclass(frozen=True)
@@ -72,25 +72,34 @@ class Query:
 
     def fits(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the template, or sub-queries that have it."""
-        return all(need == "n" or need <= have for need, have in zip(template, self.template, strict=True))
+        least = [{"n": 1, "k": 2}.get(need, need) for need in template]
+        enough = all(need <= have for need, have in zip(least, self.template, strict=True))
+        return enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
     def exactly(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the template as it is, not only through sub-queries."""
-        return all(need in ("n", have) for need, have in zip(template, self.template, strict=True))
+        as_it_is = all(need in ("n", "k", have) for need, have in zip(template, self.template, strict=True))
+        return as_it_is and self.fits(template)
 
     def subqueries(self, template: tuple[Arity, Arity]) -> tuple[Query, ...]:
         """The queries of a smaller template inside this one; the query itself where it fits as it is.
 
         Combinations of target sets (outer loop) by combinations of attribute sets (inner loop), as WEFE
-        orders them; "n" takes all sets. Raises BiasgridError where the query has too few sets.
+        orders them; "n" and "k" take all sets. Raises BiasgridError where the query has too few sets.
         """
+        if template == ("k", "k") and len(set(self.template)) > 1:
+            raise BiasgridError(
+                f"query {self.name!r} has template {self.template}; it needs as many target as attribute sets"
+            )
         if not self.fits(template):
             raise BiasgridError(
                 f"query {self.name!r} has template {self.template}; {template} needs more sets than it has"
             )
         if self.exactly(template):
             return (self,)
-        t, a = (have if need == "n" else need for need, have in zip(template, self.template, strict=True))
+        t, a = (
+            have if need in ("n", "k") else need for need, have in zip(template, self.template, strict=True)
+        )
         return tuple(
             Query(generated_name(targets, attributes), targets, attributes)
             for targets in combinations(self.target_sets, t)

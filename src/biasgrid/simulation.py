@@ -67,7 +67,8 @@ class Population:
     ) -> tuple[Vectors, Vectors]:
         """Target sets and attribute sets, two each or as many as the metric takes, (words, dimensions)."""
         targets, attributes = (
-            [self._own(words, rng) for _ in range(2 if sets == "n" else sets)] for sets in metric.template
+            [self._own(words, rng) for _ in range(2 if sets in ("n", "k") else sets)]
+            for sets in metric.template
         )
         if metric.paired:
             pair = math.sqrt(self.shared) * self._own(words, rng)

@@ -34,7 +34,7 @@ TABLES = (
     "rank_intervals",
     "order",
 )
-TABLES += ("comparison", "mitigation", "quality")
+TABLES += ("contrasts", "comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
@@ -281,6 +281,7 @@ class Study:
             "influence": "sensitivity" in inferred,
             "rank_intervals": "bootstrap" in inferred,
             "order": "bootstrap" in inferred,
+            "contrasts": self.contrasting,
             "comparison": self.config["published"],
             "mitigation": self.evaluations,
             "quality": self.quality,
@@ -461,14 +462,20 @@ class Study:
             for key in self.metrics(criterion)
         }
 
+    @cached_property
+    def contrasting(self) -> list[Cell]:
+        """The cells of metrics that contrast groups."""
+        return [cell for cell in self.cells.values() if self.metric(cell.criterion, cell.metric).contrasts]
+
     @property
     def ranges(self) -> dict[tuple[str, str], tuple[float, float]]:
         """The closed interval that values lie in, by criterion and metric key, of all criteria."""
         return {(criterion, key): self.metric(criterion, key).range for criterion, key in self.neutrals}
 
     def metric(self, criterion: str, key: str) -> metrics.Metric:
-        """The registered metric behind a study's metric key."""
-        return metrics.metric(self.metrics(criterion)[key].get("metric", key))
+        """The registered metric behind a study's metric key, under its parameters."""
+        entry = self.metrics(criterion)[key]
+        return metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
 
     def word_options(self, criterion: str, key: str, model: str) -> dict[str, Any]:
         """Look-up options of a cell: the study's, then the criterion's, the metric's, the model's."""
@@ -721,7 +728,6 @@ class Study:
     def _check_metric(self, criterion: str, key: str, where: str) -> None:
         try:
             registered = self.metric(criterion, key)
-            registered.check_parameters(self.metrics(criterion)[key].get("params", {}))
             for model in self.models:
                 WordOptions(**self.word_options(criterion, key, model))
         except BiasgridError as error:

@@ -16,6 +16,8 @@ from .study import UNTOUCHED, Study
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
+CONTRASTS = [*SCORES[:5], "first", "second", "words", "quantity", "value"]
+OTHERS, ALL = "(others)", "(all)"
 AGGREGATIONS = {
     "avg": np.mean,
     "abs_avg": lambda values: np.mean(np.abs(values)),
@@ -54,6 +56,22 @@ def scores(
     table = table.astype(dict.fromkeys(["value", "p_value", "ci_low", "ci_high"], "float64"))
     table["p_adjusted"] = adjusted(table, adjust)
     return table
+
+
+def contrasts(cells: Iterable[Path]) -> pd.DataFrame:
+    """What metrics say of one group against another, or against all others together: a row a number.
+
+    `second` is "(others)" for all other groups together, `words` "(all)" for all sets of words together. Raises
+    BiasgridError for a file that is no cell.
+    """
+    rows = [
+        (*key, contrast["first"], contrast["second"] or OTHERS, contrast["words"] or ALL, quantity, value)
+        for key, _, result in results(cells)
+        for contrast in result.get("contrasts", [])
+        for quantity, value in contrast["values"].items()
+    ]
+    table = pd.DataFrame(rows, columns=CONTRASTS).drop_duplicates(CONTRASTS[:-1])
+    return table.sort_values(CONTRASTS[:-1], ignore_index=True).astype({"value": "float64"})
 
 
 def adjusted(table: pd.DataFrame, method: str) -> pd.Series:
@@ -229,6 +247,7 @@ def make(study: Study, name: str) -> int:
         "influence": lambda: uncertainty.influence(inferences()),
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
+        "contrasts": lambda: contrasts(map(study.cell_file, study.contrasting)),
         "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals

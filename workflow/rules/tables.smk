@@ -116,6 +116,18 @@ rule order:
         step("order", log[0], tables.make, STUDY, "order")
 
 
+rule contrasts:
+    input:
+        cells=[str(STUDY.cell_file(cell)) for cell in STUDY.contrasting],
+        code=source("tables.py"),
+    output:
+        f"{RESULTS}/contrasts.csv",
+    log:
+        f"{LOGS}/contrasts.txt",
+    run:
+        step("contrasts", log[0], tables.make, STUDY, "contrasts")
+
+
 rule comparison:
     input:
         tables=[f"{RESULTS}/{name}.csv" for name in ("aggregates", "rankings", "correlations")],

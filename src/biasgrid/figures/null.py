@@ -86,7 +86,7 @@ def null(study: Study, inference: Inference) -> Null:
     """
     cell, spec = inference.cell, json.loads(inference.spec)
     wanted = {part: entry for part, entry in spec["inference"].items() if part != "sensitivity"}
-    metric = metrics.metric(spec["metric"])
+    metric = metrics.metric(spec["metric"]).under(spec["params"])
     if "permutation" not in wanted:
         raise BiasgridError(f"{cell.name}: the study has no permutation test (inference: permutation)")
     if metric.no_test:

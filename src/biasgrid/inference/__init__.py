@@ -30,7 +30,7 @@ from ..study import UNTOUCHED, Inference, Study
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, drawn_counts, groups_of, intervals
 from .options import checked
-from .permutation import ALTERNATIVES, Permutation, deal, permutation_test
+from .permutation import ALTERNATIVES, Permutation, deal, drawn_test, permutation_test
 
 __all__ = [
     "ALTERNATIVES",
@@ -131,7 +131,16 @@ def _made_of(study: Study, inference: Inference) -> str:
 def _code(metric: str) -> str:
     """A digest of the modules that are at work in a metric's inference."""
     package = Path(__file__).parents[1]
-    names = ["cell", "geometry", "measure", "query", "words", "embeddings/store", "metrics/registry"]
+    names = [
+        "cell",
+        "geometry",
+        "measure",
+        "orientation",
+        "query",
+        "words",
+        "embeddings/store",
+        "metrics/registry",
+    ]
     files = [package / f"{name}.py" for name in (*names, "debias/transform")]
     files += [*sorted(Path(__file__).parent.glob("*.py")), metrics.source_file(metrics.metric(metric))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -171,7 +180,7 @@ def infer_query(
     None. Raises BiasgridError for an option that there is not, or a value that is not allowed (`options.checked`).
     """
     words, parameters = words or WordOptions(), dict(parameters or {})
-    metric.check_parameters(parameters)
+    metric = metric.under(parameters)
     wanted = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}
     permutation, bootstrap, sensitivity = (
         None if options is None else checked(part, options) for part, options in wanted.items()
@@ -188,7 +197,7 @@ def infer_query(
             continue
         with np.errstate(all="ignore"):
             value = values[place] if values else None
-            sampled = Sampled.of(metric, part, targets, attributes, parameters, words, seed, value)
+            sampled = Sampled.of(metric, part, targets, attributes, parameters, words, seed, value, model)
             if not math.isfinite(sampled.value):
                 record["status"] = "degenerate"
                 continue
@@ -216,13 +225,20 @@ def infer_query(
 def exchange_test(
     sampled: Sampled, *, seed: int = 0, alternative: str = BIAS, **options: int
 ) -> Permutation | str:
-    """The permutation test of a metric on a query, or why there is none.
+    """The permutation test of a metric on a query, or why there is none. Of a metric that has a null hypothesis of
+    its own, the test of that.
 
     Which partitions are drawn depends on `seed` and on the words of the sets: queries that have the sets draw alike.
     """
     metric = sampled.metric
+    alternative = metric.bias if alternative == BIAS else alternative
     if metric.no_test:
         return metric.no_test
+    if sampled.null:
+        words = [key for s in (*sampled.targets, *sampled.attributes) for key in s.keys]
+        return drawn_test(
+            sampled.null, sampled.value, alternative=alternative, seed=[seed, digest(words)], **options
+        )
     exchanged = sampled.attributes if metric.exchanged == "attributes" else sampled.targets
     if len(exchanged) < 2:
         return "there is one target set, and no other whose words it could exchange"
@@ -248,7 +264,7 @@ def exchange_test(
         [len(s.keys) for s in exchanged],
         shared,
         pairs=metric.exchanged == "pairs",
-        alternative=metric.bias if alternative == BIAS else alternative,
+        alternative=alternative,
         seed=[seed, digest(keys)],
         **options,
     )
@@ -262,6 +278,7 @@ class Sampled:
     statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
     units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
     places     and where these words stand in the set as given
+    null       draws values of the metric's own null hypothesis, where it has one (`Metric.null`)
     """
 
     metric: Metric
@@ -272,6 +289,7 @@ class Sampled:
     statistic: Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]
     units: list[np.ndarray]
     places: list[np.ndarray]
+    null: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
     @classmethod
     def of(
@@ -284,9 +302,13 @@ class Sampled:
         words: WordOptions,
         seed: int,
         value: float | None = None,
+        model: Any = None,
     ) -> Sampled:
-        """Of the sets that `measure.subquery` gives; the metric's value is measured where it is not given."""
+        """Of the sets that `measure.subquery` gives; the metric's value is measured where it is not given. `model` is
+        for metrics that need more of it than the words' vectors."""
         vectors = [[s.vectors for s in side] for side in (targets, attributes)]
+        if metric.of_model:
+            parameters = {**parameters, **metric.of_model(model, *vectors, **parameters)}
         if value is None:
             value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
         pooled = map(np.concatenate, vectors)
@@ -298,7 +320,8 @@ class Sampled:
             *(np.unique(s.slots // variants(words), return_inverse=True) for s in (*targets, *attributes)),
             strict=True,
         )
-        return cls(metric, query, targets, attributes, value, statistic, list(units), list(places))
+        null = metric.null(*vectors, **parameters) if metric.null else None
+        return cls(metric, query, targets, attributes, value, statistic, list(units), list(places), null)
 
     @property
     def words(self) -> list[Sequence[str]]:
@@ -453,6 +476,6 @@ def _rows(words: int) -> int:
 def _as_record(tested: Permutation) -> dict[str, Any]:
     values = {f.name: getattr(tested, f.name) for f in fields(tested)}
     # Python writes no numbers of thousands of digits
-    many = tested.partitions.bit_length() > 1000
+    many = tested.partitions is None or tested.partitions.bit_length() > 1000
     values["partitions"] = None if many else tested.partitions
     return {name: value for name, value in values.items() if name != "null_distribution"}

@@ -34,8 +34,9 @@ class Permutation:
     p_normal     the tail beyond the observed value of a normal distribution that has the mean and the standard
                  deviation of the partitions' values; NaN where all partitions have one value
     p_lowest     the smallest p_value that this test can give
-    method       "exact": of all partitions, each once; "monte_carlo": of partitions drawn at random, independently
-    partitions   how many there are
+    method       "exact": of all partitions, each once; "monte_carlo": of partitions drawn at random, independently;
+                 "drawn": of values that are drawn from the metric's own null hypothesis, and are no partitions
+    partitions   how many there are; None where none are
     draws        how many values were computed
     observed     the statistic of the words as they are
     null_distribution  the statistic of every partition (draws,)
@@ -48,7 +49,7 @@ class Permutation:
     p_lowest: float
     alternative: str
     method: str
-    partitions: int
+    partitions: int | None
     draws: int
     observed: float
     null_distribution: np.ndarray = field(repr=False, compare=False)
@@ -113,21 +114,43 @@ def permutation_test(
     # the first of all partitions is the observed one. Asked for again, a statistic that is found by iteration, as
     # RNSB's, may differ by more than rounding, and the observed partition would be less extreme than itself
     observed = float(values[0] if enumerated else statistic(labels[None])[0])
+    return _tested(values, observed, alternative, "exact" if enumerated else "monte_carlo", partitions)
+
+
+def drawn_test(
+    draw: Callable[[np.random.Generator, int], np.ndarray],
+    observed: float,
+    *,
+    draws: int = 100_000,
+    exact: int = 0,
+    alternative: str = "greater",
+    seed: int | Sequence[int] = 0,
+) -> Permutation:
+    """Test an observed value against `draws` values that `draw(rng, draws)` gives, of a null hypothesis that is no
+    exchange of words; p_value is (k + 1) / (draws + 1). There is nothing to enumerate: `exact` changes nothing."""
+    check(draws, exact, alternative)
+    return _tested(draw(np.random.default_rng(seed), draws), observed, alternative, "drawn", None)
+
+
+def _tested(
+    values: np.ndarray, observed: float, alternative: str, method: str, partitions: int | None
+) -> Permutation:
+    drawn = method != "exact"
     p_value = p_low = p_high = p_normal = math.nan
     if math.isfinite(observed) and np.isfinite(values).all():
-        p_value, p_low, p_high = _share(values, observed, alternative, not enumerated)
+        p_value, p_low, p_high = _share(values, observed, alternative, drawn)
         p_normal = _tail(values, observed, alternative)
-    lowest = 1 / (count if enumerated else count + 1)
+    lowest = min((1 + (alternative == "two-sided")) / (len(values) + drawn), 1.0)
     return Permutation(
         p_value,
         p_low,
         p_high,
         p_normal,
-        min(lowest * (1 + (alternative == "two-sided")), 1.0),
+        lowest,
         alternative,
-        "exact" if enumerated else "monte_carlo",
+        method,
         partitions,
-        count,
+        len(values),
         observed,
         values,
     )

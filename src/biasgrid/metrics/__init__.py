@@ -13,9 +13,9 @@ import pkgutil
 from pathlib import Path
 
 from ..errors import BiasgridError
-from .registry import Detail, Metric, Score
+from .registry import Contrast, Detail, Metric, Score
 
-__all__ = ["REGISTRY", "Detail", "Metric", "Score", "metric", "source_file"]
+__all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric", "source_file"]
 
 
 def _found() -> dict[str, Metric]:

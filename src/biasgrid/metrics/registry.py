@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,12 +30,27 @@ class Detail:
 
 
 @dataclass(frozen=True)
+class Contrast:
+    """Numbers of one group of words against another, or (`second` None) against all others together.
+
+    Groups are counted from 0 among the sets of the metric's side of groups (`Metric.groups`); so is `words` among
+    those of the other side, the only set of words that the numbers are of, or None for all of them together.
+    """
+
+    first: int
+    second: int | None
+    words: int | None
+    values: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Score:
     """What a metric function returns. `value` is NaN where the metric is undefined for these vectors."""
 
     value: float
     scalars: dict[str, float] = field(default_factory=dict)
     detail: dict[str, Detail] = field(default_factory=dict)
+    contrasts: list[Contrast] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -43,9 +58,11 @@ class Metric:
     """A metric as the grid sees it.
 
     function   (targets, attributes, **parameters) -> Score; each set is a float64 array (words, dimensions)
-    template   how many target and attribute sets it takes; "n" is any number from one on
+    template   how many target and attribute sets it takes; "n" is any number from one on, "k" any from two on, the
+               same on both sides where both are "k"
     range      the closed interval its values lie in
     neutral    the value that means no bias; rankings go by the distance from it
+    groups     which side holds the (protected) groups that words of the other side are near to or not
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
     seeded     it draws at random and takes a `seed` parameter
     resampled  how the value changes when words are exchanged, drawn again or left out, for many such samples at once:
@@ -59,6 +76,14 @@ class Metric:
                words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
                else "targets"
     no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
+    null       a null hypothesis of its own, tested in place of an exchange of words: (targets, attributes,
+               **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,) of a world without bias
+    null_name  what is drawn there, in the plural
+    of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
+               further keyword arguments of `function`, `resampled` and `null`, row i of whose arrays may belong to
+               word i. `model` is a store or a debiased model. A metric that has it has `resampled`, too
+    variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
+    contrasts  its scores have contrasts, which make a table of a study
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -66,20 +91,34 @@ class Metric:
     name: str
     label: str
     function: Callable[..., Score]
-    template: tuple[int | Literal["n"], int | Literal["n"]]
+    template: tuple[int | Literal["n", "k"], int | Literal["n", "k"]]
     range: tuple[float, float]
     neutral: float
     reference: str
+    groups: Literal["targets", "attributes"] = "targets"
     paired: bool = False
     seeded: bool = False
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
     no_test: str = ""
+    null: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
+    null_name: str = ""
+    of_model: Callable[..., dict[str, Any]] | None = None
+    variant: Callable[..., Mapping[str, Any]] | None = None
+    contrasts: bool = False
     check: Callable[..., None] | None = None
 
     def __post_init__(self):
         if not self.exchanged:
             object.__setattr__(self, "exchanged", "pairs" if self.paired else "targets")
+
+    def under(self, parameters: Mapping[str, Any]) -> Metric:
+        """The metric as it is under these parameters: template, range and the like may depend on them.
+
+        Raises BiasgridError for a parameter that it does not have, or a value that it cannot take.
+        """
+        self.check_parameters(parameters)
+        return replace(self, **self.variant(**{**self.parameters, **parameters})) if self.variant else self
 
     @property
     def bias(self) -> Literal["greater", "less", "two-sided"]:
@@ -90,9 +129,10 @@ class Metric:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameter -> default, without the seed."""
+        """Parameter -> default, without the seed and what `of_model` gives."""
         signature = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
+        given = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
+        return {p.name: p.default for p in given if p.name != "seed"}
 
     def check_parameters(self, given: Mapping[str, Any], others: Sequence[str] = ()) -> None:
         """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take.
@@ -129,10 +169,11 @@ class Metric:
         from ..measure import measure, split_options
 
         parameters, words = split_options(self, options)
-        if not query.exactly(self.template):
+        template = self.under(parameters).template
+        if not query.exactly(template):
             raise BiasgridError(
-                f"{self.name} has template {self.template} and query {query.name!r} {query.template}; "
-                f"take its sub-queries: query.subqueries({self.template})"
+                f"{self.name} has template {template} and query {query.name!r} {query.template}; "
+                f"take its sub-queries: query.subqueries({template})"
             )
         results = measure(self, query, model, parameters, words, seed)
         asked = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}

@@ -1,0 +1,48 @@
+"""Which sets of a query are the groups, and which the words that are near to them or not.
+
+Schroeder et al. (2021) ask how near theoretically neutral words W (occupations) are to protected groups A_1 ... A_n
+(he and she words). In a query of WEFE the groups are the target sets and W the attribute sets. WEFE's documentation
+(chapter 13, "Benchmark") takes it the other way round: its numbers are of the first target set's nearness to the
+attribute sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from .errors import BiasgridError
+
+PAPER, WEFE_BENCHMARK = "paper", "wefe_benchmark"
+ORIENTATIONS = (PAPER, WEFE_BENCHMARK)
+
+Sets = TypeVar("Sets", bound=Sequence)
+
+
+def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple[Sets, Sets]:
+    """The groups, and the sets of words.
+
+    "paper": target sets are the groups; the metric is of the words of all attribute sets together. "wefe_benchmark":
+    attribute sets are the groups, and the metric is of the first target set (`chosen`).
+    """
+    return (targets, attributes) if orientation == PAPER else (attributes, targets)
+
+
+def chosen(words: Sets, orientation: str) -> Sets:
+    """Those of the sets of words that the metric's value is of."""
+    return words if orientation == PAPER else words[:1]
+
+
+def oriented(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
+    """The fields of a metric (`Metric.variant`) that its orientation decides: `template` is the paper's."""
+    if orientation == PAPER:
+        return {"template": template}
+    return {"template": ("n", template[0]), "groups": "attributes", "exchanged": "attributes"}
+
+
+def check(orientation: str) -> None:
+    """Raises BiasgridError for an orientation that there is not."""
+    if orientation not in ORIENTATIONS:
+        raise BiasgridError(
+            f"orientation: {orientation!r} is not known; allowed are {', '.join(ORIENTATIONS)}"
+        )
