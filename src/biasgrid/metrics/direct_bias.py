@@ -183,7 +183,7 @@ def _resampled(
 
 
 def _of_first_pairs(pairs: np.ndarray, groups: Vectors, others: np.ndarray, raw: bool) -> np.ndarray:
-    """|cos| (samples, words) of unit vectors with the difference of the first pair of each sample (samples, pairs)."""
+    """|cos| (samples, words) of unit vectors with the difference of each sample's first pair (samples, pairs)."""
     first, second = (group if raw else unit(group) for group in groups)
     difference = first - second
     apart = np.linalg.norm(difference, axis=1, keepdims=True) > FLAT
