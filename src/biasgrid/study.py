@@ -34,11 +34,12 @@ TABLES = (
     "rank_intervals",
     "order",
 )
-TABLES += ("contrasts", "words", "ratings", "comparison", "mitigation", "quality")
+TABLES += ("contrasts", "directions", "words", "ratings", "comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "comparison": "published numbers (published)",
+    "directions": "a criterion with Direct Bias of pairs",
     "influence": "inference with a bootstrap and sensitivity",
     "order": "inference with a bootstrap",
     "professions": "an evaluation of direct bias with extremes",
@@ -285,6 +286,7 @@ class Study:
             "rank_intervals": "bootstrap" in inferred,
             "order": "bootstrap" in inferred,
             "contrasts": self.contrasting,
+            "directions": self.directed,
             "words": self.worded,
             "ratings": self.rated,
             "comparison": self.config["published"],
@@ -334,6 +336,9 @@ class Study:
                 if spec.direct and spec.direct.extremes:
                     models, slug = self._evaluated(criterion), _slug(criterion)
                     figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
+        if "directions" in wanted:
+            for criterion in dict.fromkeys(cell.criterion for cell in self.directed):
+                figures[f"directions-{_slug(criterion)}"] = ("directions", criterion, None)
         if "projections" in wanted:
             figures |= {f"projections/{c.name}": ("projections", c.criterion, c.name) for c in self.leaning}
         if "ratings" in wanted:
@@ -475,6 +480,17 @@ class Study:
     def contrasting(self) -> list[Cell]:
         """The cells of metrics that contrast groups."""
         return [cell for cell in self.cells.values() if self.metric(cell.criterion, cell.metric).contrasts]
+
+    @cached_property
+    def directed(self) -> list[Cell]:
+        """The cells of Direct Bias of pairs, which say how far apart directions lie."""
+        return [
+            cell
+            for cell in self.cells.values()
+            if (metric := self.metric(cell.criterion, cell.metric)).name == "direct_bias"
+            and metric.paired
+            and len(self.queries[cell.query].target_sets) == 2
+        ]
 
     @cached_property
     def worded(self) -> list[Cell]:

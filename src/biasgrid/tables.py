@@ -18,6 +18,8 @@ SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
 CONTRASTS = [*SCORES[:5], "first", "second", "words", "quantity", "value"]
 WORDS = [*SCORES[:5], "set", "word", "detail", "column", "value"]
+DIRECTIONS = ["criterion", "query", "model", "debias", "first", "second", "angle"]
+ANGLE = "angle_"  # how the names of cells' scalars begin that are angles between two directions
 OTHERS, ALL = "(others)", "(all)"
 AGGREGATIONS = {
     "avg": np.mean,
@@ -91,6 +93,22 @@ def words(cells: Iterable[Path]) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=WORDS).drop_duplicates(WORDS[:-1])
     return table.sort_values(WORDS[:-1], ignore_index=True).astype({"value": "float64"})
+
+
+def directions(cells: Iterable[Path]) -> pd.DataFrame:
+    """Angles in degrees between directions in which two groups can be said to differ: a row two directions.
+
+    Cells of Direct Bias have them, the same whatever direction is their own. Raises BiasgridError for a file that is
+    no cell.
+    """
+    rows = [
+        (criterion, query, model, debias, *name.removeprefix(ANGLE).split("_"), angle)
+        for (criterion, query, _, model, debias), _, result in results(cells)
+        for name, angle in result["scalars"].items()
+        if name.startswith(ANGLE)
+    ]
+    table = pd.DataFrame(rows, columns=DIRECTIONS).drop_duplicates(DIRECTIONS[:-1])
+    return table.sort_values(DIRECTIONS[:-1], ignore_index=True).astype({"angle": "float64"})
 
 
 def adjusted(table: pd.DataFrame, method: str) -> pd.Series:
@@ -267,6 +285,7 @@ def make(study: Study, name: str) -> int:
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
         "contrasts": lambda: contrasts(map(study.cell_file, study.contrasting)),
+        "directions": lambda: directions(map(study.cell_file, study.directed)),
         "words": lambda: words(map(study.cell_file, study.worded)),
         "ratings": lambda: ratings.of_study(study, table("words")),
         "comparison": lambda: comparison.of_study(study),
@@ -320,7 +339,8 @@ def read(path: Path | str) -> pd.DataFrame:
         "robustness_targets",
         "robustness_attributes",
     ]
-    # of ranks
+    # of directions, and of ranks
+    numbers += ["angle"]
     numbers += ["mean", "low", "high", "first", "probability"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
     for name in table.columns.intersection(numbers):

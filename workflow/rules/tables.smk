@@ -128,6 +128,19 @@ rule contrasts:
         step("contrasts", log[0], tables.make, STUDY, "contrasts")
 
 
+# how far apart the directions lie that groups can be said to differ in
+rule directions:
+    input:
+        cells=[str(STUDY.cell_file(cell)) for cell in STUDY.directed],
+        code=source("tables.py"),
+    output:
+        f"{RESULTS}/directions.csv",
+    log:
+        f"{LOGS}/directions.txt",
+    run:
+        step("directions", log[0], tables.make, STUDY, "directions")
+
+
 # what metrics say of each word, where a criterion asks for it
 rule words:
     input:

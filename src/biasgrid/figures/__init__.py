@@ -151,6 +151,12 @@ def _professions(study, criterion, model):
     return professions(record["direct"], spec.extremes, study.labels[model], criterion, bool(spec.exclude))
 
 
+def _directions(study, criterion, model):
+    from .directions import directions
+
+    return directions(_table(study, "directions"), study.labels, criterion)
+
+
 def _projections(study, criterion, name):
     from .words import projections
 
@@ -227,6 +233,7 @@ KINDS = {
     "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
     "professions": Kind(_professions, (), "professions", evaluations=True),
+    "directions": Kind(_directions, ("directions",), "directions"),
     "projections": Kind(_projections, ("words",), "words"),
     "ratings": Kind(_ratings, ("words", "ratings"), "words"),
     "sentiment": Kind(_sentiment, (), "sentiment", metric="rnsb"),

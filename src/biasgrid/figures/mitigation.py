@@ -40,6 +40,7 @@ from .grid import (
     SMALL,
     _axes,
     _fitted,
+    _free_places,
     _lines,
     _page,
     _rows,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def direct_bias(
     legacy_raw_pair         of pair: the two vectors keep their length
 
     Per word: its bias, signed (positive: towards the first group) where there is one component, else the length of
-    its projection, and the components.
+    its projection, and the components. Of pairs, whatever the direction: `angle_pca_pair` and so on, the angles in
+    degrees between the four directions, NaN where one is undefined.
     """
     legacy = {
         "legacy_centred": legacy_centred,
@@ -78,7 +80,18 @@ def direct_bias(
     if not legacy_component_sum:
         noise = expected_noise(*axes.shape, c)
         scalars = {"noise": noise, "ratio": value / noise}
+    if direction in PAIRED and len(groups) == 2:
+        scalars |= _angles(groups)
     return Score(value, scalars, detail)
+
+
+def _angles(groups: Vectors) -> dict[str, float]:
+    """The angles in degrees between the directions of pairs."""
+    axes = {direction: _axes(groups, direction, 1, False, False)[0] for direction in DIRECTIONS}
+    return {
+        f"angle_{one}_{other}": math.degrees(math.acos(np.clip(axes[one] @ axes[other], -1.0, 1.0)))
+        for one, other in combinations(DIRECTIONS, 2)
+    }
 
 
 def expected_noise(k: int, d: int, c: float) -> float:
@@ -312,9 +325,12 @@ def _variant(
     if direction not in PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
         return unpaired | roles.oriented(orientation, ("k", "n"))
+    fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
-        return {"template": (2, "n")} | ({"range": (0.0, math.inf)} if legacy_component_sum else {})
-    return {"range": (0.0, math.inf)} if legacy_component_sum else {}
+        fields["template"] = (2, "n")
+    if k > 1:  # a length has no sign
+        fields["word_bias"] = ""
+    return fields
 
 
 METRICS = (
@@ -329,6 +345,7 @@ METRICS = (
         resampled=_resampled,
         null=_null,
         null_name="random directions",
+        word_bias="bias",
         variant=_variant,
         check=_check,
         reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
