@@ -267,7 +267,9 @@ SAMPLED = json.dumps([INFERENCE["bootstrap"], STUDY.config["seed"]] if OF_SAMPLE
 
 
 # files of ratings, and what besides them and the words the table of ratings is made of
-RATED_BY = {c: entry["ratings"]["file"] for c, entry in STUDY.config["criteria"].items() if "ratings" in entry}
+RATED_BY = {
+    c: entry["ratings"]["file"] for c, entry in STUDY.config["criteria"].items() if "ratings" in entry
+}
 RATINGS = sorted(set(RATED_BY.values()))
 RATED = json.dumps([[cell.name for cell in STUDY.rated], RATED_BY, STUDY.config["seed"]], sort_keys=True)
 
