@@ -53,7 +53,8 @@ def same(
     else:
         sizes = [np.linalg.norm(c, axis=1) for c in components]
     role = "attribute" if orientation == roles.PAPER else "target"
-    bias = [c[:, 0] for c in components] if len(groups) == 2 else sizes
+    # a component runs from the first group to another
+    bias = [-c[:, 0] for c in components] if len(groups) == 2 else sizes
     axes = unit(differences)
     return Score(
         float(np.concatenate(roles.chosen(sizes, orientation)).mean()),
