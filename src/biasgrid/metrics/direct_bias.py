@@ -68,7 +68,7 @@ def direct_bias(
     axes = _axes(groups, direction, k, legacy_centred, legacy_raw_pair)
     components = [unit(w) @ axes.T for w in words]
     sizes = [_size(x, legacy_component_sum) for x in components]
-    value = float((np.concatenate(roles.chosen(sizes, orientation)) ** c).mean())
+    value = float(_power(np.concatenate(roles.chosen(sizes, orientation)), c).mean())
     role = "attribute" if orientation == roles.PAPER else "target"
     one = len(axes) == 1
     detail = {"bias": Detail(role, [x[:, 0] for x in components] if one else sizes)}
@@ -92,6 +92,11 @@ def _size(components: np.ndarray, added: bool) -> np.ndarray:
     if added:
         return np.abs(components).sum(axis=-1)
     return np.minimum(np.linalg.norm(components, axis=-1), 1.0)
+
+
+def _power(sizes: np.ndarray, c: float) -> np.ndarray:
+    # to NumPy, NaN to the power of 0 is 1
+    return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
 def _axes(groups: Vectors, direction: str, k: int, centred: bool, raw: bool) -> np.ndarray:
@@ -177,7 +182,7 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, of_words = roles.groups_and_words(targets, attribute_weights, orientation)
-        return weighted_mean(sum(roles.chosen(of_words, orientation)), sizes(groups) ** c)
+        return weighted_mean(sum(roles.chosen(of_words, orientation)), _power(sizes(groups), c))
 
     return statistic
 
@@ -256,7 +261,7 @@ def _null(
             # one product of matrices instead of one a draw
             components = vectors @ axes.transpose(1, 0, 2).reshape(d, -1)
             components = components.reshape(len(vectors), stop - start, k)
-            values[start:stop] = (_size(components, legacy_component_sum) ** c).mean(axis=0)
+            values[start:stop] = _power(_size(components, legacy_component_sum), c).mean(axis=0)
         return values
 
     return draw
@@ -312,9 +317,8 @@ def _variant(
     if direction not in PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
         return unpaired | roles.oriented(orientation, ("k", "n"))
-    if direction == "pair" or legacy_centred:
-        return {"template": (2, "n")} | ({"range": (0.0, math.inf)} if legacy_component_sum else {})
-    return {"range": (0.0, math.inf)} if legacy_component_sum else {}
+    pairs = {"template": (2, "n")} if direction == "pair" or legacy_centred else {}
+    return pairs | ({"range": (0.0, math.inf)} if legacy_component_sum else {})
 
 
 METRICS = (
