@@ -43,6 +43,9 @@ def nearest(
             # strictly nearer than the last of those that were found: of equally near ones the first stays
             for word, nearer in enumerate(similar > near[:, -1:]):
                 new = np.flatnonzero(nearer)
+                if len(new) > count:
+                    least = np.partition(similar[word, new], -count)[-count]
+                    new = new[similar[word, new] >= least]
                 if len(new):
                     values = np.concatenate([near[word], similar[word, new]])
                     order = np.argsort(-values, kind="stable")[:count]

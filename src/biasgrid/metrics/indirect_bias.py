@@ -87,7 +87,10 @@ def _null(
     """The value on random directions."""
     others = unit(np.concatenate(attributes))
     rows = np.arange(len(others))
-    weights = [(rows < len(attributes[0]))[None].astype(float), (rows >= len(attributes[0]))[None].astype(float)]
+    weights = [
+        (rows < len(attributes[0]))[None].astype(float),
+        (rows >= len(attributes[0]))[None].astype(float),
+    ]
 
     def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
         values = np.empty(draws)

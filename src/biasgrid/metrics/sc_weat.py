@@ -53,9 +53,7 @@ def sc_weat(
     )
 
 
-def nas(
-    targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: str = roles.PAPER
-) -> Score:
+def nas(targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: str = roles.PAPER) -> Score:
     """The Normalised Association Score of the R package sweater: `sc_weat` with ddof 1, word for word. sweater gives the
     words' scores and no number for all of them; the value is their mean. Both names are here because papers have both:
     a ranking or correlation that has both metrics counts one twice.
