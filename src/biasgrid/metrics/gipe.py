@@ -1,9 +1,10 @@
-"""Bias in neighbourhoods: proximity and GIPE (Kumar, Bhotia, Kumar, Chakraborty, TACL 2020), and PMN, the share of male
-neighbours (Gonen, Goldberg, NAACL 2019).
+"""Bias in neighbourhoods: proximity and GIPE (Kumar, Bhotia, Kumar, Chakraborty, TACL 2020), and PMN, the
+share of male neighbours (Gonen, Goldberg, NAACL 2019).
 
-All three look at the nearest neighbours that words have in the state of the model that is measured, and ask of these
-neighbours how they lie to the groups' direction in the untouched model: a debias method that takes words off the
-direction and leaves them with the neighbours that they had has hidden the bias, and not taken it away.
+All three look at the nearest neighbours that words have in the state of the model that is measured, and ask
+of these neighbours how they lie to the groups' direction in the untouched model: a debias method that takes
+words off the direction and leaves them with the neighbours that they had has hidden the bias, and not taken
+it away.
 """
 
 from __future__ import annotations
@@ -25,20 +26,21 @@ from .registry import Detail, Metric, Score
 
 NEIGHBOURS, THRESHOLD = 100, 0.05
 UNTOUCHED, MEASURED = "untouched", "measured"
-# marks of neighbours that are in memory at a time: 4 MB, of which arrays of as many float64 are made word by word
+# marks of neighbours that are in memory at a time: 4 MB, of which arrays of float64 are made word by word
 BLOCK = 2**22
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is none.
+    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is
+    none.
 
     groups   of the target sets, one set after the other (g, d), and the size of the first
     words    of all attribute sets (m, d)
     nodes    of all neighbours (u, d)
     places   (m, k), which of the nodes are a word's neighbours, nearest first
     itself   (m,), which of the words are one word
-    edges    (3, e): a word, which of its neighbours, and which of the words (`itself`) that is, which are in order
+    edges    (3, e): a word, which of its neighbours, and which of the words (`itself`) that is, sorted by the latter
     """
 
     groups: np.ndarray
@@ -107,15 +109,15 @@ def gipe(
     bias_of: str = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
-    """GIPE, the Gender-based Illicit Proximity Estimate: the `proximity` of words, where those count for more that are
-    themselves illicit neighbours of others of the words.
+    """GIPE, the Gender-based Illicit Proximity Estimate: the `proximity` of words, where those count for more
+    that are themselves illicit neighbours of others of the words.
 
-    In the graph that has an edge from each word to each of its neighbours, a word has the weight 1 + the share of its
-    incoming edges that are illicit (1 where it has none): the value is the weighted mean of the words' proximities.
-    Range [0, 1], neutral value 0. Parameters and NaN: as of `proximity`.
+    In the graph that has an edge from each word to each of its neighbours, a word has the weight 1 + the
+    share of its incoming edges that are illicit (1 where it has none): the value is the weighted mean of the
+    words' proximities. Range [0, 1], neutral value 0. Parameters and NaN: as of `proximity`.
 
-    legacy_weights  what the authors' code and FEE do: words that no other has among its neighbours do not count at
-                    all; NaN where no word has
+    legacy_weights  what the authors' code and FEE do: words that no other has among its neighbours do not
+                    count at all; NaN where no word has
 
     Per word: its proximity and its weight.
     """
@@ -148,19 +150,21 @@ def proximity(
     bias_of: str = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
-    """How many of the words' nearest neighbours are near for the groups' sake: the mean over words w of the share (eta) of
-    neighbours v with beta(w, v) > threshold, the share of their similarity that lies along the groups' direction
-    (`indirect_bias`).
+    """How many of the words' nearest neighbours are near for the groups' sake: the mean over words w of the
+    share (eta) of neighbours v with beta(w, v) > threshold, the share of their similarity that lies along the
+    groups' direction (`indirect_bias`).
 
-    Range [0, 1], neutral value 0. Undefined (NaN) for a zero vector, groups that do not differ, and a model of one word.
+    Range [0, 1], neutral value 0. Undefined (NaN) for a zero vector, groups that do not differ, and a model
+    of one word.
 
-    direction      of the groups, the target sets: see biasgrid.directions. "pca" and "pair" take row i of both sets as
-                   a pair
+    direction      of the groups, the target sets: see biasgrid.directions. "pca" and "pair" take row i of both
+                   sets as a pair
     threshold      the paper's theta_s: .03, .05 and .07 there
     neighbours     so many nearest neighbours, by cosine, in the state of the model that is measured ...
     vocabulary     ... among so many rows of the model, the first ones
-    bias_of        "untouched": direction and beta are those of the model before debiasing, as in the paper (under hard
-                   debias, beta would be 0 whatever the neighbours). "measured": of the state that is measured
+    bias_of        "untouched": direction and beta are those of the model before debiasing, as in the paper
+                   (under hard debias, beta would be 0 whatever the neighbours). "measured": of the state that is
+                   measured
     legacy_itself  FEE counts a word among its own neighbours, in place of the last
 
     Per word: its share.
@@ -185,12 +189,12 @@ def pmn(
     bias_of: str = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
-    """Percent male neighbours, for any two groups, as a share: the mean over words of how many of their nearest neighbours
-    lean to the first group, cos(v, g) > 0.
+    """Percent male neighbours, for any two groups, as a share: the mean over words of how many of their
+    nearest neighbours lean to the first group, cos(v, g) > 0.
 
-    Range [0, 1], neutral value .5; words that lean opposite ways cancel: `correlation`, Pearson's r over the words of
-    their own cosine with g and their share, is what Gonen & Goldberg look at, and tells such words apart (NaN of fewer
-    than three words). Parameters and NaN: as of `proximity`; "measured" is what FEE does.
+    Range [0, 1], neutral value .5; words that lean opposite ways cancel: `correlation`, Pearson's r over the
+    words of their own cosine with g and their share, is what Gonen & Goldberg look at, and tells such words
+    apart (NaN of fewer than three words). Parameters and NaN: as of `proximity`; "measured" is what FEE does.
 
     Per word: its share, and its own cosine with g.
     """
@@ -217,8 +221,8 @@ def _along_axis(around: Neighbourhood, direction: str) -> tuple[np.ndarray, np.n
 
 
 def _illicit(around: Neighbourhood, own: np.ndarray, nodes: np.ndarray, threshold: float) -> np.ndarray:
-    """Which neighbours are illicit: bool (m, k, samples), for cosines with directions, own (samples, m) and nodes
-    (samples, u).
+    """Which neighbours are illicit: bool (m, k, samples), for cosines with directions, own (samples, m) and
+    nodes (samples, u).
 
     beta > threshold, without its division: |w v| - (+-) p q < (1 - threshold) |w v| |w'| |v'|.
     """
@@ -271,8 +275,8 @@ def _values(
     legacy_weights: bool = False,
     **others: Any,
 ) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-    """(own, nodes, times) -> the metric's values (samples,), for cosines with directions (samples or 1, words or nodes) and
-    how often each word stands in the sample (samples or 1, m)."""
+    """(own, nodes, times) -> the metric's values (samples,), for cosines with directions (samples or 1, words
+    or nodes) and how often each word stands in the sample (samples or 1, m)."""
 
     def values(own: np.ndarray, nodes: np.ndarray, times: np.ndarray) -> np.ndarray:
         samples = max(len(own), len(times))

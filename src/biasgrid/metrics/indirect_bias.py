@@ -18,15 +18,15 @@ BLOCK = 2**20
 def indirect_bias(
     targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
 ) -> Score:
-    """How much of the similarity of words with words is due to the groups' direction: the mean of beta(w, v) over words w
-    of the first attribute set and v of the second.
+    """How much of the similarity of words with words is due to the groups' direction: the mean of beta(w, v)
+    over words w of the first attribute set and v of the second.
 
-    beta(w, v) = (w v - w' v' / (|w'| |v'|)) / (w v), where w and v have unit length, and w' and v' are what is left of
-    them without their part along the direction g of the groups. It is the share of the inner product that goes when
-    both words lose that part: of softball and receptionist .67 in the paper. Neutral value 0 (no part of it); at most 1
-    where both products are positive, negative where the words are nearer without g, and without bound near
-    w v = 0: sets of words that have nothing in common say nothing. Undefined (NaN) for orthogonal words, a word that lies on
-    g, a zero vector, and groups that do not differ.
+    beta(w, v) = (w v - w' v' / (|w'| |v'|)) / (w v), where w and v have unit length, and w' and v' are what
+    is left of them without their part along the direction g of the groups. It is the share of the inner
+    product that goes when both words lose that part: of softball and receptionist .67 in the paper. Neutral
+    value 0 (no part of it); at most 1 where both products are positive, negative where the words are nearer
+    without g, and without bound near w v = 0: sets of words that have nothing in common say nothing.
+    Undefined (NaN) for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ.
 
     direction  of the groups, the target sets: see biasgrid.directions. "pca" and "pair" take row i of both sets as a
                pair
@@ -44,8 +44,8 @@ def indirect_bias(
 
 
 def betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """beta (words, others) of unit vectors from their inner products (words, others) and their cosines with the
-    direction, p (words,) and q (words or 1, others)."""
+    """beta (words, others) of unit vectors from their inner products (words, others) and their cosines with
+    the direction, p (words,) and q (words or 1, others)."""
     p = p[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         left = (products - p * q) / np.sqrt((1 - p**2) * (1 - q**2))
@@ -65,8 +65,8 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, direction: str = di
 
 
 def _mean(cosines: np.ndarray, others: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The value (samples,) from the words' cosines with each sample's direction, (samples or 1, words), and how often each
-    word stands in the two attribute sets.
+    """The value (samples,) from the words' cosines with each sample's direction, (samples or 1, words), and
+    how often each word stands in the two attribute sets.
 
     beta = 1 - 1/(a b) + p q/(a b) / (w v), with a, b the lengths of w', v': sums over both sets are products.
     """

@@ -1,5 +1,5 @@
-"""SC-WEAT, the single-category WEAT, which has a score for every word (the WEFAT of Caliskan, Bryson, Narayanan, Science
-2017), and NAS, the name under which the R package sweater has it."""
+"""SC-WEAT, the single-category WEAT, which has a score for every word (the WEFAT of Caliskan, Bryson,
+Narayanan, Science 2017), and NAS, the name under which the R package sweater has it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ def sc_weat(
     orientation: str = roles.PAPER,
     ddof: int = 1,
 ) -> Score:
-    """How much nearer words are to the first group than to the second, each in standard deviations of its own: the mean
-    over words w of d(w) = (mean_a cos(w, a) - mean_b cos(w, b)) / std over the words x of both groups of cos(w, x).
+    """How much nearer words are to the first group than to the second, each in standard deviations of its
+    own: the mean over words w of d(w) = (mean_a cos(w, a) - mean_b cos(w, b)) / std over the words x of both
+    groups of cos(w, x).
 
-    Neutral value 0; positive: towards the first group. Words that lean opposite ways cancel. d(w) lies in [-2, 2] where
-    the groups have as many words and `ddof` is 0; it says how well the groups are told apart by a word, and not how far
-    they lie apart: two groups of one word each give 2 for any word. Undefined (NaN) for a word that is as near to all
-    words of both groups, and for a zero vector.
+    Neutral value 0; positive: towards the first group. Words that lean opposite ways cancel. d(w) lies in
+    [-2, 2] where the groups have as many words and `ddof` is 0; it says how well the groups are told apart by
+    a word, and not how far they lie apart: two groups of one word each give 2 for any word. Undefined (NaN)
+    for a word that is as near to all words of both groups, and for a zero vector.
 
-    ddof         1: of a sample, with which Caliskan et al.'s printed effect sizes of WEAT come out (they print no
-                 divisor), and which PsychWordVec and sweater have; or 0
+    ddof         1: of a sample, with which Caliskan et al.'s printed effect sizes of WEAT come out (they
+                 print no divisor), and which PsychWordVec and sweater have; or 0
     orientation  which sets are the groups: see biasgrid.orientation
 
     Per word: d(w), and the difference of the means alone.
@@ -54,9 +55,9 @@ def sc_weat(
 
 
 def nas(targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: str = roles.PAPER) -> Score:
-    """The Normalised Association Score of the R package sweater: `sc_weat` with ddof 1, word for word. sweater gives the
-    words' scores and no number for all of them; the value is their mean. Both names are here because papers have both:
-    a ranking or correlation that has both metrics counts one twice.
+    """The Normalised Association Score of the R package sweater: `sc_weat` with ddof 1, word for word.
+    sweater gives the words' scores and no number for all of them; the value is their mean. Both names are
+    here because papers have both: a ranking or correlation that has both metrics counts one twice.
     """
     return sc_weat(targets, attributes, orientation=orientation)
 

@@ -25,16 +25,18 @@ def semaxis(
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> Score:
-    """Where words lie on the axis from the second group to the first: the mean of cos(w, V), where V is the mean of the
-    first group's vectors minus that of the second group's (section 3).
+    """Where words lie on the axis from the second group to the first: the mean of cos(w, V), where V is the
+    mean of the first group's vectors minus that of the second group's (section 3).
 
-    Vectors keep their length, so that long ones count for more in an axis (the look-up's `normalize` changes that; with
-    it SemAxis is SAME's skew). Range [-1, 1], neutral value 0; positive: towards the first group. Words that lean
-    opposite ways cancel. Undefined (NaN) where the groups have the same mean, and for a zero vector.
+    Vectors keep their length, so that long ones count for more in an axis (the look-up's `normalize` changes
+    that; with it SemAxis is SAME's skew). Range [-1, 1], neutral value 0; positive: towards the first group.
+    Words that lean opposite ways cancel. Undefined (NaN) where the groups have the same mean, and for a zero
+    vector.
 
     orientation  which sets are the groups: see biasgrid.orientation
-    neighbours   so many nearest neighbours (by cosine) of each word of the groups are averaged with it: the paper makes
-                 an axis of two words and of their neighbours so; 0, the default, takes the words alone
+    neighbours   so many nearest neighbours (by cosine) of each word of the groups are averaged with it: the
+                 paper makes an axis of two words and of their neighbours so; 0, the default, takes the words
+                 alone
     vocabulary   neighbours are sought in so many rows of the model, the first ones
 
     Per word: its score.
