@@ -81,7 +81,8 @@ class Metric:
     null_name  what is drawn there, in the plural
     of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
                further keyword arguments of `function`, `resampled` and `null`, row i of whose arrays may belong to
-               word i. `model` is a store or a debiased model. A metric that has it has `resampled`, too
+               word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which know the words'
+               vocabulary entries. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
