@@ -204,7 +204,7 @@ def test_groups_that_do_not_differ_have_no_direction(direction):
     assert np.isnan(directions.axis(same, 0 * same, direction)).all()
     cosines = directions.along(np.concatenate([same, same]), direction)
     once = np.repeat(np.eye(2), 2, axis=1)
-    assert np.isnan(cosines(once[:1], once[1:], [np.eye(3)])[0]).all()
+    assert np.isnan(cosines([once[:1], once[1:]], [np.eye(3)])[0]).all()
 
 
 def test_of_two_components_of_one_length_none_is_the_first():
@@ -212,7 +212,7 @@ def test_of_two_components_of_one_length_none_is_the_first():
     assert np.isnan(directions.axis(first, -first, "pca")).all()
     once = np.repeat(np.eye(2), 2, axis=1)
     cosines = directions.along(np.concatenate([first, -first]), "pca")
-    assert np.isnan(cosines(once[:1], once[1:], [np.eye(3)])[0]).all()
+    assert np.isnan(cosines([once[:1], once[1:]], [np.eye(3)])[0]).all()
 
 
 # indirect bias

@@ -310,7 +310,7 @@ def _resampled(name: str) -> Callable:
         values = _values(name, around, **parameters)
 
         def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-            own, nodes = along(*targets, [around.words, around.nodes])
+            own, nodes = (cosines[:, 0] for cosines in along(targets, [around.words, around.nodes]))
             return values(own, nodes, sum(attribute_weights))
 
         return statistic

@@ -58,8 +58,8 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, direction: str = di
     others = unit(attributes)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (cosines,) = along(*targets, [others])
-        return _mean(cosines, others, *attribute_weights)
+        (cosines,) = along(targets, [others])
+        return _mean(cosines[:, 0], others, *attribute_weights)
 
     return statistic
 
