@@ -11,7 +11,9 @@ All words count at unit length; a direction has unit length and points to the fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,16 @@ def axis(first: np.ndarray, second: np.ndarray, direction: str) -> np.ndarray:
         found = towards
     length = np.linalg.norm(found)
     return found / length if length > FLAT else nothing
+
+
+def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float]:
+    """The angle in degrees between each two directions of two groups of pairs, (n, d) both: 0 is the same direction;
+    NaN where one is not defined."""
+    axes = {direction: axis(first, second, direction) for direction in DIRECTIONS}
+    return {
+        pair: math.degrees(math.acos(np.clip(np.dot(*(axes[direction] for direction in pair)), -1.0, 1.0)))
+        for pair in combinations(DIRECTIONS, 2)
+    }
 
 
 def along(

@@ -10,12 +10,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from .. import orientation as roles
+from ..directions import DIRECTIONS, PAIRED, angles
 from ..errors import BiasgridError
 from ..geometry import FLAT, projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
-DIRECTIONS = ("pca", "pair", "mean", "sum")
-PAIRED = ("pca", "pair")
 # numbers that are in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
@@ -56,7 +55,8 @@ def direct_bias(
     legacy_raw_pair         of pair: the two vectors keep their length
 
     Per word: its bias, signed (positive: towards the first group) where there is one component, else the length of
-    its projection, and the components.
+    its projection, and the components. Of pairs, whatever the direction: `angle_pca_pair` and so on, the angles in
+    degrees between the four directions, NaN where one is undefined.
     """
     legacy = {
         "legacy_centred": legacy_centred,
@@ -78,6 +78,8 @@ def direct_bias(
     if not legacy_component_sum:
         noise = expected_noise(*axes.shape, c)
         scalars = {"noise": noise, "ratio": value / noise}
+    if direction in PAIRED and len(groups) == 2:
+        scalars |= {f"angle_{one}_{other}": angle for (one, other), angle in angles(*groups).items()}
     return Score(value, scalars, detail)
 
 
@@ -317,8 +319,12 @@ def _variant(
     if direction not in PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
         return unpaired | roles.oriented(orientation, ("k", "n"))
-    pairs = {"template": (2, "n")} if direction == "pair" or legacy_centred else {}
-    return pairs | ({"range": (0.0, math.inf)} if legacy_component_sum else {})
+    fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
+    if direction == "pair" or legacy_centred:
+        fields["template"] = (2, "n")
+    if k > 1:  # a length has no sign
+        fields["word_bias"] = ""
+    return fields
 
 
 METRICS = (
@@ -333,6 +339,7 @@ METRICS = (
         resampled=_resampled,
         null=_null,
         null_name="random directions",
+        word_bias="bias",
         variant=_variant,
         check=_check,
         reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "

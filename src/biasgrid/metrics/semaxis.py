@@ -151,6 +151,7 @@ METRICS = (
         "beyond sentiment. ACL 2018, section 3",
         resampled=_resampled,
         variant=_variant,
+        word_bias="score",
         check=_check,
     ),
 )
