@@ -19,12 +19,10 @@ from typing import Any
 import numpy as np
 
 from .errors import BiasgridError
-from .geometry import unit
+from .geometry import FLAT, unit
 
 PCA, PAIR, MEAN, SUM = DIRECTIONS = ("pca", "pair", "mean", "sum")
 PAIRED = (PCA, PAIR)
-# groups that differ by less do not differ
-FLAT = 1e-7
 
 
 def axis(first: np.ndarray, second: np.ndarray, direction: str) -> np.ndarray:
