@@ -1,4 +1,4 @@
-"""Embeddings whose bias is known: a corpus of templates with planted frequencies of pronouns, and models trained on it.
+"""Embeddings whose bias is known: corpora of templates with planted frequencies of pronouns, and models of them.
 
 Schroeder et al. (Evaluating Metrics for Bias in Word Embeddings, 2021, section 5.1) do it with BERT; here models are
 static. What each metric says of such a model stands beside what was planted: see docs/factory.md.
@@ -25,7 +25,6 @@ from .errors import BiasgridError
 from .files import write_text
 from .geometry import unit
 from .measure import as_finite, dumps
-from .metrics.registry import Metric
 from .query import Query
 from .study import _checked as checked
 from .study import _words as word_set
@@ -170,7 +169,7 @@ class Factory:
         """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
         where = f"occupations: {self.config['occupations']}"
         found = word_set(self.config["occupations"], "occupations", WORD_SETS, {})
-        pronouns = sum(self.templates.groups, [])
+        pronouns = [word for group in self.templates.groups for word in group]
         wrong = [w for w in found if not TOKEN.fullmatch(w) or w in pronouns or found.count(w) > 1]
         if wrong:
             raise BiasgridError(f"{where}: {wrong[0]!r} is no occupation: expected single tokens, each once")
