@@ -146,9 +146,7 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
         shutil.copytree(tiny / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     made = {
-        file.relative_to(tiny): file.read_bytes()
-        for file in (tiny / "results").rglob("*")
-        if file.is_file()
+        file.relative_to(tiny): file.read_bytes() for file in (tiny / "results").rglob("*") if file.is_file()
     }
     models = Factory.of(TINY).models
     assert len(models) == 8
@@ -165,9 +163,7 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
 
 
 def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
-    records = [
-        json.loads((tiny / f"results/tiny/models/ppmi/0.25/0.3/{i}.json").read_text()) for i in (1, 2)
-    ]
+    records = [json.loads((tiny / f"results/tiny/models/ppmi/0.25/0.3/{i}.json").read_text()) for i in (1, 2)]
     assert records[0]["planned"] == records[1]["planned"]
     assert records[0]["truth"] != records[1]["truth"]
     other = json.loads((tiny / "results/tiny/models/ppmi/0.75/0.3/1.json").read_text())
@@ -273,7 +269,9 @@ def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err.count("\n") == 1
     templates = tmp_path / "wrong.json"
     templates.write_text(json.dumps({"templates": {"he/she": ["[MASK] is one of the OCCUPATIONs"]}}))
-    with pytest.raises(Exception, match=r"'\[MASK\] is one of the OCCUPATIONs': expected \[MASK\] and OCCUPATION"):
+    with pytest.raises(
+        Exception, match=r"'\[MASK\] is one of the OCCUPATIONs': expected \[MASK\] and OCCUPATION"
+    ):
         Templates.read(templates)
     assert not (tmp_path / "results").exists()
 

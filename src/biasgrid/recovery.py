@@ -46,6 +46,8 @@ def recovered(models: pd.DataFrame) -> pd.DataFrame:
     for (trainer, metric), mine in models.groupby(["trainer", "metric"], sort=False):
         found = [*_of_words(mine[mine["level"] == "word"]), *_of_sets(mine[mine["level"] == "set"])]
         rows += [(trainer, metric, *row) for row in found]
+    for trainer, mine in models.groupby("trainer", sort=False):
+        rows += [(trainer, *row) for row in _of_directions(mine)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -112,6 +114,19 @@ def _of_sets(rows: pd.DataFrame) -> Iterator[tuple]:
         p_value = found.pop("p_value")
         for what, value in found.items():
             yield "set", truth, what, value, np.nan, p_value if what != "spearman" else np.nan, len(part)
+
+
+def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
+    """The angle of the principal component to the difference of means, and how far it goes with what Direct Bias
+    loses to SAME by taking the one and not the other: rank correlation with the difference of their words' R²."""
+    of_angles = rows[rows["what"] == "angle"].set_index(SETTING)["value"]
+    yield "", "model", "", "angle", of_angles.mean(), of_angles.std(ddof=0), np.nan, len(of_angles)
+    words = rows[(rows["level"] == "word") & (rows["truth"] == "signed") & (rows["what"] == "r_squared")]
+    by_metric = words.pivot(index=SETTING, columns="metric", values="value")
+    if {"same", "direct_bias"} <= set(by_metric):
+        lost = (by_metric["same"] - by_metric["direct_bias"]).dropna()
+        found = _correlation(of_angles[lost.index].to_numpy(), lost.to_numpy())
+        yield "direct_bias", "model", "", "angle_spearman", found["spearman"], np.nan, np.nan, len(lost)
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float]:

@@ -18,20 +18,20 @@ from .grid import GREY, MARGIN, MODEL_COLOURS, NORMAL, PAGE, SMALL, _axes, _page
 
 # truth -> heading, x axis, what the colour is
 BLOCKS = {
-    "mean": ("Which way words lean on the whole: the mean share", "mean share of the male pronoun", "sigma"),
+    "mean": ("Which way words lean on the whole: the mean share", "mean share", "sigma"),
     "sd": (
         "How much words differ: the standard deviation of the share",
-        "standard deviation of the share",
+        "standard deviation",
         "mu",
     ),
-    "absolute": ("How far words are from one half: the mean distance", "distance of the share from .5", "mu"),
+    "absolute": ("How far words are from one half: the mean distance", "mean distance from .5", "mu"),
 }
 COLOURS = {
     # dark in the middle, too
     "mu": ("planted mean", LinearSegmentedColormap.from_list("mu", ["#0072B2", "#AAAAAA", "#D55E00"])),
     "sigma": ("planted standard deviation", "viridis_r"),
 }
-COLUMNS = 4
+COLUMNS = 5
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 
 
@@ -67,9 +67,9 @@ def against_truth(
         "straight line; small and grey: with the two other truths."
     )
     legend = [("a model, in the colour of what was planted", _dot(GREY))]
-    left, gap, head, panel_head, foot = 0.36, 0.4, 0.24, 0.46, 0.4
+    left, gap, head, panel_head, foot = 0.38, 0.38, 0.24, 0.46, 0.36
     width = (PAGE[0] - 2 * MARGIN - COLUMNS * gap) / COLUMNS
-    height = width * 0.8
+    height = width * 0.78
     row = panel_head + height + 0.2
     down = sum(head + ceil(len(mine) / COLUMNS) * row + foot - 0.1 for mine in blocks.values())
     figure, top = _page("What metrics say, against what was planted", note, legend, PAGE[0], down)
@@ -98,7 +98,7 @@ def against_truth(
             axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=22)
             found = {name: squares.get((metric, name), np.nan) for name in BLOCKS}
             line = {"transform": axes.transAxes, "va": "bottom"}
-            axes.text(0, 1.125, f"R² {_short(found.pop(truth))}", size=SMALL + 0.5, **line)
+            axes.text(0, 1.15, f"R² {_short(found.pop(truth))}", size=SMALL + 0.5, **line)
             names = {"mean": "mean", "sd": "sd", "absolute": "distance"}
             others = "  ".join(f"{names[name]} {_short(value)}" for name, value in found.items())
             axes.text(0, 1.02, others, size=6, color=GREY, **line)
