@@ -317,6 +317,7 @@ METRICS = (
         resampled=_resampled,
         variant=_variant,
         contrasts=True,
+        word_bias="bias",
         check=_check,
     ),
     Metric(

@@ -109,6 +109,7 @@ METRICS = (
         reference=f"{REFERENCE}, supplement (WEFAT); Toney, Caliskan. ValNorm. EMNLP 2021",
         resampled=_resampled,
         variant=_variant,
+        word_bias="effect_size",
         check=_check,
     ),
     Metric(
@@ -121,6 +122,7 @@ METRICS = (
         reference=f"{REFERENCE}; Chan. sweater. JOSS 7(72), 2022",
         resampled=_resampled,
         variant=_variant,
+        word_bias="effect_size",
         check=_check,
     ),
 )
