@@ -305,6 +305,23 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
     return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
 
 
+def factory(args: argparse.Namespace) -> dict[str, Any]:
+    """One model of a factory, trained and measured; without --model the tables and the figures, from its models."""
+    from . import recovery
+    from .factory import Factory, make
+
+    chosen = Factory.read(args.config)
+    if args.model is None:
+        return {"results": recovery.summarise(chosen)}
+    if args.model not in chosen.models:
+        some = ", ".join(list(chosen.models)[:3])
+        raise BiasgridError(
+            f"{args.config}: no model {args.model!r}; its {len(chosen.models)} are {some}, ..."
+        )
+    make(chosen, chosen.models[args.model])
+    return {"model": str(chosen.model_file(chosen.models[args.model]))}
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -444,6 +461,11 @@ def _parser() -> argparse.ArgumentParser:
         simulate,
         config={"required": True, "type": Path, "help": "the simulation's config"},
         cell={"help": "metric/words/bias"},
+    )
+    command(
+        factory,
+        config={"required": True, "type": Path, "help": "the factory's config"},
+        model={"help": "trainer/mu/sigma/replicate"},
     )
     return parser
 
