@@ -213,7 +213,7 @@ def make(study: Study, name: str) -> int:
     "rankings" writes the ranks of the bootstrap's samples, too, where there are any: other tables are made of them.
     """
     # imported late: they read tables with this module
-    from . import comparison, mitigation, quality, uncertainty
+    from . import analogy, comparison, mitigation, quality, uncertainty
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
@@ -248,6 +248,8 @@ def make(study: Study, name: str) -> int:
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
         "contrasts": lambda: contrasts(map(study.cell_file, study.contrasting)),
+        "analogies": lambda: analogy.table(map(study.evaluation_file, study.questioned)),
+        "analogy_summary": lambda: analogy.summary(map(study.evaluation_file, study.questioned)),
         "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
@@ -301,6 +303,8 @@ def read(path: Path | str) -> pd.DataFrame:
     ]
     # of ranks
     numbers += ["mean", "low", "high", "first", "probability"]
+    # of answers
+    numbers += ["score"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
