@@ -8,7 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from ..evaluation.answers import PER_PAIR
 from .grid import (
+    BOLD,
     LESS_LIGHT,
     MARGIN,
     MORE_LIGHT,
@@ -71,8 +73,14 @@ def analogies(
         ]
         for column in columns
     }
-    wide = {column: max(_width(t, SMALL) for t in [*texts[column], "with own"]) + 0.1 for column in columns}
-    first_column = max(_width(w, SMALL) for _, _, asked, _ in blocks.values() for w in asked) + 0.15
+    pairs_of = [(first, f"{pairs} pairs") for first, pairs, *_ in blocks.values()]
+    wide = {}
+    for method, excluded in columns:
+        found = max(_width(text, SMALL) for text in [*texts[method, excluded], "with own"])
+        of = (pair[method not in PER_PAIR] for pair in pairs_of)
+        above = max(_width(f"{METHODS[method]} ({text})", SMALL) for text in of) * BOLD
+        wide[method, excluded] = max(found, above / 2) + 0.12
+    first_column = max(_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
     across = first_column + sum(wide.values()) + 2 * MARGIN
     head = 0.22 + 3 * ROW
     down = sum(head + len(asked) * ROW + 0.2 for _, _, asked, _ in blocks.values())
@@ -82,7 +90,7 @@ def analogies(
         "question's own words as possible answers and without them. Below each column's name: how often the best "
         "answer is one of the question's own words, over all words and pairs.",
         [
-            ("the word itself: the model draws no distinction", Patch(facecolor=MORE_LIGHT)),
+            ("the word itself", Patch(facecolor=MORE_LIGHT)),
             ("a word of the pairs", Patch(facecolor=LESS_LIGHT)),
         ],
         across,
@@ -99,7 +107,7 @@ def analogies(
         for method, excluded in columns:
             y = 0.22 + ROW / 2
             if excluded == "no":
-                of = f"{first}" if method in ("pair_distance", "3cosadd") else f"{pairs} pairs"
+                of = first if method in PER_PAIR else f"{pairs} pairs"
                 axes.text(x, y, f"{METHODS[method]} ({of})", weight="bold", **line)
             axes.text(x, y + ROW, "with own" if excluded == "no" else "without", color="#333333", **line)
             part = summary[
@@ -115,12 +123,9 @@ def analogies(
                 if (word, method, excluded) in mine.index:
                     row = mine.loc[(word, method, excluded)]
                     if row["own"]:
-                        place = (x - 0.04, at - ROW / 2)
-                        axes.add_patch(
-                            Rectangle(
-                                place, wide[method, excluded] - 0.03, ROW, color=SHADES[row["own"]], lw=0
-                            )
-                        )
+                        corner, width = (x - 0.05, at - ROW / 2), wide[method, excluded] - 0.04
+                        shade = {"color": SHADES[row["own"]], "linewidth": 0}
+                        axes.add_patch(Rectangle(corner, width, ROW, **shade))
                     axes.text(x, at, row["answer"].replace("_", " "), **line)
                 else:
                     axes.text(x, at, "n/a", color="#666666", **line)

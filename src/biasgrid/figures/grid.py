@@ -691,22 +691,24 @@ def _page(
 
 
 def _free_places(
-    marks: np.ndarray, texts: Sequence[str], size: np.ndarray, reach: float = np.inf
+    marks: np.ndarray, texts: Sequence[str], size: np.ndarray, reach: float | np.ndarray = np.inf
 ) -> list[np.ndarray | None]:
-    """Where texts have room beside their marks in a panel: their centres, all in inches; None where none has within
-    `reach`.
+    """Where texts have room beside their marks in a panel: their centres, all in inches; None where a text has none
+    within its `reach` of the mark.
 
-    One after the other, those of the most crowded marks first, they go to the nearest place that is free of texts
-    and marks, and preferably nearer to their own mark than to another. Marks beyond the texts have none.
+    One after the other, those that reach furthest first, and of the most crowded marks first, they go to the nearest
+    place that is free of texts and marks, and preferably nearer to their own mark than to another. Marks beyond the
+    texts have none.
     """
     radius = 0.05
     apart = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
     taken = [(*(mark - radius), *(mark + radius)) for mark in marks]
     places: list[np.ndarray | None] = [None] * len(texts)
-    for i in np.argsort(apart.min(axis=1)[: len(texts)], kind="stable"):
+    reach = np.broadcast_to(reach, len(texts))
+    for i in np.lexsort((apart.min(axis=1)[: len(texts)], -reach)):
         half = np.array([_width(texts[i], SMALL) * BOLD + 0.02, 0.12]) / 2
         axes = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
-        axes = [x[np.abs(x - at) < reach + part] for x, at, part in zip(axes, marks[i], half, strict=True)]
+        axes = [x[np.abs(x - at) < reach[i] + part] for x, at, part in zip(axes, marks[i], half, strict=True)]
         centres = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 1, 2)
         boxes = np.array(taken)
         over = (centres + half > boxes[:, :2]) & (centres - half < boxes[:, 2:])

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from ..errors import BiasgridError
 from .grid import GREY, MARGIN, NO_FILL, PAGE, SMALL, _axes, _free_places, _look, _page, _styled, _unit_label
 
-REACH = 0.35  # inches between a mark and its word, at most
-HEIGHT = 5.6
+REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
+HEIGHT = 6.2
 
 
 @_styled
@@ -66,12 +66,13 @@ def word_sets(
             axes.plot(*marks[mine].T, **look, zorder=2 if name in others else 3)
         # words of sets first: the others have what room is left
         order = np.argsort([name in others for name in drawn["side"]], kind="stable")
+        reach = np.where(np.isin(side[order], others), NEAR, REACH)
         texts = [drawn["words"][i].replace("_", " ") for i in order]
-        for i, text, place in zip(order, texts, _free_places(marks[order], texts, size, REACH), strict=True):
+        for i, text, place in zip(order, texts, _free_places(marks[order], texts, size, reach), strict=True):
             if place is None:
                 continue
             other = side[i] in others
-            if np.linalg.norm(place - marks[i]) > 0.25:
+            if not other and np.linalg.norm(place - marks[i]) > 0.2:
                 axes.plot(*np.stack([marks[i], place]).T, color=GREY, linewidth=0.3, zorder=1)
             colour = GREY if other else looks[side[i]]["color"]
             axes.text(*place, text, ha="center", va="center", size=SMALL - 1 * other, color=colour, zorder=4)
