@@ -216,6 +216,10 @@ class Spec:
             raise BiasgridError(
                 f"look_up: {self.look_up!r} is not known; allowed are 'preprocessors' and 'gensim'"
             )
+        if self.map and self.map.ranks and not self.sorted:
+            raise BiasgridError(
+                "map: ranks: the model's words are not sorted by frequency, they have no ranks"
+            )
         _check_count(self.vocabulary, "vocabulary")
         for name in ("items", "sorted"):
             if not isinstance(getattr(self, name), bool):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import tables
+from .. import ratings, tables
 from ..errors import BiasgridError
 from ..study import UNTOUCHED, Cell, Study
 
@@ -169,6 +169,42 @@ def _professions(study, criterion, model):
     return professions(record["direct"], spec.extremes, study.labels[model], criterion, bool(spec.exclude))
 
 
+def _directions(study, criterion, model):
+    from .directions import directions
+
+    return directions(_table(study, "directions"), study.labels, criterion)
+
+
+def _projections(study, criterion, name):
+    from .words import projections
+
+    cell = study.cells[name]
+    words = ratings.word_biases(study, _table(study, "words"), cell)
+    return projections(words, study.poles(cell), *_heading_of(study, cell), measure=study.labels[cell.metric])
+
+
+def _ratings(study, criterion, name):
+    from .words import rated
+
+    cell = study.cells[name]
+    words = ratings.rated_words(study, _table(study, "words"), cell)
+    table = _table(study, "ratings")
+    mine = table[(table["criterion"] == criterion) & (table["query"] == study.queries[cell.query].name)]
+    for column in ("metric", "model", "debias"):
+        mine = mine[mine[column] == getattr(cell, column)]
+    found = {row.method: (row.correlation, row.ci_low, row.ci_high) for row in mine.itertuples()}
+    label = study.config["criteria"][criterion]["ratings"]["label"]
+    return rated(
+        words, study.poles(cell), found, *_heading_of(study, cell), label, measure=study.labels[cell.metric]
+    )
+
+
+def _heading_of(study: Study, cell: Cell) -> tuple[str, str]:
+    """Title and note of a figure of one cell."""
+    state = "" if cell.debias == UNTOUCHED else f", {study.labels[cell.debias]}"
+    return f"{cell.criterion}: {study.labels[cell.metric]}", f"{study.labels[cell.model]}{state}."
+
+
 def _sentiment(study, criterion, model):
     from .sentiment import distributions, sentiment
 
@@ -217,5 +253,8 @@ KINDS = {
     "word-set-map": Kind(_word_set_map, (), "word_sets", evaluations=True),
     "analogies": Kind(_analogies, ("analogies", "analogy_summary"), "analogies"),
     "professions": Kind(_professions, (), "professions", evaluations=True),
+    "directions": Kind(_directions, ("directions",), "directions"),
+    "projections": Kind(_projections, ("words",), "words"),
+    "ratings": Kind(_ratings, ("words", "ratings"), "words"),
     "sentiment": Kind(_sentiment, (), "sentiment", metric="rnsb"),
 }

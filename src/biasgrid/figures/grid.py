@@ -672,24 +672,6 @@ def _best_columns(panels: int, size) -> int:
     return max(range(1, panels + 1), key=merit)
 
 
-def _page(
-    title: str, note: str, legend: Sequence[tuple[str, Artist]], across: float, down: float
-) -> tuple[Figure, float]:
-    """A figure of a title, a note, a space of so many inches, and a legend; with the top of that space."""
-    texts, handles = zip(*legend, strict=True)
-    entries = _Legend(handles, texts, max(across, 5.0) - 2 * MARGIN)
-    title = _fitted(title, entries.width / BOLD, LARGE)
-    note = _fitted(note, entries.width, SMALL)
-    under = MARGIN + _lines(title) * 0.17 + 0.03
-    top = under + _lines(note) * 0.125 + 0.1
-    figure = _figure(entries.width + 2 * MARGIN, top + down + entries.height + MARGIN)
-    width, height = figure.get_size_inches()
-    figure.text(MARGIN / width, 1 - MARGIN / height, title, **_heading())
-    figure.text(MARGIN / width, 1 - under / height, note, va="top", size=SMALL, color="#333333")
-    entries.draw(figure, top + down)
-    return figure, top
-
-
 def _free_places(
     marks: np.ndarray, texts: Sequence[str], size: np.ndarray, reach: float | np.ndarray = np.inf
 ) -> list[np.ndarray | None]:
@@ -720,6 +702,24 @@ def _free_places(
         places[i] = centres[np.argmin(lengths[:, i] + 0.15 * strange), 0]
         taken.append((*(places[i] - half), *(places[i] + half)))
     return places
+
+
+def _page(
+    title: str, note: str, legend: Sequence[tuple[str, Artist]], across: float, down: float
+) -> tuple[Figure, float]:
+    """A figure of a title, a note, a space of so many inches, and a legend; with the top of that space."""
+    texts, handles = zip(*legend, strict=True)
+    entries = _Legend(handles, texts, max(across, 5.0) - 2 * MARGIN)
+    title = _fitted(title, entries.width / BOLD, LARGE)
+    note = _fitted(note, entries.width, SMALL)
+    under = MARGIN + _lines(title) * 0.17 + 0.03
+    top = under + _lines(note) * 0.125 + 0.1
+    figure = _figure(entries.width + 2 * MARGIN, top + down + entries.height + MARGIN)
+    width, height = figure.get_size_inches()
+    figure.text(MARGIN / width, 1 - MARGIN / height, title, **_heading())
+    figure.text(MARGIN / width, 1 - under / height, note, va="top", size=SMALL, color="#333333")
+    entries.draw(figure, top + down)
+    return figure, top
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -84,6 +84,8 @@ class Metric:
                word i. `model` is a store or a debiased model. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
+    word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
+               first; negative, the second
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -106,6 +108,7 @@ class Metric:
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
+    word_bias: str = ""
     check: Callable[..., None] | None = None
 
     def __post_init__(self):
