@@ -46,7 +46,7 @@ def of_sets(
         first, last = spec.ranks
         entries, rows = state.vocabulary(last)
         for entry, row in zip(entries[first - 1 :], rows[first - 1 :].tolist(), strict=True):
-            sides.setdefault(row, (entry, f"ranks {first} to {last}"))
+            sides.setdefault(row, (entry, f"vocabulary, ranks {first} to {last}"))
     entries = [entry for entry, _ in sides.values()]
     names = [entry.removeprefix(state.vocab_prefix) for entry in entries]
     rows = np.array(list(sides), dtype=np.int64)

@@ -692,14 +692,20 @@ def _free_places(
         axes = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
         axes = [x[np.abs(x - at) < reach[i] + part] for x, at, part in zip(axes, marks[i], half, strict=True)]
         centres = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 1, 2)
+        # only what is near can be in the way: all is, within no reach
+        far = np.hypot(*(reach[i] + half))
+        others = np.delete(marks, i, axis=0)
+        others = others[np.hypot(*(others - marks[i]).T) < 2 * far + 0.02]
         boxes = np.array(taken)
+        within = (boxes[:, :2] < marks[i] + far + half) & (boxes[:, 2:] > marks[i] - far - half)
+        boxes = boxes[within.all(axis=1)]
         over = (centres + half > boxes[:, :2]) & (centres - half < boxes[:, 2:])
         centres = centres[~over.all(axis=2).any(axis=1)]
         if not len(centres):
             continue
-        lengths = np.linalg.norm(centres - marks, axis=2)
-        strange = np.delete(lengths, i, axis=1).min(axis=1) < lengths[:, i] + 0.02
-        places[i] = centres[np.argmin(lengths[:, i] + 0.15 * strange), 0]
+        length = np.linalg.norm(centres[:, 0] - marks[i], axis=1)
+        to_others = np.linalg.norm(centres - others, axis=2).min(axis=1, initial=np.inf)
+        places[i] = centres[np.argmin(length + 0.15 * (to_others < length + 0.02)), 0]
         taken.append((*(places[i] - half), *(places[i] + half)))
     return places
 

@@ -13,7 +13,8 @@ from ..errors import BiasgridError
 from .grid import GREY, MARGIN, NO_FILL, PAGE, SMALL, _axes, _free_places, _look, _page, _styled, _unit_label
 
 REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
-HEIGHT = 6.2
+HEIGHTS = 3.0, 7.0  # of a panel in inches, as the map needs
+EDGE = np.array([1.0, 0.5])  # inches, for names at the edges
 
 
 @_styled
@@ -39,7 +40,10 @@ def word_sets(
     others = sorted(there - looks.keys())
     looks |= {name: _look(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in others}
     legend = [(name, Line2D([], [], **look)) for name, look in looks.items() if name in there]
-    size = np.array([PAGE[0] - 2 * MARGIN, HEIGHT])
+    width = PAGE[0] - 2 * MARGIN
+    shape = max(np.divide(*np.ptp(drawn["xy"], axis=0)[::-1]) for drawn in maps.values())
+    size = np.array([width, np.clip(shape * (width - EDGE[0]) + EDGE[1], *HEIGHTS)])
+    height = size[1]
     head = 0.22 * (len(maps) > 1)
     figure, top = _page(
         f"{criterion}: a map of the words",
@@ -47,17 +51,15 @@ def word_sets(
         "between far groups, directions and units mean nothing. Words without room for their name have a mark only.",
         legend,
         PAGE[0],
-        len(maps) * (HEIGHT + head) + 0.12 * len(maps),
+        len(maps) * (height + head + 0.12),
     )
     for panel, (state, drawn) in enumerate(maps.items()):
-        axes = _axes(figure, MARGIN, top + head + panel * (HEIGHT + head + 0.12), *size)
+        axes = _axes(figure, MARGIN, top + head + panel * (height + head + 0.12), *size)
         if head:
             text = "as it is" if state == "none" else _unit_label((model, state), labels)
             axes.set_title(text, loc="left", weight="bold", pad=3)
         xy, side = np.array(drawn["xy"], dtype=float), np.array(drawn["side"])
-        # room for a name at the edges
-        inner = size - [1.0, 0.4]
-        scale = (np.ptp(xy, axis=0) / inner).max()
+        scale = (np.ptp(xy, axis=0) / (size - EDGE)).max()
         marks = (xy - (xy.min(axis=0) + xy.max(axis=0)) / 2) / scale + size / 2
         axes.set(xlim=(0, size[0]), ylim=(0, size[1]), xticks=[], yticks=[])
         axes.spines[:].set(visible=True, color=NO_FILL)
@@ -75,5 +77,7 @@ def word_sets(
             if not other and np.linalg.norm(place - marks[i]) > 0.2:
                 axes.plot(*np.stack([marks[i], place]).T, color=GREY, linewidth=0.3, zorder=1)
             colour = GREY if other else looks[side[i]]["color"]
-            axes.text(*place, text, ha="center", va="center", size=SMALL - 1 * other, color=colour, zorder=4)
+            look = {"ha": "center", "va": "center", "size": SMALL - other, "color": colour, "zorder": 4}
+            box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
+            axes.text(*place, text, bbox=None if other else box, **look)
     return figure
