@@ -18,7 +18,7 @@ SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
 CONTRASTS = [*SCORES[:5], "first", "second", "words", "quantity", "value"]
 WORDS = [*SCORES[:5], "set", "word", "detail", "column", "value"]
-DIRECTIONS = ["criterion", "query", "model", "debias", "first", "second", "angle"]
+DIRECTIONS = ["criterion", "query", "model", "debias", "direction_a", "direction_b", "angle"]
 ANGLE = "angle_"  # how the names of cells' scalars begin that are angles between two directions
 OTHERS, ALL = "(others)", "(all)"
 AGGREGATIONS = {
@@ -347,6 +347,8 @@ def read(path: Path | str) -> pd.DataFrame:
     # of answers
     numbers += ["score"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
+    if "second" in table:  # the group that a contrast is of
+        numbers.remove("first")
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
     return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))

@@ -230,7 +230,17 @@ def transform_of(wildcards):
 
 # what every cell's code is, besides its metric
 CELL_SOURCES = [
-    source(f"{name}.py") for name in ("cell", "geometry", "measure", "orientation", "query", "words")
+    source(f"{name}.py")
+    for name in (
+        "cell",
+        "directions",
+        "geometry",
+        "measure",
+        "neighbours",
+        "orientation",
+        "query",
+        "words",
+    )
 ]
 CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
 

@@ -200,6 +200,7 @@ rule comparison:
         cells=rules.scores.input.cells,
         inferences=rules.scores.input.inferences,
         evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
+        ratings=rules.ratings.output[0] if STUDY.rated else [],
         published=STUDY.config["published"],
         code=[source("comparison.py"), source("mitigation.py")],
     output:

@@ -180,7 +180,12 @@ def _projections(study, criterion, name):
 
     cell = study.cells[name]
     words = ratings.word_biases(study, _table(study, "words"), cell)
-    return projections(words, study.poles(cell), *_heading_of(study, cell), measure=study.labels[cell.metric])
+    metric, note = (
+        study.labels[cell.metric],
+        f"{_state_of(study, cell)}. Bars: the words furthest towards either group.",
+    )
+    title = f"{criterion}: words between two groups, by {metric}"
+    return projections(words, study.poles(cell), title, note, measure=metric)
 
 
 def _ratings(study, criterion, name):
@@ -194,15 +199,15 @@ def _ratings(study, criterion, name):
         mine = mine[mine[column] == getattr(cell, column)]
     found = {row.method: (row.correlation, row.ci_low, row.ci_high) for row in mine.itertuples()}
     label = study.config["criteria"][criterion]["ratings"]["label"]
-    return rated(
-        words, study.poles(cell), found, *_heading_of(study, cell), label, measure=study.labels[cell.metric]
-    )
+    metric, note = study.labels[cell.metric], f"{_state_of(study, cell)}."
+    title = f"{criterion}: bias of words by {metric}, and ratings by people"
+    return rated(words, study.poles(cell), found, title, note, label, measure=metric)
 
 
-def _heading_of(study: Study, cell: Cell) -> tuple[str, str]:
-    """Title and note of a figure of one cell."""
-    state = "" if cell.debias == UNTOUCHED else f", {study.labels[cell.debias]}"
-    return f"{cell.criterion}: {study.labels[cell.metric]}", f"{study.labels[cell.model]}{state}."
+def _state_of(study: Study, cell: Cell) -> str:
+    """What a cell's model is called, with its debias method."""
+    model = study.labels[cell.model]
+    return model if cell.debias == UNTOUCHED else f"{model}, under {study.labels[cell.debias]}"
 
 
 def _sentiment(study, criterion, model):

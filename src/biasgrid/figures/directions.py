@@ -35,8 +35,8 @@ DIRECTIONS = {
     "sum": ("sums", "sums: difference of the groups' sums, each at unit length"),
 }
 NOTE = (
-    "Angles between the directions in which two groups of words can be said to differ: 0° is the same direction, 90° has "
-    "nothing in common with it."
+    "Angles between the directions in which two groups of words can be said to differ: 0° is the same direction, 90° "
+    "has nothing in common with it."
 )
 CELL = (0.75, 0.34)  # inches
 
@@ -45,12 +45,12 @@ CELL = (0.75, 0.34)  # inches
 def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> Figure:
     """Angles in degrees: a heatmap a query and model, from white (0°) to orange (90°), a cell two directions.
 
-    `table` has the columns criterion, query, model, debias, first, second and angle. An angle that is NaN, of a
-    direction that there is not, is a grey cell.
+    `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
+    NaN, of a direction that there is not, is a grey cell.
     Raises BiasgridError where the table has no rows of the criterion.
     """
     mine = _rows(table, "directions", criterion)
-    unknown = sorted({*mine["first"], *mine["second"]} - DIRECTIONS.keys())
+    unknown = sorted({*mine["direction_a"], *mine["direction_b"]} - DIRECTIONS.keys())
     if unknown:
         raise BiasgridError(f"directions: {unknown[0]!r} is not known; known are {', '.join(DIRECTIONS)}")
     panels = list(mine.groupby(["query", "model", "debias"], sort=True))
@@ -76,7 +76,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
     for (_, part), head, down in zip(panels, heads, downs, strict=True):
         figure.text(MARGIN / across, 1 - (top + 0.12) / inches, head, va="top", weight="bold")
         axes = _axes(figure, left, top + down - height, width, height)
-        matrix = part.pivot(index="first", columns="second", values="angle").reindex(
+        matrix = part.pivot(index="direction_a", columns="direction_b", values="angle").reindex(
             index=DIRECTIONS, columns=DIRECTIONS
         )
         angles = matrix.combine_first(matrix.T).reindex(index=DIRECTIONS, columns=DIRECTIONS).to_numpy()

@@ -76,16 +76,16 @@ def projections(
     figure, top = _page(title, note, legend, PAGE[0], head + high + head + low + foot)
     across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
     longest = max(found.iloc[0] for found in towards if len(found)) if values.any() else 1.0
+    names = [[str(word).replace("_", " ") for word in found.index[:most]] for found in towards]
+    # one scale for both sides, whatever room their words take
+    room = max((_width(name, SMALL) for side in names for name in side), default=0) * BOLD + 0.1
     for i, (pole, found, colour) in enumerate(sides):
         shown = found.iloc[:most]
-        names = [str(word).replace("_", " ") for word in shown.index]
-        room = max((_width(name, SMALL) for name in names), default=0) * BOLD + 0.1
         axes = _axes(figure, MARGIN + i * (across + between) + room, top + head, across - room, high)
         axes.barh(range(len(shown)), shown, height=0.72, color=colour)
-        # one scale for both sides, whatever room the words take
         axes.set(xlim=(0, longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
         axes.set_ylim(rows - 0.5, -0.5)
-        axes.set_yticks(range(len(shown)), names)
+        axes.set_yticks(range(len(shown)), names[i])
         for y, value in enumerate(shown):
             axes.text(value + longest * 0.02, y, _two_digits(value), va="center", size=SMALL)
         if shown.empty:
@@ -103,7 +103,7 @@ def projections(
         )
     axes = _axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
     _spread(axes, values)
-    axes.set(xlabel=f"{measure}: ← {poles[1]}   |   {poles[0]} →", ylabel="words")
+    axes.set(xlabel=f"{measure}: ← {poles[1]}   |   {poles[0]} →", ylabel="number of words")
     return figure
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from .. import orientation as roles
+from ..directions import DIRECTIONS, PAIRED, angles
 from ..errors import BiasgridError
 from ..geometry import FLAT, projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
-DIRECTIONS = ("pca", "pair", "mean", "sum")
-PAIRED = ("pca", "pair")
 # numbers that are in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
@@ -70,7 +68,7 @@ def direct_bias(
     axes = _axes(groups, direction, k, legacy_centred, legacy_raw_pair)
     components = [unit(w) @ axes.T for w in words]
     sizes = [_size(x, legacy_component_sum) for x in components]
-    value = float((np.concatenate(roles.chosen(sizes, orientation)) ** c).mean())
+    value = float(_power(np.concatenate(roles.chosen(sizes, orientation)), c).mean())
     role = "attribute" if orientation == roles.PAPER else "target"
     one = len(axes) == 1
     detail = {"bias": Detail(role, [x[:, 0] for x in components] if one else sizes)}
@@ -81,17 +79,8 @@ def direct_bias(
         noise = expected_noise(*axes.shape, c)
         scalars = {"noise": noise, "ratio": value / noise}
     if direction in PAIRED and len(groups) == 2:
-        scalars |= _angles(groups)
+        scalars |= {f"angle_{one}_{other}": angle for (one, other), angle in angles(*groups).items()}
     return Score(value, scalars, detail)
-
-
-def _angles(groups: Vectors) -> dict[str, float]:
-    """The angles in degrees between the directions of pairs."""
-    axes = {direction: _axes(groups, direction, 1, False, False)[0] for direction in DIRECTIONS}
-    return {
-        f"angle_{one}_{other}": math.degrees(math.acos(np.clip(axes[one] @ axes[other], -1.0, 1.0)))
-        for one, other in combinations(DIRECTIONS, 2)
-    }
 
 
 def expected_noise(k: int, d: int, c: float) -> float:
@@ -105,6 +94,11 @@ def _size(components: np.ndarray, added: bool) -> np.ndarray:
     if added:
         return np.abs(components).sum(axis=-1)
     return np.minimum(np.linalg.norm(components, axis=-1), 1.0)
+
+
+def _power(sizes: np.ndarray, c: float) -> np.ndarray:
+    # to NumPy, NaN to the power of 0 is 1
+    return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
 def _axes(groups: Vectors, direction: str, k: int, centred: bool, raw: bool) -> np.ndarray:
@@ -190,7 +184,7 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, of_words = roles.groups_and_words(targets, attribute_weights, orientation)
-        return weighted_mean(sum(roles.chosen(of_words, orientation)), sizes(groups) ** c)
+        return weighted_mean(sum(roles.chosen(of_words, orientation)), _power(sizes(groups), c))
 
     return statistic
 
@@ -269,7 +263,7 @@ def _null(
             # one product of matrices instead of one a draw
             components = vectors @ axes.transpose(1, 0, 2).reshape(d, -1)
             components = components.reshape(len(vectors), stop - start, k)
-            values[start:stop] = (_size(components, legacy_component_sum) ** c).mean(axis=0)
+            values[start:stop] = _power(_size(components, legacy_component_sum), c).mean(axis=0)
         return values
 
     return draw

@@ -256,7 +256,7 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
         for _ in range(2):  # once more takes away what rounding has left
             residual = residual - basis[:i].T @ (basis[:i] @ residual)
         lengths[i] = np.linalg.norm(residual)
-        if lengths[i] > FLAT * longest:
+        if lengths[i] > FLAT * max(longest, 1.0):
             basis[i] = residual / lengths[i]
     return basis, lengths
 
