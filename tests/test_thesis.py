@@ -6,14 +6,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, make_store
+from conftest import ROOT, grid_config, make_store
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from test_figures import assert_readable, texts
 
-from biasgrid import BiasgridError, analogy
+from biasgrid import BiasgridError, analogy, tables
 from biasgrid.cli import main
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
@@ -326,6 +326,30 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     ]
     theirs = {pair for a, b, c, d in asked for pair in ((a, b), (c, d))}
     assert {tuple(pair) for pair in study.evaluation_specs["Gender"].questions["family"].pairs} == theirs
+
+
+def test_a_study_asks_and_draws_through_the_engine(project):
+    config = grid_config()
+    config["criteria"] = {"First": config["criteria"]["First"] | {"ranked": False}}
+    config["metrics"] = {"weat": {}}
+    words = ["c0", "c1", "d0"]
+    config["evaluation"] = {
+        "First": {
+            "questions": {"mine": {"pairs": [["a0", "b0"], ["a1", "b1"]], "words": words, "best": 2}},
+            "map": {"sets": {"c": ["c0", "c1", "c2", "c3", "c4"], "d": ["d0", "d1", "d2", "d3", "d4"]}},
+        }
+    }
+    config["figures"] = ["analogies", "word-set-map"]
+    project.configure(config)
+    project.run()
+    results = project.folder / "results" / "small"
+    table = tables.read(results / "analogies.csv")
+    # two words' pairs for two methods, both pairs for the others, with and without, the two best
+    assert len(table) == 2 * (len(words) * (2 * 2 + 2) * 2 * 2)
+    assert set(table["model"]) == {"one", "two"}
+    assert len(tables.read(results / "analogy_summary.csv")) == 2 * 4 * 2 * 3
+    names = {f"{kind}-first-{model}" for kind in ("analogies", "word-set-map") for model in ("one", "two")}
+    assert {path.stem for path in (results / "figures").glob("*.pdf")} == names
 
 
 # what is wrong is one line

@@ -765,7 +765,9 @@ class Study:
 
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
-        drawn = self.config["criteria"] if "sentiment" in self.config["figures"] else self.ranked
+        drawn = self.config["criteria"]
+        if "sentiment" not in self.config["figures"]:
+            drawn = list(dict.fromkeys([*self.ranked, *self.config["evaluation"]]))
         slugs = [_slug(criterion) for criterion in drawn]
         for criterion in drawn:
             if slugs.count(_slug(criterion)) > 1:
