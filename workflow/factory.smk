@@ -44,7 +44,19 @@ FIGURES = ["words", *(f"truth-{trainer}" for trainer in FACTORY.config["trainers
 # what a model's record depends on, besides its words and sentences
 CODE = [
     os.path.relpath(SOURCES / f"{name}.py")
-    for name in ("factory", "geometry", "measure", "metrics/registry", "neighbours", "orientation")
+    for name in (
+        "directions",
+        "embeddings/store",
+        "embeddings/training",
+        "factory",
+        "geometry",
+        "measure",
+        "metrics/registry",
+        "neighbours",
+        "orientation",
+        "query",
+        "words",
+    )
 ]
 MEASURED = {entry["metric"] for entry in FACTORY.config["metrics"].values()}
 CODE += sorted({os.path.relpath(metrics.source_file(metrics.metric(name))) for name in MEASURED})
