@@ -211,7 +211,7 @@ def _compared(
 
 def _excuse(row: Any, ours: float, tested: Mapping[str, Any]) -> str:
     """What in its test makes a p-value another than the printed one; "" if nothing does."""
-    draws, drawn, lowest = tested["draws"], tested["method"] == "monte_carlo", tested["p_lowest"]
+    draws, drawn, lowest = tested["draws"], tested["method"] != "exact", tested["p_lowest"]
     if drawn and draws < DRAWS:
         return ""
     if drawn and row.known is not None and tested["p_low"] <= row.known <= tested["p_high"]:

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# shorter differences of unit vectors are rounding noise, alone or relative to the longest of several
+FLAT = 1e-7
+
 
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Rows divided by their Euclidean norm; a zero row, which has no direction, becomes NaN."""
@@ -38,3 +41,21 @@ def weighted_mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 def mean_of_rows(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Mean of the rows of `values` (n, k), weighted (samples, n): (samples, k)."""
     return weights @ values / weights.sum(axis=1, keepdims=True)
+
+
+def projections(differences: np.ndarray, among: np.ndarray, across: np.ndarray) -> np.ndarray:
+    """Lengths (samples, words) of words' projections on the span of differences of means, without a vector of it.
+
+    `differences` are weights (samples, differences, n) of n unit vectors, whose cosines `among` themselves are (n, n)
+    and `across`, with the words, (n, words). NaN where all differences of a sample are zero.
+    """
+    onto = differences @ across
+    if differences.shape[1] == 1:
+        squares = np.vecdot(differences[:, 0] @ among, differences[:, 0])
+        length = np.sqrt(np.maximum(squares, 0.0))
+        return np.abs(onto[:, 0]) / np.where(length > FLAT, length, np.nan)[:, None]
+    gram = differences @ among @ differences.swapaxes(1, 2)
+    inverse = np.linalg.pinv(gram, rcond=FLAT**2, hermitian=True)
+    longest = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).max(axis=1).clip(min=0))
+    squares = np.einsum("sgw,sgh,shw->sw", onto, inverse, onto, optimize=True)
+    return np.sqrt(squares.clip(min=0)) / np.where(longest > FLAT, 1.0, np.nan)[:, None]

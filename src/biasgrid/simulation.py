@@ -376,7 +376,7 @@ def _next_smaller(tested: Permutation) -> float:
     }
     two_sided = tested.alternative == "two-sided"
     count = 2 * min(beyond.values()) if two_sided else beyond[tested.alternative]
-    return count / (tested.draws + (tested.method == "monte_carlo"))
+    return count / (tested.draws + (tested.method != "exact"))
 
 
 def _of_all_words(

@@ -1,5 +1,6 @@
-"""The null distribution of a cell: what the metric gives for words that are dealt out to the sets at random, where
-the score lies in it, and beside it the bootstrap samples, where the study has them.
+"""The null distribution of a cell: what the metric gives for words that are dealt out to the sets at random, or for
+what its own null hypothesis draws (`Metric.null`), where the score lies in it, and beside it the bootstrap samples,
+where the study has them.
 
 Everything is computed again from the cell's own seeds, so that the numbers are those of the cell's inference file.
 """
@@ -69,7 +70,7 @@ class Null:
     """What can be drawn of a cell.
 
     results  as in the cell's inference file, without sensitivity
-    values   sub-query -> the statistic of each partition (draws,)
+    values   sub-query -> the statistic of each partition, or each draw of the metric's own null (draws,)
     samples  values of the bootstrap samples (sub-queries, draws); None where the study has none
     """
 
@@ -140,7 +141,7 @@ def null_distribution(null: Null, title: str, interval: str = "jackknife", level
     alternatives = {r["permutation"]["alternative"] for r in null.results if r["query"] in null.values}
     legend = [
         ("score", Line2D([], [], color="black", linewidth=1.4)),
-        ("partitions of the words", Patch(facecolor=NULL)),
+        (metric.null_name or "partitions of the words", Patch(facecolor=NULL)),
         *((BEYOND[alternative], Patch(facecolor=TAIL)) for alternative in sorted(alternatives)),
     ]
     if boxes == 2:
@@ -161,7 +162,7 @@ def null_distribution(null: Null, title: str, interval: str = "jackknife", level
             figure.text(place[0] / w, 1 - (upper + head) / h, _why(result), va="top", size=SMALL)
             continue
         axes = [_axes(figure, *place)]
-        said = [_partitions(axes[0], null.values[result["query"]], result["permutation"])]
+        said = [_partitions(axes[0], null.values[result["query"]], result["permutation"], metric.null_name)]
         if boxes == 2:
             axes.append(_axes(figure, place[0] + width + gap, *place[1:]))
             said.append(_samples(axes[1], null.samples[i], result, interval, level))
@@ -183,7 +184,7 @@ def null_distribution(null: Null, title: str, interval: str = "jackknife", level
     return figure
 
 
-def _partitions(axes: Axes, values: np.ndarray, tested: Mapping[str, Any]) -> str:
+def _partitions(axes: Axes, values: np.ndarray, tested: Mapping[str, Any], null_name: str) -> str:
     if tested["p_value"] is None:
         values = values[np.isfinite(values)]
         axes.hist(values, bins=30, color=NULL)
@@ -194,7 +195,7 @@ def _partitions(axes: Axes, values: np.ndarray, tested: Mapping[str, Any]) -> st
     if tested["observed"] is not None:
         axes.axvline(tested["observed"], color="black", linewidth=1.4, zorder=4)
         axes.update_datalim([(tested["observed"], 0)])
-    return _p_text(tested)
+    return _p_text(tested, null_name)
 
 
 def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interval: str, level: float) -> str:
@@ -244,7 +245,10 @@ def _near(neutral: float, ends: Sequence[float]) -> bool:
 def _note(null: Null, samples: bool) -> str:
     metric = null.metric
     kind = metric.exchanged
-    text = f"Left: the score if it did not matter {MATTERS[kind]}: {EXCHANGED[kind]}."
+    if metric.null:
+        text = f"Left: the score with {metric.null_name} in place of the query's own."
+    else:
+        text = f"Left: the score if it did not matter {MATTERS[kind]}: {EXCHANGED[kind]}."
     if metric.name == "rnsb":
         text += " A classifier is trained anew for every partition."
     if samples:
@@ -265,16 +269,17 @@ def _why(result: Mapping[str, Any]) -> str:
     return result["permutation"]["reason"]
 
 
-def _p_text(tested: Mapping[str, Any]) -> str:
+def _p_text(tested: Mapping[str, Any], null_name: str) -> str:
     p, draws, partitions = tested["p_value"], tested["draws"], tested["partitions"]
     if p is None:
-        return "no p-value: the metric has no value for some partitions\n"
+        return f"no p-value: the metric has no value for some {null_name or 'partitions'}\n"
     text = f"p = {_number(p)}"
     lowest = p <= tested["p_lowest"] * (1 + 1e-9)
     if tested["method"] == "exact":
         return f"{text}{', the lowest that there can be' if lowest else ''}\nexact: all {partitions:,} partitions"
     text += f" (95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
-    return f"{text}\n{draws:,} random partitions of {_count(partitions)}"
+    what = null_name or f"random partitions of {_count(partitions)}"
+    return f"{text}\n{draws:,} {what}"
 
 
 def _count(n: int | None) -> str:

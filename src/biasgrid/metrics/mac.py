@@ -6,30 +6,44 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..errors import BiasgridError
 from ..geometry import cosines, mean_of_rows, weighted_mean
 from .registry import Detail, Metric, Score
 
 
-def mac(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
+def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_pooled: bool = False) -> Score:
     """Mean over all target words and attribute sets of the mean cosine distance between word and set.
 
     Any number of target and attribute sets; the words of all target sets count alike, so do the attribute
     sets whatever their size. Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased.
+
+    legacy_pooled  attribute words count alike, and a set the more, the more it has, as in EmbeddingBiasScores; it
+                   makes a difference for sets of different size
     """
+    _check(legacy_pooled)
     by_word = [
         np.stack([1.0 - cosines(words, a).mean(axis=1) for a in attributes], axis=1) for words in targets
     ]
-    return Score(float(np.concatenate(by_word).mean()), detail={"targets_eval": Detail("target", by_word)})
+    weights = [len(a) if legacy_pooled else 1 for a in attributes]
+    value = np.average(np.concatenate(by_word), axis=1, weights=weights).mean()
+    return Score(float(value), detail={"targets_eval": Detail("target", by_word)})
 
 
-def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
+def _resampled(words: np.ndarray, attributes: np.ndarray, *, legacy_pooled: bool = False) -> Callable:
     distance = 1.0 - cosines(words, attributes)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        if legacy_pooled:
+            return weighted_mean(sum(targets), mean_of_rows(sum(attribute_weights), distance.T))
         by_word = sum(mean_of_rows(weights, distance.T) for weights in attribute_weights)
         return weighted_mean(sum(targets), by_word / len(attribute_weights))
 
     return statistic
+
+
+def _check(legacy_pooled: bool) -> None:
+    if type(legacy_pooled) is not bool:
+        raise BiasgridError(f"legacy_pooled: {legacy_pooled!r} is not allowed; allowed are true and false")
 
 
 METRICS = (
@@ -41,6 +55,7 @@ METRICS = (
         range=(0.0, 2.0),
         neutral=1.0,
         resampled=_resampled,
+        check=_check,
         no_test="MAC is a mean over the words of all target sets: it stays what it is when they change sets",
         reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",
     ),

@@ -10,11 +10,8 @@ import numpy as np
 
 from .. import orientation as roles
 from ..errors import BiasgridError
-from ..geometry import unit, weighted_mean
+from ..geometry import FLAT, projections, unit, weighted_mean
 from .registry import Contrast, Detail, Metric, Score
-
-# relative to the longest: shorter differences of groups are rounding noise, in the resampled metric of squares
-FLAT = 1e-7
 
 Vectors = Sequence[np.ndarray]
 
@@ -197,7 +194,7 @@ def _biases(words: np.ndarray, attributes: np.ndarray, orientation: str, contras
         if contrast == "span":
             means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
             differences = np.stack(np.broadcast_arrays(*(mean - means[0] for mean in means[1:])), axis=1)
-            found = [_projections(differences, among, across)]
+            found = [projections(differences, among, across)]
         else:
             found = []
             for first, second in _sides_of_weights(groups, contrast):
@@ -208,20 +205,6 @@ def _biases(words: np.ndarray, attributes: np.ndarray, orientation: str, contras
         return found, sum(roles.chosen(of_words, orientation))
 
     return biases
-
-
-def _projections(differences: np.ndarray, among: np.ndarray, across: np.ndarray) -> np.ndarray:
-    """Lengths (samples, words) of projections on the span of `differences`, weights (samples, groups - 1, n)."""
-    onto = differences @ across
-    if differences.shape[1] == 1:
-        squares = np.vecdot(differences[:, 0] @ among, differences[:, 0])
-        length = np.sqrt(np.maximum(squares, 0.0))
-        return np.abs(onto[:, 0]) / np.where(length > FLAT, length, np.nan)[:, None]
-    gram = differences @ among @ differences.swapaxes(1, 2)
-    inverse = np.linalg.pinv(gram, rcond=FLAT**2, hermitian=True)
-    longest = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).max(axis=1).clip(min=0))
-    squares = np.einsum("sgw,sgh,shw->sw", onto, inverse, onto, optimize=True)
-    return np.sqrt(squares.clip(min=0)) / np.where(longest > FLAT, 1.0, np.nan)[:, None]
 
 
 def _most(by_contrast: list[np.ndarray]) -> np.ndarray:

@@ -1,0 +1,56 @@
+"""Generalised WEAT: WEAT of more than two groups (Swinger, De-Arteaga, Heffernan, Leiserson, Kalai, AIES 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..geometry import mean_of_rows, unit
+from .registry import Metric, Score
+
+
+def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
+    """How much each target set is nearer to its own attribute set than the others are.
+
+    The sum over i of (X_i - X) . (A_i - A): X_i is the mean of the unit vectors of target set i, A_i that of
+    attribute set i, X and A are the means of the X_i and of the A_i, so that a set counts alike whatever its size (it
+    would be enough for one of the two). Positive: target sets are nearer to the attribute sets at their own place in
+    the query. Neutral value 0, between -k and k for k sets on either side. Of two sets it is half the difference of
+    the mean associations; of m words each, WEAT's statistic divided by 2 m. Undefined (NaN) for a zero vector.
+
+    Scalars: what each set contributes to the sum, by its place.
+    """
+    x, a = (np.stack([unit(vectors).mean(axis=0) for vectors in side]) for side in (targets, attributes))
+    parts = np.vecdot(x - x.mean(axis=0), a - a.mean(axis=0))
+    return Score(float(parts.sum()), {f"part_{i}": float(part) for i, part in enumerate(parts, start=1)})
+
+
+def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
+    cosines = unit(words) @ unit(attributes).T
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        of_attributes = [mean_of_rows(weights, cosines.T) for weights in attribute_weights]
+        centre = sum(of_attributes) / len(of_attributes)
+        # the parts of A - A_i add up to nothing, and so does what they have of X
+        own = (a - centre for a in of_attributes)
+        return sum(
+            np.vecdot(weights, near) / weights.sum(axis=1) for weights, near in zip(targets, own, strict=True)
+        )
+
+    return statistic
+
+
+METRICS = (
+    Metric(
+        name="generalized_weat",
+        label="Generalised WEAT",
+        function=generalized_weat,
+        template=("k", "k"),
+        range=(-np.inf, np.inf),
+        neutral=0.0,
+        resampled=_resampled,
+        reference="Swinger, De-Arteaga, Heffernan, Leiserson, Kalai. What are the biases in my word embedding? "
+        "AIES 2019",
+    ),
+)
