@@ -1,5 +1,5 @@
-"""What metrics can and cannot see: the properties P01 to P52 of Schroeder et al. (2021) and of the code around it, each
-a test of its name. Expected values are the paper's, or arithmetic in the test."""
+"""What metrics can and cannot see: properties P01 to P52 of the scores of Schroeder et al. (2021), each a test of its
+name. Expected values are the paper's, or arithmetic in the test."""
 
 import math
 from itertools import permutations
@@ -232,9 +232,67 @@ def test_p22_the_range_of_mac_depends_on_the_groups(degrees):
     assert [min(values), max(values)] == [close(1 - length), close(1 + length)]
 
 
+def test_p23_mac_is_a_mean_over_sets_and_pooled_one_over_words():
+    sets = [[[1, 0]]], [[[1, 0]], [[0, 1]] * 3]
+    assert value("mac", *sets) == close(0.5)
+    assert value("mac", *sets, legacy_pooled=True) == close(0.75)
+
+
 def test_p24_mac_sees_neither_stereotype_nor_skew():
     for words in ([pol(30), pol(150)], [pol(30), pol(30)]):
         assert value("mac", [words], [EAST, WEST]) == close(1)
+
+
+# Direct Bias
+
+
+@pytest.mark.parametrize("direction", ["pca", "pair", "mean", "sum"])
+def test_p30_direct_bias_is_from_zero_to_one_and_one_with_exponent_zero(rng, direction):
+    a, b, words = random_case(rng, (4, 7), (4, 7), (6, 7))
+    values = [
+        value("direct_bias", [a, b], [words], direction=direction, c=float(c)) for c in (0, 0.1, 0.5, 1, 2)
+    ]
+    assert values[0] == close(1)
+    assert values == sorted(values, reverse=True)
+    assert 0 <= values[-1] < values[0]
+
+
+def crossed_pairs(r):
+    """Two groups whose pairs differ more off the direction of their means than along it, where r > 1."""
+    return [[-1, r], [-1, -r]], [[1, -r], [1, r]]
+
+
+def test_p31_the_first_component_may_be_no_direction_of_the_groups():
+    a, c = crossed_pairs(2)
+    up, right = [0, 1], [1, 0]
+    assert value("direct_bias", [a, c], [[up]]) == close(1)
+    assert (word_weat(up, a, c), value("same", [a, c], [[up]])) == (close(0), close(0))
+    assert value("direct_bias", [a, c], [[right]]) == close(0)
+    assert value("same", [a, c], [[right]]) == close(1)
+    # group by group it is unbiased; pair by pair it is not
+    assert abs(word_weat(up, a[:1], c[:1])) == close(1.789, 1e-3)
+
+
+def test_p31b_direct_bias_sees_neither_skew_nor_stereotype():
+    a, c = crossed_pairs(2)
+    for words, metric in (([[1, 0], [1, 0]], "same_skew"), ([[1, 0], [-1, 0]], "same_stereotype")):
+        assert value("direct_bias", [a, c], [words]) == close(0)
+        assert abs(value(metric, [a, c], [words])) == close(1)
+
+
+@pytest.mark.parametrize("r", [0.5, 0.9, 0.1])
+def test_p32_components_of_centred_differences_are_the_wrong_ones(r):
+    groups = crossed_pairs(r)
+    right = [[1, 0]]
+    assert value("direct_bias", groups, [right]) == close(1)
+    assert value("direct_bias", groups, [right], legacy_centred=True) == close(0)
+
+
+def test_p33_a_pair_of_raw_vectors_misses_a_biased_word():
+    a, c, w = [[2, 0]], [[0, 1]], [1, 2]
+    assert value("direct_bias", [a, c], [[w]], direction="pair", legacy_raw_pair=True) == close(0)
+    assert value("direct_bias", [a, c], [[w]], direction="pair") == close(1 / math.sqrt(10))
+    assert word_same(w, a, c) == close(-1 / math.sqrt(10))
 
 
 # SAME
@@ -326,6 +384,20 @@ def test_p50_equal_groups_have_no_same(rng):
     for metric in ("same", "same_skew", "same_stereotype"):
         assert math.isnan(value(metric, [a, a], [words]))
         assert math.isnan(value(metric, [a, a * 2], [words]))
+
+
+def test_p51_the_difference_of_normalised_sums_is_another_direction(rng):
+    def along(a, b, w):
+        """|cos| of w with SAME's direction, and with the difference of normalised sums."""
+        return [value("direct_bias", [a, b], [[w]], direction=direction) for direction in ("mean", "sum")]
+
+    scattered, together = [[1, 1], [1, -1]], [[0, 1]]
+    # the means are (1/sqrt 2, 0) and (0, 1), normalised (1, 0) and (0, 1)
+    right = [1, 0]
+    assert along(scattered, together, right) == [close(1 / math.sqrt(3)), close(1 / math.sqrt(2))]
+    assert value("same", [scattered, together], [[right]]) == close(1 / math.sqrt(3))
+    # as much scatter in either makes no difference
+    assert np.ptp(along(scattered, [[1, 1], [-1, 1]], rng.normal(size=2))) < 1e-12
 
 
 def test_p52_the_authors_sum_of_components_can_exceed_one():
