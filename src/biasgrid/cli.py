@@ -305,6 +305,14 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
     return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
 
 
+def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
+    """What each metric can and cannot see; with --output, a table, counterexamples and figures."""
+    from .properties import examine, table, write
+
+    verdicts = examine()
+    return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -444,6 +452,14 @@ def _parser() -> argparse.ArgumentParser:
         simulate,
         config={"required": True, "type": Path, "help": "the simulation's config"},
         cell={"help": "metric/words/bias"},
+    )
+    command(
+        properties,
+        output={
+            "type": Path,
+            "metavar": "DIR",
+            "help": "write properties.csv, counterexamples.json, properties.md and the figures there",
+        },
     )
     return parser
 

@@ -1,18 +1,20 @@
 """Which metric may be trusted for what: properties D5 to D8 of Schroeder et al. (2021), computed for every metric.
 
-A word is biased if it is nearer to one group than to another: s(w, A) is its mean cosine with the words of group A. A
-set of words has skew if it is nearer to one group on the whole, stereotype if its words lean differently. Of a metric
-`PROPERTIES` asks whether its value follows. A "no" has a counterexample: vectors, which anybody can measure again. The
-absence of one is no proof; "yes" is said only where there is an argument (`ARGUMENTS`).
+A word is biased if it is nearer to one group than to another: s(w, A) is its mean cosine with the words of group A.
+A set of words has skew if it is nearer to one group on the whole, stereotype if its words lean differently. Of a metric
+`PROPERTIES` asks whether its value follows. A "no" has a counterexample: vectors, which anybody can measure again.
+That none is found is no proof; "yes" is said only where there is an argument (`ARGUMENTS`).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -21,17 +23,26 @@ import numpy as np
 
 from .files import write_text
 from .geometry import cosines
+from .measure import as_finite, dumps
 from .metrics import REGISTRY
 from .metrics.registry import Metric
 
 # what is asked -> the heading of its column
 PROPERTIES = {
-    "comparable": "Its largest and smallest value do not depend on the groups",
-    "trustworthy": "Neutral if, and only if, no word is biased",
-    "skew": "Sees words that lean one way",
-    "stereotype": "Sees words that lean apart",
+    "comparable": "Values compare across groups",
+    "trustworthy": "Neutral value means no bias, and no bias neutral",
+    "skew": "Sees words that lean one way (skew)",
+    "stereotype": "Sees words that lean apart (stereotype)",
     "defined": "Always has a value",
-    "length_free": "Length of vectors does not matter",
+    "length_free": "Ignores the vectors' length",
+}
+SHORT = {
+    "comparable": "comparable",
+    "trustworthy": "trustworthy",
+    "skew": "sees skew",
+    "stereotype": "sees stereotype",
+    "defined": "always has a value",
+    "length_free": "ignores length",
 }
 WORD, SET = "one word", "words"
 OF_ONE_WORD = ("comparable", "trustworthy", "defined", "length_free")
@@ -52,7 +63,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 WORD_VALUES = {"weat": "association"}
 
 EXACT, CLEAR, NEAR = 1e-9, 1e-3, 1e-6
-SEED, DRAWN, DESCENTS = 6, 1500, 12
+SEED, DRAWN, DESCENTS = 6, 1200, 3
 
 Sets = tuple[np.ndarray, ...]
 
@@ -65,6 +76,7 @@ class Setting:
     groups: Sets
     words: Sets
 
+    @cached_property
     def truth(self) -> Truth:
         together = np.concatenate(self.words)
         leanings = np.stack([cosines(together, group).mean(axis=1) for group in self.groups], axis=1)
@@ -146,7 +158,8 @@ def _crossed(r: float) -> Sets:
     return vectors((-1, r), (-1, -r)), vectors((1, -r), (1, r))
 
 
-SCATTERED = vectors((2, 1), (2, -1)), vectors((1, 0), (1, 0))
+SCATTERED = vectors((0.6, 0.8), (0.6, -0.8)), vectors((1, 0), (1, 0))
+FANNED = vectors((0.6, 0.8), (0.6, -0.8)), vectors((0, 1), (0, 1))
 UNEQUAL = vectors((1, 0)), vectors((0, 2))
 
 # P04 to P47 are the paper's and the specification's; the others examine what its metrics have in common: unit length
@@ -181,22 +194,11 @@ CATALOGUE = (
     Setting("crossed pairs, words one way (P31b)", _crossed(2), (vectors((1, 0)), vectors((1, 0)))),
     Setting("crossed pairs, words apart (P31b)", _crossed(2), (vectors((1, 0)), vectors((-1, 0)))),
     Setting("flat crossed pairs (P32)", _crossed(0.5), (vectors((1, 0)), vectors((0, 1)))),
-    Setting("a pair of unequal length (P33)", (vectors((2, 0)), vectors((0, 1))), (vectors((1, 2)),)),
     Setting(
         "words that lean one way (P47)",
         (EAST, WEST),
         (vectors((0.5, 0.75**0.5)), vectors((0.5, 0.75**0.5))),
     ),
-    Setting("three groups around the middle (P46)", (_at(0), _at(120), _at(240)), (_at(45),)),
-    Setting(
-        "three groups, words off their plane (P45)",
-        tuple(vectors(row) for row in np.eye(3)),
-        (vectors((1, 1, 1)), vectors((-2, -2, -2))),
-    ),
-    Setting("groups of unequal length, words in the middle", UNEQUAL, (vectors((1, 1)), vectors((2, 2)))),
-    Setting("groups of unequal length, biased words", UNEQUAL, (vectors((0.5, 1)), vectors((-1.5, 0)))),
-    Setting("words of unequal length", (EAST, WEST), (vectors((1, 0), (1, 0)), vectors((-2, 0)))),
-    Setting("as far along, at unequal length", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, 0)))),
     Setting("words in one order", (EAST, NORTH), (vectors((-0.6, -0.8)), vectors((1, 0)))),
     Setting("a group more scattered than the other", SCATTERED, (vectors((1, 0)), vectors((0.6, 0.8)))),
     Setting(
@@ -213,6 +215,32 @@ CATALOGUE = (
         "a word that is in both groups",
         (vectors((1, 0), (0, 1)), vectors((1, 0), (0, -1))),
         (vectors((0, 1)), vectors((1, 1))),
+    ),
+    Setting(
+        "pairs, of which one differs otherwise, words apart",
+        (vectors((1, 0), (0, 1)), vectors((-1, 0), (0, -1))),
+        (vectors((0, 1)), vectors((0, -1))),
+    ),
+    Setting("a scattered group, words across", FANNED, (vectors((1, 1)), vectors((1, 1)))),
+    Setting("a scattered group, words apart", FANNED, (vectors((1, 1)), vectors((-1, -1)))),
+    Setting(
+        "sets of unequal size",
+        (EAST, WEST),
+        (vectors((1, 0)), vectors((0.5, 0.75**0.5), (0.5, -(0.75**0.5)))),
+    ),
+    Setting(
+        "a group more scattered than the other, words across", SCATTERED, (vectors((0, 1)), vectors((0, -1)))
+    ),
+    Setting("groups of unequal length, words in the middle", UNEQUAL, (vectors((1, 1)), vectors((2, 2)))),
+    Setting("groups of unequal length, biased words", UNEQUAL, (vectors((0.5, 1)), vectors((-1.5, 0)))),
+    Setting("words of unequal length", (EAST, WEST), (vectors((1, 0), (1, 0)), vectors((-2, 0)))),
+    Setting("as far along, at unequal length", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, 0)))),
+    Setting("a pair of unequal length (P33)", (vectors((2, 0)), vectors((0, 1))), (vectors((1, 2)),)),
+    Setting("three groups around the middle (P46)", (_at(0), _at(120), _at(240)), (_at(45),)),
+    Setting(
+        "three groups, words off their plane (P45)",
+        tuple(vectors(row) for row in np.eye(3)),
+        (vectors((1, 1, 1)), vectors((-2, -2, -2))),
     ),
 )
 
@@ -256,7 +284,11 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
         ORDERED: "the mean of X is above that of Y unless all words lean alike",
         "length_free": _UNIT,
     },
-    ("generalized_weat", "", SET): {"defined": "a sum of cosines", "length_free": _UNIT},
+    ("generalized_weat", "", SET): {
+        ORDERED: "the mean of X is above that of Y unless all words lean alike",
+        "defined": "a sum of cosines",
+        "length_free": _UNIT,
+    },
     ("mac", "", None): {"defined": "a mean of cosines", "length_free": _UNIT},
     ("rnd", "", None): {"defined": "a mean of distances"},
     ("direct_bias", "", None): {
@@ -350,7 +382,7 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
                     holds,
                     paper.get(condition or name, ""),
                     tried,
-                    example.statement if example else why,
+                    example.statement if example else "it has no value" if holds == UNDEFINED else why,
                     example,
                 )
             )
@@ -396,7 +428,7 @@ class _Search:
             example = self.found.get(asked)
             if example:
                 holds = NO
-            elif example := self.undefined.get(asked):
+            elif (example := self.undefined.get(asked)) or not self.tried[asked[0]]:
                 holds = UNDEFINED
             verdicts[asked] = holds, example, self.tried[asked[0]]
         return verdicts
@@ -423,18 +455,11 @@ class _Search:
             return False
         return self.level == WORD or len(setting.words) == 2
 
-    def _settings(self) -> Iterator[Setting]:
-        for setting in (*CATALOGUE, *_drawn()):
-            if not self.fits(setting):
-                continue
-            if self.level == SET:
-                yield setting
-            else:
-                for word in np.unique(np.concatenate(setting.words), axis=0)[::-1]:
-                    yield Setting(setting.name, setting.groups, (word[None],))
+    def _settings(self) -> Iterable[Setting]:
+        return filter(self.fits, (*CATALOGUE, *_drawn()) if self.level == SET else _of_one_word())
 
     def _try(self, setting: Setting) -> None:
-        truth = setting.truth()
+        truth = setting.truth
         if not truth.groups_differ:
             return
         value = self.value(setting.groups, setting.words)
@@ -488,7 +513,7 @@ class _Search:
         return of
 
     def _statement(self, name: str, setting: Setting, value: float) -> str:
-        truth = setting.truth()
+        truth = setting.truth
         if math.isnan(value):
             says = "no value"
         elif abs(value - self.metric.neutral) < NEAR:
@@ -518,26 +543,26 @@ class _Search:
         from scipy.optimize import minimize  # takes half a second
 
         rng = np.random.default_rng(SEED)
-        for attempt in range(DESCENTS):
-            dimensions = 2 + attempt % 2
-            groups = tuple(rng.normal(size=(2, 2, dimensions)))
-            start = rng.normal(size=(1 if self.level == WORD else 4, dimensions))
+        together: list[Callable[[np.ndarray], Sets]] = [lambda w: (w,)]
+        if self.level == SET:
+            # one word and its opposite, in the ways that they make two sets; and four words
+            together = [
+                lambda w: (np.concatenate([w, w]), np.concatenate([w, w])),
+                lambda w: (np.concatenate([w, w]), np.concatenate([-w, -w])),
+                lambda w: (np.concatenate([w, -w]), np.concatenate([w, -w])),
+                lambda w: (w[:2], w[2:]),
+            ]
+        for arrange, attempt in product(together, range(DESCENTS)):
+            shape = (4 if arrange is together[-1] and self.level == SET else 1, 2 + attempt % 2)
+            groups = tuple(rng.normal(size=(2, 2, shape[1])))
 
-            def words(flat: np.ndarray, shape: tuple[int, ...] = start.shape) -> Sets:
-                rows = flat.reshape(shape)
-                return (rows,) if self.level == WORD else (rows[:2], rows[2:])
+            def off(flat: np.ndarray, groups: Sets = groups, arrange=arrange, shape=shape) -> float:
+                distance = abs(self.value(groups, arrange(flat.reshape(shape))) - self.metric.neutral)
+                return distance if math.isfinite(distance) else 1e9
 
-            def off(flat: np.ndarray, groups: Sets = groups, words: Callable = words) -> float:
-                value = abs(self.value(groups, words(flat)) - self.metric.neutral)
-                return value if math.isfinite(value) else 1e9
-
-            reached = minimize(
-                off,
-                start.ravel(),
-                method="Nelder-Mead",
-                options={"fatol": 1e-13, "xatol": 1e-13, "maxfev": 800},
-            )
-            self._try(Setting("found by descent", groups, words(reached.x)))
+            start, options = rng.normal(size=shape).ravel(), {"fatol": 1e-13, "xatol": 1e-13, "maxfev": 600}
+            reached = minimize(off, start, method="Nelder-Mead", options=options).x
+            self._try(Setting("found by descent", groups, arrange(reached.reshape(shape))))
 
     def _compare(self) -> None:
         """The range of values for words of unit length in the plane, of groups that fit."""
@@ -552,11 +577,11 @@ class _Search:
             ranges.append((name, groups, low, high))
             _, _, (least, _), (most, _) = ranges[0]
             if abs(low[0] - least) > CLEAR or abs(high[0] - most) > CLEAR:
-                self.found.setdefault(asked, self._compared(ranges[0], ranges[-1]))
+                self.found[asked] = self._compared(ranges[0], ranges[-1])
+                return
         if not ranges:
             # no value at all of any word
-            setting = Setting("any groups", COMPARED["groups at 90°"], (vectors((0.8, 0.6)),))
-            self.undefined[asked] = Example((setting,), ((math.nan,),), "it has no value")
+            self.tried["comparable"] = 0
 
     def _compared(self, *ranges) -> Example:
         settings, values, said = [], [], []
@@ -568,7 +593,7 @@ class _Search:
 
     def _extremes(self, groups: Sets):
         """(value, words) of the smallest and of the largest value: one word, two, or two sets of two."""
-        angles = np.unique([*np.arange(0, 360, 15), *_angles(groups)])
+        angles = np.unique(np.round([*np.arange(0, 360, 30), *_angles(groups)], 9) % 360)
         points = _at(*angles)
         found = []
         if self.level == WORD:
@@ -593,8 +618,7 @@ def _angles(groups: Sets) -> list[float]:
     """Directions that extremes are likely to lie in, in degrees: of groups and of their differences, and across."""
     units = [group / np.linalg.norm(group, axis=1, keepdims=True) for group in groups]
     candidates = [group.mean(axis=0) for group in (*groups, *units)]
-    for sides in (groups, units):
-        a, b = sides
+    for a, b in (groups, units):
         normalised = [m / (np.linalg.norm(m) or 1.0) for m in (a.mean(axis=0), b.mean(axis=0))]
         candidates += [a.mean(axis=0) - b.mean(axis=0), a[0] - b[0], normalised[0] - normalised[1]]
     angles = [math.degrees(math.atan2(y, x)) for x, y in candidates if math.hypot(x, y) > EXACT]
@@ -621,7 +645,7 @@ def _drawn() -> tuple[Setting, ...]:
         if i % 3 == 0:
             # off the span of differences between the groups' means, at any length
             means = np.stack([(g / np.linalg.norm(g, axis=1, keepdims=True)).mean(axis=0) for g in groups])
-            basis, lengths, axes = np.linalg.svd(means[1:] - means[0], full_matrices=False)
+            _, lengths, axes = np.linalg.svd(means[1:] - means[0], full_matrices=False)
             axes = axes[lengths > EXACT]
             words = words - words @ axes.T @ axes
             if (np.linalg.norm(words, axis=1) < CLEAR).any():
@@ -630,10 +654,46 @@ def _drawn() -> tuple[Setting, ...]:
     return tuple(settings)
 
 
-def _number(value: float) -> str:
-    return (
-        "no value" if math.isnan(value) else f"{value:.3g}".replace("-0", "0", value == 0).replace("-", "−")
+@cache
+def _of_one_word() -> tuple[Setting, ...]:
+    """The catalogue's settings with each of their words alone, and the drawn ones with their first."""
+    return tuple(
+        Setting(setting.name, setting.groups, (word[None],))
+        for settings, words in ((CATALOGUE, None), (_drawn(), 1))
+        for setting in settings
+        for word in dict.fromkeys(map(tuple, np.concatenate(setting.words)[:words]))
+        for word in [np.array(word)]
     )
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "no value"
+    # rounding noise is 0, and 0 has no sign
+    return f"{value if abs(value) > 1e-12 else 0.0:.3g}".replace("-", "−")
+
+
+def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
+    """properties.csv, counterexamples.json, properties.md, and the figures as PDF, SVG and PNG; returns their paths."""
+    from .figures.grid import save
+    from .figures.properties import counterexamples, matrix
+
+    rows, text = table(verdicts), io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    files = {
+        "properties.csv": text.getvalue(),
+        "counterexamples.json": dumps(examples(verdicts), indent=1) + "\n",
+        "properties.md": markdown(verdicts),
+    }
+    for name, content in files.items():
+        write_text(folder / name, content)
+    figures = {"properties": matrix(verdicts), "counterexamples": counterexamples(verdicts)}
+    for name, figure in figures.items():
+        save(figure, folder / name)
+    drawn = [f"{name}.{extension}" for name in figures for extension in ("pdf", "svg", "png")]
+    return [str(folder / name) for name in (*files, *drawn)]
 
 
 def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
@@ -653,3 +713,81 @@ def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
         }
         for v in verdicts
     ]
+
+
+def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """The counterexamples, vectors and values: of one setting, or of two whose values contradict each other.
+
+    `nearness` is s(w, A), a row a word, in the order of the sets of words. Of "comparable", the two sets of words are
+    those of the smallest and of the largest value.
+    """
+    return {
+        v.key: {
+            "metric": v.metric,
+            "statement": v.note,
+            "settings": [
+                as_finite(
+                    {
+                        "name": setting.name,
+                        "groups": _rows_of(setting.groups),
+                        "words": _rows_of(setting.words),
+                        "nearness": setting.truth.leanings.round(12).tolist(),
+                        "values": [round(value, 12) + 0.0 for value in values],
+                    }
+                )
+                for setting, values in zip(v.example.settings, v.example.values, strict=True)
+            ],
+        }
+        for v in verdicts
+        if v.example
+    }
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """The matrix, and below it the counterexamples, for docs."""
+    lines = ["| metric | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
+    for (label, level), row in by_row(verdicts).items():
+        cells = [_cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
+        lines.append(f"| {label} | {level} | {' | '.join(cells)} |")
+    lines += [f"\n{v.label} is not examined: {v.note}." for v in verdicts if v.holds == NOT_EXAMINED]
+    lines += ["", "## Counterexamples", ""]
+    lines += ["| metric | of | property | where | groups | words | value |", "|" + " --- |" * 7]
+    for v in verdicts:
+        for setting, values in zip(v.example.settings, v.example.values, strict=True) if v.example else ():
+            groups, words = (_written(sets) for sets in (setting.groups, setting.words))
+            if v.property == "comparable":
+                shown = f"{_number(values[0])} to {_number(values[1])}"
+            else:
+                shown = _number(values[0])
+            name = SHORT[v.property] + (", sets ordered" if v.condition else "")
+            lines.append(
+                f"| {v.label} | {v.level} | {name} | {setting.name} | {' and '.join(groups)} | "
+                f"{'; '.join(words)} | {shown} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def by_row(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], dict[tuple[str, str], Verdict]]:
+    """(label, level) -> (property, condition) -> verdict, of what was examined."""
+    rows: dict[tuple[str, str], dict[tuple[str, str], Verdict]] = {}
+    for v in verdicts:
+        if v.holds != NOT_EXAMINED:
+            rows.setdefault((v.label, v.level), {})[v.property, v.condition] = v
+    return rows
+
+
+def _cell(verdict: Verdict | None, ordered: Verdict | None) -> str:
+    if verdict is None:
+        return ""
+    text = f"**{verdict.holds}**" if verdict.paper else verdict.holds
+    if ordered and ordered.holds != verdict.holds:
+        text += f"; if ordered **{ordered.holds}**" if ordered.paper else f"; if ordered {ordered.holds}"
+    return text
+
+
+def _rows_of(sets: Sets) -> list[list[list[float]]]:
+    return [(rows.round(12) + 0.0).tolist() for rows in sets]
+
+
+def _written(sets: Sets) -> list[str]:
+    return [" ".join("(" + ", ".join(map(_number, row)) + ")" for row in rows) for rows in sets]
