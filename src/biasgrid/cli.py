@@ -307,9 +307,11 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
 
 def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
     """What each metric can and cannot see; with --output, a table, counterexamples and figures."""
+    from . import metrics
     from .properties import examine, table, write
 
-    verdicts = examine()
+    chosen = {entry.name: entry for entry in map(metrics.metric, args.metric)}
+    verdicts = examine(chosen or metrics.REGISTRY)
     return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
 
 
@@ -455,6 +457,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(
         properties,
+        metric={"action": "append", "default": [], "help": "only this one; may be given again"},
         output={
             "type": Path,
             "metavar": "DIR",

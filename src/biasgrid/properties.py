@@ -1,8 +1,8 @@
 """Which metric may be trusted for what: properties D5 to D8 of Schroeder et al. (2021), computed for every metric.
 
 A word is biased if it is nearer to one group than to another: s(w, A) is its mean cosine with the words of group A.
-A set of words has skew if it is nearer to one group on the whole, stereotype if its words lean differently. Of a metric
-`PROPERTIES` asks whether its value follows. A "no" has a counterexample: vectors, which anybody can measure again.
+A set of words has skew if it is nearer to one group on the whole, stereotype if its words lean differently.
+`PROPERTIES` asks of a metric whether its value follows. A "no" has a counterexample: vectors, to be measured again.
 That none is found is no proof; "yes" is said only where there is an argument (`ARGUMENTS`).
 """
 
@@ -54,8 +54,8 @@ YES, NO, NOT_REFUTED, UNDEFINED, NOT_EXAMINED = "yes", "no", "not refuted", "und
 
 # parameters that a metric is examined with, where it is not only its defaults
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "direct_bias": [{}, {"direction": "pair"}, {"direction": "mean"}, {"direction": "sum"}],
-    "rnd": [{}, {"distance": "cos"}],
+    "direct_bias": [{"direction": "pca"}, {"direction": "pair"}, {"direction": "mean"}, {"direction": "sum"}],
+    "rnd": [{"distance": "norm"}, {"distance": "cos"}],
     # no part of the groups is left out of training, as they are small, and nothing is drawn
     "rnsb": [{"holdout": False}],
 }
@@ -135,6 +135,7 @@ class Verdict:
     paper: str
     tried: int
     note: str
+    neutral: float
     example: Example | None = field(default=None, repr=False)
 
     @property
@@ -214,7 +215,12 @@ CATALOGUE = (
     Setting(
         "a word that is in both groups",
         (vectors((1, 0), (0, 1)), vectors((1, 0), (0, -1))),
-        (vectors((0, 1)), vectors((1, 1))),
+        (vectors((1, 0), (0.6, 0.8)), vectors((0, 1), (-0.6, 0.8))),
+    ),
+    Setting(
+        "two words that lean, against one that leans more",
+        (EAST, WEST),
+        (vectors((7**0.5 / 4, 0.75), (7**0.5 / 4, -0.75)), vectors((-1, 0))),
     ),
     Setting(
         "pairs, of which one differs otherwise, words apart",
@@ -290,8 +296,8 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
         "length_free": _UNIT,
     },
     ("mac", "", None): {"defined": "a mean of cosines", "length_free": _UNIT},
-    ("rnd", "", None): {"defined": "a mean of distances"},
-    ("direct_bias", "", None): {
+    ("rnd", "distance: norm", None): {"defined": "a mean of distances"},
+    ("direct_bias", "direction: pca", None): {
         "comparable": "|cos(w, g)| is 1 along the direction and 0 across it, wherever it points",
         "length_free": _UNIT,
     },
@@ -358,7 +364,7 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
     if reason := _not_examined(metric):
-        return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason)]
+        return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
     for level in (WORD, SET):
         if level == WORD and _sides(metric)[1] == 2 and metric.name not in WORD_VALUES:
@@ -383,6 +389,7 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
                     paper.get(condition or name, ""),
                     tried,
                     example.statement if example else "it has no value" if holds == UNDEFINED else why,
+                    metric.neutral,
                     example,
                 )
             )
@@ -674,7 +681,7 @@ def _number(value: float) -> str:
 
 
 def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
-    """properties.csv, counterexamples.json, properties.md, and the figures as PDF, SVG and PNG; returns their paths."""
+    """Write properties.csv, counterexamples.json, properties.md and the figures; returns their paths."""
     from .figures.grid import save
     from .figures.properties import counterexamples, matrix
 
@@ -744,8 +751,13 @@ def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def markdown(verdicts: Sequence[Verdict]) -> str:
-    """The matrix, and below it the counterexamples, for docs."""
-    lines = ["| metric | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
+    """The matrix, and below it the counterexamples: docs/property-matrix.md."""
+    lines = ["# The property matrix, and its counterexamples", ""]
+    lines += ["Made by `biasgrid properties`; [properties.md](properties.md) says what it means.", ""]
+    lines += [
+        "| metric | of | " + " | ".join(SHORT.values()) + " |",
+        "|" + " --- |" * (len(SHORT) + 2),
+    ]
     for (label, level), row in by_row(verdicts).items():
         cells = [_cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
         lines.append(f"| {label} | {level} | {' | '.join(cells)} |")

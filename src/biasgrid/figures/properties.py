@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Patch, Rectangle
 
 from ..properties import (
+    CATALOGUE,
     NO,
     NOT_REFUTED,
     ORDERED,
@@ -25,8 +26,8 @@ from ..properties import (
     by_row,
 )
 from .grid import (
+    BOLD,
     GREY,
-    LARGE,
     LESS_LIGHT,
     MARGIN,
     MODEL_COLOURS,
@@ -52,12 +53,13 @@ MEANING = {
 }
 GROUPS = [MODEL_COLOURS[0], MODEL_COLOURS[1], MODEL_COLOURS[2]]
 NAMES = "ABC"
+TITLE = 7.5
 # what a counterexample shows, in the order in which a panel says it
 SHOWS = {
-    "skew": "neutral, though words lean one way",
-    "stereotype": "neutral, though words lean apart",
-    "blind": "neutral, though words are biased",
-    "alarm": "not neutral, though no word is biased",
+    "skew": "skew unseen",
+    "stereotype": "stereotype unseen",
+    "blind": "bias unseen",
+    "alarm": "not neutral, without bias",
     "defined": "no value",
 }
 
@@ -77,11 +79,18 @@ def matrix(verdicts: Sequence[Verdict]) -> Figure:
         "Schroeder et al. (2021). One word: the metric of a single word. Empty: the question makes no sense there. "
         "If ordered: where no word of the second set leans more to the first group than any of the first set."
     )
-    legend = [(MEANING[holds], Patch(facecolor=colour)) for holds, colour in COLOURS.items()]
+    there = {v.holds for v in verdicts}
+    legend = [
+        (MEANING[holds], Patch(facecolor=colour)) for holds, colour in COLOURS.items() if holds in there
+    ]
     across = left + of + len(heads) * cell
     gaps = 0.05 * len(names)
     figure, top = _page(
-        "What metrics can and cannot see", note, legend, across, head + len(rows) * high + gaps + 0.1
+        "What metrics can and cannot see",
+        note,
+        legend,
+        across + 2 * MARGIN,
+        head + len(rows) * high + gaps + 0.1,
     )
     axes = _axes(figure, MARGIN, top, across, head + len(rows) * high + gaps)
     axes.set(xlim=(0, across), ylim=(head + len(rows) * high + gaps, 0))
@@ -94,7 +103,7 @@ def matrix(verdicts: Sequence[Verdict]) -> Figure:
         if label != before:
             y += 0.05
             levels = sum(other == label for other, _ in rows)
-            axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.0)
+            axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.15)
             before = label
         axes.text(left, y + high / 2, level, va="center", size=SMALL, color=GREY)
         for i, name in enumerate(heads):
@@ -147,21 +156,24 @@ def counterexamples(verdicts: Sequence[Verdict]) -> Figure:
     there; below, the ranges of metrics whose values do not compare."""
     panels, ranges = _panels(verdicts), [v for v in verdicts if v.property == "comparable" and v.holds == NO]
     ranges = [v for v in ranges if v.level == SET]
-    columns = 3
+    columns = 4
     width = PAGE[0] / columns
-    drawing = 1.35
-    texts = [
-        (_fitted(setting.name, width - 0.15, NORMAL), [_fitted(line, width - 0.15, SMALL) for line in said])
-        for setting, said in panels
+    drawing = 1.3
+    gap = 0.16
+    titles = [_fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels]
+    said = [[_fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
+    starts = range(0, len(panels), columns)
+    heads = [0.125 * max(map(_lines, titles[i : i + columns])) + 0.05 for i in starts]
+    feet = [
+        max(sum(0.12 * _lines(x) + 0.02 for x in lines) for lines in said[i : i + columns]) for i in starts
     ]
-    heights = [0.135 * _lines(title) + drawing + 0.12 * sum(map(_lines, said)) + 0.3 for title, said in texts]
-    rows = [max(heights[i : i + columns]) for i in range(0, len(heights), columns)]
+    rows = [head + drawing + foot + 0.3 for head, foot in zip(heads, feet, strict=True)]
     bars = 0.24
     below = 0.5 + len(ranges) * 2 * bars * 0.62 + 0.1 if ranges else 0.0
     note = (
         "Arrows are the words of groups, dots the words that are measured; open dots are the second set of metrics "
-        "that take two. The circle has radius 1. Below each: metrics, with the value that they give. "
-        "Parameters that are not the default are in brackets."
+        "that take two. The circle has radius 1. Below each: metrics, with the value that they give there. Skew "
+        "(words lean one way), stereotype (words lean apart) or bias is unseen where that value is the neutral one."
     )
     legend = [
         ("group A", Line2D([], [], color=GROUPS[0])),
@@ -174,14 +186,14 @@ def counterexamples(verdicts: Sequence[Verdict]) -> Figure:
     ]
     figure, top = _page("What metrics cannot see: counterexamples", note, legend, PAGE[0], sum(rows) + below)
     w, h = figure.get_size_inches()
-    for i, ((setting, _), (title, said)) in enumerate(zip(panels, texts, strict=True)):
+    for i, (setting, _) in enumerate(panels):
         row, column = divmod(i, columns)
         x, y = MARGIN + column * width, top + sum(rows[:row])
-        figure.text(x / w, 1 - y / h, title, va="top", weight="bold", size=NORMAL - 0.5, linespacing=1.1)
-        y += 0.135 * _lines(title) + 0.03
-        _draw(_axes(figure, x, y, width - 0.25, drawing), setting)
-        y += drawing + 0.06
-        for line in said:
+        figure.text(x / w, 1 - y / h, titles[i], va="top", weight="bold", size=TITLE, linespacing=1.1)
+        y += heads[row]
+        _draw(_axes(figure, x, y, width - gap, drawing), setting)
+        y += drawing + 0.05
+        for line in said[i]:
             figure.text(x / w, 1 - y / h, line, va="top", size=SMALL, linespacing=1.15)
             y += 0.12 * _lines(line) + 0.02
     if ranges:
@@ -206,10 +218,13 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
             kind = "blind" if setting.truth.bias > 1e-9 else "alarm"
         (value,) = v.example.values[0]
         number = "" if isnan(value) else f" {_short(value)}"
-        shown.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(f"{v.label}{number}")
+        shown.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
+            f"{v.label}{number}".replace(" ", "\N{NO-BREAK SPACE}")
+        )
+    order = {setting.name: i for i, setting in enumerate(CATALOGUE)}
     return [
         (setting, [f"{SHOWS[kind]}: {', '.join(said[kind])}" for kind in SHOWS if kind in said])
-        for setting, said in shown.values()
+        for setting, said in sorted(shown.values(), key=lambda panel: order.get(panel[0].name, len(order)))
     ]
 
 
@@ -220,9 +235,9 @@ def _short(value: float) -> str:
 def _draw(axes: Axes, setting: Setting) -> None:
     """Groups and words in the plane; in space, seen along the third axis."""
     everything = np.concatenate([*setting.groups, *setting.words])[:, :2]
-    reach = max(np.abs(everything).max(), 1.0) * 1.22
+    reach = max(np.abs(everything).max(), 1.0) * 1.35
     axes.set_aspect("equal")
-    axes.set(xlim=(-reach * 1.5, reach * 1.5), ylim=(-reach, reach))
+    axes.set(xlim=(-reach * 1.2, reach * 1.2), ylim=(-reach, reach))
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor="#CCCCCC", linewidth=0.6))
     axes.plot(0, 0, "+", color="#BBBBBB", markersize=4, zorder=1)
@@ -242,7 +257,10 @@ def _draw(axes: Axes, setting: Setting) -> None:
                 zorder=2,
             )
             label = name if many == 1 else f"{name} ×{many}"
-            _beside(axes, row, reach, label, colour, 0.16)
+            occupied = any(np.allclose(row, other) for other in np.concatenate(setting.words))
+            # beyond a dot that is there; and not on the other group's label
+            turned = name == "B" and any(np.allclose(row, other) for other in setting.groups[0])
+            _beside(axes, row, reach, label, colour, 0.14 + 0.1 * occupied + 0.05 * (many > 1), turned)
     for words, filled in zip(setting.words, (True, False), strict=False):
         for row, many in _counted(words):
             shared = any(np.allclose(row, other) for other in setting.words[0])
@@ -283,10 +301,10 @@ def _ranges(figure: Figure, top: float, verdicts: Sequence[Verdict], height: flo
     figure.text(
         MARGIN / w,
         1 - (top + 0.02) / h,
-        "Values that do not compare: smallest and largest value that words of length 1 can have, for two pairs of groups",
+        "Values that do not compare: smallest and largest value of two words (a set) of length 1, between two groups",
         va="top",
         weight="bold",
-        size=NORMAL - 0.5,
+        size=TITLE,
     )
     left = max(_width(v.label, SMALL) for v in verdicts) + 0.2
     names = max(_width(s.name, SMALL) for v in verdicts for s in v.example.settings) + 0.2
@@ -295,10 +313,10 @@ def _ranges(figure: Figure, top: float, verdicts: Sequence[Verdict], height: flo
         axes.text(
             -0.02, i, v.label, transform=axes.get_yaxis_transform(), ha="right", va="center", size=SMALL
         )
-        scale = max(abs(x - v_neutral(v)) for pair in v.example.values for x in pair) or 1.0
+        scale = max(abs(x - v.neutral) for pair in v.example.values for x in pair) or 1.0
         for j, (setting, (low, high)) in enumerate(zip(v.example.settings, v.example.values, strict=True)):
             y = i - 0.2 + 0.4 * j
-            ends = [(low - v_neutral(v)) / scale, (high - v_neutral(v)) / scale]
+            ends = [(low - v.neutral) / scale, (high - v.neutral) / scale]
             axes.plot(ends, [y, y], color=GREY if j else "black", linewidth=1.6, marker="|", markersize=5)
             axes.text(
                 1.03,
@@ -311,9 +329,3 @@ def _ranges(figure: Figure, top: float, verdicts: Sequence[Verdict], height: flo
     axes.axvline(0, color="#BBBBBB", linewidth=0.6, zorder=0)
     axes.set(ylim=(len(verdicts) - 0.4, -0.6), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
     axes.set_xticklabels(["neutral"])
-
-
-def v_neutral(verdict: Verdict) -> float:
-    from ..metrics import REGISTRY
-
-    return REGISTRY[verdict.metric].neutral
