@@ -1,12 +1,17 @@
 """What metrics can and cannot see: properties P01 to P52 of the scores of Schroeder et al. (2021), each a test of its
 name. Expected values are the paper's, or arithmetic in the test."""
 
+import csv
+import json
 import math
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
+from biasgrid import properties
+from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
 
 EAST, WEST, NORTH = [[1.0, 0.0]], [[-1.0, 0.0]], [[0.0, 1.0]]
@@ -405,3 +410,164 @@ def test_p52_the_authors_sum_of_components_can_exceed_one():
     largest = max(value("same", groups, [[pol(angle)]], legacy_l1=True) for angle in range(360))
     # 1.80 for three symmetric groups: the second axis is weighted by its length before it was normalised, 3/2
     assert largest == close(math.sqrt(1 + 1.5**2), 1e-3)
+
+
+# The matrix, computed
+
+
+# tables 1 and 7 of the paper, as far as its theorems decide them: yes, no, or not asked
+PAPER = {
+    ("WEAT", "one word"): "ny",
+    ("WEAT-ES", "words"): "ynnn",
+    ("MAC", "one word"): "nn",
+    ("MAC", "words"): "nnnn",
+    ("Direct Bias (direction: pca)", "one word"): "yn",
+    ("Direct Bias (direction: pca)", "words"): "ynnn",
+    ("SAME", "one word"): "yy",
+    ("SAME", "words"): "yyyy",
+    ("SAME stereotype", "words"): "ynny",
+    ("SAME skew", "words"): "ynyn",
+}
+OF_THE_PAPER = ("comparable", "trustworthy", "skew", "stereotype")
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return properties.examine()
+
+
+@pytest.fixture(scope="module")
+def written(verdicts, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("properties")
+    properties.write(verdicts, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def holds(written):
+    with open(written / "properties.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {(row["label"], row["level"], row["property"], bool(row["condition"])): row for row in rows}
+
+
+@pytest.mark.parametrize("row", PAPER, ids=str)
+def test_the_matrix_agrees_with_the_papers_theorems(holds, row):
+    for name, verdict in zip(OF_THE_PAPER, PAPER[row], strict=False):
+        found = holds[*row, name, False]
+        assert found["holds"] == found["paper"] == {"y": "yes", "n": "no"}[verdict], name
+
+
+def test_the_matrix_says_of_ordered_sets_what_the_paper_does(holds):
+    assert holds["WEAT-ES", "words", "stereotype", True]["holds"] == "yes"
+    # and beyond the paper: the sum of more words may outweigh that of fewer
+    assert holds["WEAT", "words", "stereotype", True]["construction"] == "sets of unequal size"
+
+
+def test_a_trustworthy_metric_sees_skew_and_stereotype(verdicts):
+    """Theorem 1."""
+    for row in properties.by_row(verdicts).values():
+        if ("skew", "") in row and row["trustworthy", ""].holds != "no":
+            assert row["skew", ""].holds != "no"
+            assert row["stereotype", ""].holds != "no"
+
+
+def test_every_metric_is_in_the_matrix(verdicts):
+    assert {v.metric for v in verdicts} == set(REGISTRY)
+    for v in verdicts:
+        if v.holds == "not examined":
+            assert v.note
+        else:
+            assert (v.holds in ("no", "undefined")) == (v.example is not None or v.note == "it has no value")
+            # what is said to be proved has its proof in a sentence
+            assert v.note or v.holds == "not refuted"
+
+
+def lean(setting):
+    """s(w, A) - s(w, B) of a file's setting, of every two groups: word by word."""
+    words = [word for words in setting["words"] for word in words]
+    means = [mean_unit(group) for group in setting["groups"]]
+    near = np.array([[mean_unit([word]) @ mean for mean in means] for word in words])
+    assert near == close(np.array(setting["nearness"]), 1e-9)
+    return [near[:, i] - near[:, j] for i, j in combinations(range(len(means)), 2)]
+
+
+def measured(verdict, setting):
+    """The metric's value there, from the words and groups that the file has."""
+    metric = REGISTRY[verdict.metric]
+    if verdict.level == "one word" and metric.name == "weat":
+        return word_weat(setting["words"][0][0], *setting["groups"])
+    words, groups = setting["words"], setting["groups"]
+    sets = metric.template[0 if metric.groups == "attributes" else 1]
+    if sets in (1, "n"):
+        words = [[word for words in setting["words"] for word in words]]
+    sides = (words, groups) if metric.groups == "attributes" else (groups, words)
+    given = verdict.label.partition(" (")[2].rstrip(")").partition(": ")
+    return value(
+        metric.name,
+        *sides,
+        **(
+            {given[0]: json.loads(given[2])}
+            if given[2] == "false"
+            else {given[0]: given[2]}
+            if given[0]
+            else {}
+        ),
+    )
+
+
+def test_counterexamples_are_what_they_are_said_to_be(verdicts, written):
+    examples = json.loads((written / "counterexamples.json").read_text())
+    refuted = [v for v in verdicts if v.example]
+    assert len(refuted) == len(examples) > 50
+    for v in refuted:
+        settings = examples[v.key]["settings"]
+        if v.property == "comparable":
+            (low, high), (other_low, other_high) = (setting["values"] for setting in settings)
+            assert max(abs(low - other_low), abs(high - other_high)) > 0.01
+            continue
+        values = [math.nan if x is None else x for setting in settings for x in setting["values"]]
+        assert [measured(v, setting) for setting in settings] == pytest.approx(values, abs=1e-9, nan_ok=True)
+        if v.property == "length_free":
+            for a, b in zip(lean(settings[0]), lean(settings[1]), strict=True):
+                assert a == close(b)
+            assert abs(values[0] - values[1]) > 1e-6
+            continue
+        differences = lean(settings[0])
+        neutral = values[0] == close(v.neutral, 1e-8)
+        if v.property == "defined" or v.holds == "undefined":
+            assert math.isnan(values[0])
+            # a difference between the groups is there to be measured
+            assert len({tuple(mean_unit(group).round(6)) for group in settings[0]["groups"]}) > 1
+        elif v.property == "trustworthy":
+            assert neutral == (max(map(np.max, map(np.abs, differences))) > 1e-3)
+        elif v.property == "skew":
+            assert neutral
+            assert max(abs(d.mean()) for d in differences) > 1e-3
+        else:
+            assert neutral
+            assert max(np.ptp(d) for d in differences) > 1e-3
+
+
+def test_the_docs_have_the_matrix_that_the_code_computes(written):
+    made = (written / "properties.md").read_text(encoding="utf-8")
+    committed = (ROOT / "docs" / "property-matrix.md").read_text(encoding="utf-8")
+    assert made == committed, "make properties makes it anew"
+
+
+def test_the_command_prints_the_matrix_and_writes_the_same_files_again(written, tmp_path, capsys):
+    assert main(["properties", "--metric", "WEAT-ES", "--metric", "mac"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["metric"] for row in rows} == {"weat_es", "mac"}
+    for folder in ("a", "b"):
+        assert main(["properties", "--metric", "mac", "--output", str(tmp_path / folder)]) == 0
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()} for folder in ("a", "b")
+    )
+    assert first == second
+    names = {f"{name}.{end}" for name in ("properties", "counterexamples") for end in ("pdf", "svg", "png")}
+    assert set(first) == names | {"properties.csv", "properties.md", "counterexamples.json"}
+
+
+def test_a_metric_that_there_is_not_has_no_properties(capsys):
+    assert main(["properties", "--metric", "weta"]) == 2
+    assert "metric 'weta' is not known" in capsys.readouterr().err
