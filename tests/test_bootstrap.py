@@ -206,7 +206,7 @@ def bootstrapped(metric, query, model, parameters=None, words=None, draws=60, se
 @variants
 def test_samples_intervals_and_error_by_definition(random_model, name, parameters):
     """Each sample measured by the metric's function; BCa by scipy, that leaves each word out itself."""
-    metric, model = metrics.REGISTRY[name], random_model(21)
+    metric, model = metrics.REGISTRY[name].under(parameters), random_model(21)
     sides = sets_of(metric)
     query = Query.of(*([w(*s) for s in side] for side in sides))
     result, samples = bootstrapped(metric, query, model, parameters, draws=120, level=0.9)
@@ -232,7 +232,7 @@ def test_samples_intervals_and_error_by_definition(random_model, name, parameter
     for kind, method in (("percentile", "percentile"), ("bca", "BCa")):
         if metric.paired:
             # a pair is one observation: its number in the list
-            data = np.arange(len(sets[0])), sets[2]
+            data = np.arange(len(sets[0])), *sets[2:]
 
             def statistic(pairs, *others):
                 rows = pairs.astype(int)

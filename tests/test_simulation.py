@@ -214,7 +214,7 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
             {"population": {"size": 3}},
             "population: Additional properties are not allowed ('size' was unexpected)",
         ),
-        ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known; allowed are ect, "),
+        ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known; allowed are direct_bias, "),
         ({"metrics": {"rnd": {"params": {"distance": "far"}}}}, "metrics: rnd: distance: 'far' is not known"),
         (
             {"metrics": {"rnd": {"null": {"draws": 1}}}},

@@ -104,7 +104,14 @@ SIZES = {
         "religion_eval_target": 5,
     },
     "gn_glove": {"male_terms": 222, "female_terms": 222},
-    "schroeder": {"occupations": 258, "male_occupations": 188, "female_occupations": 52},
+    "schroeder": {
+        "occupations": 258,
+        "male_occupations": 188,
+        "female_occupations": 52,
+        "not_male_occupations": 70,
+        "male_terms": 10,
+        "female_terms": 10,
+    },
     "bingliu": {"positive_words": 2006, "negative_words": 4783},
     "multilingual": {
         f"{language}_{name}": 8
@@ -239,6 +246,13 @@ def test_rated_occupations_are_those_that_bolukbasis_annotators_rated():
     for name, sign in (("male_occupations", 1), ("female_occupations", -1)):
         assert words(f"schroeder.{name}") == [w for w in occupations if sign * ratings.get(w, 0) > 0]
     assert [w for w in occupations if w not in ratings] == ["flight_attendant"]
+    assert words("schroeder.not_male_occupations") == [w for w in occupations if not ratings.get(w, 0) > 0]
+
+
+def test_pairs_of_schroeder_are_bolukbasis_with_she_and_he_first():
+    pairs = list(zip(words("schroeder.female_terms"), words("schroeder.male_terms"), strict=True))
+    assert pairs[0] == ("she", "he")
+    assert sorted(pairs) == sorted(map(tuple, words("debiaswe.definitional_pairs")))
 
 
 def test_case_study_queries_have_the_published_sizes():

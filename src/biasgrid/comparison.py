@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import metrics, tables
+from . import metrics, ratings, tables
 from .errors import BiasgridError
 from .mitigation import read_evaluation
 from .study import UNTOUCHED, Study
@@ -36,6 +36,8 @@ NEAR = 0.1
 TESTED = ("p_value", "p_normal")
 HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"}
 INFERRED = (*TESTED, *HALVED)
+# the correlation of a cell's biases of words with ratings by people
+RATED = tuple(f"rating_{method}" for method in ratings.METHODS)
 # how the note of a p-value begins that cannot be smaller
 LOWEST = "no smaller p-value than"
 # from so many random draws on a p-value's chance error says something of the printed one
@@ -55,6 +57,7 @@ def of_study(study: Study) -> pd.DataFrame:
         inference=study.results / "inference",
         evaluations=map(study.evaluation_file, study.evaluations.values()),
         beside=study.config["beside"],
+        rated=_rated(study) if study.rated else None,
     )
 
 
@@ -88,6 +91,7 @@ def compare(
     inference: Path | str = "",
     evaluations: Iterable[Path] = (),
     beside: Mapping[str, str] | None = None,
+    rated: Mapping[tuple, float] | None = None,
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
@@ -141,6 +145,9 @@ def compare(
                     ours, why = _of_halves(Path(inference), cell, HALVED[row.quantity])
                 elif row.quantity in TESTED:
                     ours, why, tested = _of_inference(Path(inference), Path(cells), cell, row.quantity)
+                elif row.quantity in RATED:
+                    ours = (rated or {}).get((model, debias, row.metric, row.query, row.quantity))
+                    why = "the study has no such ratings" if ours is None else ""
                 elif row.query:
                     ours, why = _of_cell(Path(cells) / cell, row.quantity)
                 elif MEASURE.fullmatch(row.quantity):
@@ -252,6 +259,16 @@ def _measured(evaluations: Iterable[Path]) -> dict[tuple, tuple[float, str]]:
     return found
 
 
+def _rated(study: Study) -> dict[tuple, float]:
+    """Correlations with ratings, by model, debias, metric, query's id and quantity."""
+    table = tables.read(study.results / "ratings.csv")
+    ids = {study.queries[cell.query].name: cell.query for cell in study.rated}
+    return {
+        (row.model, row.debias, row.metric, ids[row.query], f"rating_{row.method}"): row.correlation
+        for row in table.itertuples()
+    }
+
+
 def _only_result(path: Path) -> dict[str, Any] | None:
     """The result in a cell file of one, None where there is no file."""
     return _of_one(_record(path, "a cell file"), path)
@@ -351,10 +368,10 @@ def _published(line: list[str], where: str) -> list:
         raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
     row = dict(zip(PUBLISHED, line, strict=True))
     quantity = row["quantity"]
-    of_query = quantity in ("value", *INFERRED) or quantity.startswith("/")
+    of_query = quantity in ("value", *INFERRED, *RATED) or quantity.startswith("/")
     of_evaluation = MEASURE.fullmatch(quantity) is not None
     if not (of_query or of_evaluation) and quantity not in (*tables.AGGREGATIONS, "rank", "correlation"):
-        allowed = ", ".join([*tables.AGGREGATIONS, "rank", "correlation", "value", *INFERRED])
+        allowed = ", ".join([*tables.AGGREGATIONS, "rank", "correlation", "value", *INFERRED, *RATED])
         raise BiasgridError(
             f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
             "and a measure of an evaluation (direct/direct_bias)"

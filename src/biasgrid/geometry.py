@@ -55,7 +55,9 @@ def projections(differences: np.ndarray, among: np.ndarray, across: np.ndarray) 
         length = np.sqrt(np.maximum(squares, 0.0))
         return np.abs(onto[:, 0]) / np.where(length > FLAT, length, np.nan)[:, None]
     gram = differences @ among @ differences.swapaxes(1, 2)
-    inverse = np.linalg.pinv(gram, rcond=FLAT**2, hermitian=True)
     longest = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).max(axis=1).clip(min=0))
+    # rounding is that of cosines, up to 1, however short the differences
+    flat = (FLAT / longest.clip(FLAT, 1.0)) ** 2
+    inverse = np.linalg.pinv(gram, rcond=flat, hermitian=True)
     squares = np.einsum("sgw,sgh,shw->sw", onto, inverse, onto, optimize=True)
     return np.sqrt(squares.clip(min=0)) / np.where(longest > FLAT, 1.0, np.nan)[:, None]

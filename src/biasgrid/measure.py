@@ -157,7 +157,7 @@ def _measure(
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
         with np.errstate(all="ignore"):
             vectors = [s.vectors for s in targets], [s.vectors for s in attributes]
-            further = metric.of_model(model, *vectors, **parameters) if metric.of_model else {}
+            further = metric.of_model(model, targets, attributes, **parameters) if metric.of_model else {}
             score = metric.function(*vectors, **parameters, **further)
         status = "ok" if math.isfinite(score.value) else "degenerate"
     return Result(

@@ -34,14 +34,18 @@ TABLES = (
     "rank_intervals",
     "order",
 )
-TABLES += ("contrasts", "comparison", "mitigation", "quality")
+TABLES += ("contrasts", "directions", "words", "ratings", "comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "comparison": "published numbers (published)",
+    "directions": "a criterion with Direct Bias of pairs",
     "influence": "inference with a bootstrap and sensitivity",
     "order": "inference with a bootstrap",
     "professions": "an evaluation of direct bias with extremes",
+    "projections": "a criterion with a table of words (word_table), two groups and a metric that says of each word "
+    "which it is nearer to",
+    "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
     "sentiment": "a criterion with RNSB",
     "weat-table": "a criterion with WEAT, and published numbers (published)",
 }
@@ -282,6 +286,9 @@ class Study:
             "rank_intervals": "bootstrap" in inferred,
             "order": "bootstrap" in inferred,
             "contrasts": self.contrasting,
+            "directions": self.directed,
+            "words": self.worded,
+            "ratings": self.rated,
             "comparison": self.config["published"],
             "mitigation": self.evaluations,
             "quality": self.quality,
@@ -290,7 +297,7 @@ class Study:
 
     @cached_property
     def figures(self) -> dict[str, tuple[str, str | None, str | None]]:
-        """Figure name -> (kind, criterion, model)."""
+        """Figure name -> (kind, criterion, model or cell)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
         wanted = self.config["figures"]
         if "comparison" in wanted and self.config["published"]:
@@ -329,6 +336,13 @@ class Study:
                 if spec.direct and spec.direct.extremes:
                     models, slug = self._evaluated(criterion), _slug(criterion)
                     figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
+        if "directions" in wanted:
+            for criterion in dict.fromkeys(cell.criterion for cell in self.directed):
+                figures[f"directions-{_slug(criterion)}"] = ("directions", criterion, None)
+        if "projections" in wanted:
+            figures |= {f"projections/{c.name}": ("projections", c.criterion, c.name) for c in self.leaning}
+        if "ratings" in wanted:
+            figures |= {f"ratings/{cell.name}": ("ratings", cell.criterion, cell.name) for cell in self.rated}
         if "sentiment" in wanted:
             for criterion in self.config["criteria"]:
                 if any(self.metric(criterion, key).name == "rnsb" for key in self.metrics(criterion)):
@@ -466,6 +480,42 @@ class Study:
     def contrasting(self) -> list[Cell]:
         """The cells of metrics that contrast groups."""
         return [cell for cell in self.cells.values() if self.metric(cell.criterion, cell.metric).contrasts]
+
+    @cached_property
+    def directed(self) -> list[Cell]:
+        """The cells of Direct Bias of pairs, which say how far apart directions lie."""
+        return [
+            cell
+            for cell in self.cells.values()
+            if (metric := self.metric(cell.criterion, cell.metric)).name == "direct_bias"
+            and metric.paired
+            and len(self.queries[cell.query].target_sets) == 2
+        ]
+
+    @cached_property
+    def worded(self) -> list[Cell]:
+        """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
+        criteria = self.config["criteria"].items()
+        asking = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
+        return [cell for cell in self.cells.values() if cell.criterion in asking]
+
+    @cached_property
+    def leaning(self) -> list[Cell]:
+        """Those of them in which a word's value says which of two groups it is nearer to."""
+        return [cell for cell in self.worded if self.poles(cell)]
+
+    @cached_property
+    def rated(self) -> list[Cell]:
+        """Those of them whose criterion has ratings of the words by people."""
+        return [cell for cell in self.leaning if "ratings" in self.config["criteria"][cell.criterion]]
+
+    def poles(self, cell: Cell) -> tuple[str, str] | None:
+        """The two groups by name that a cell's words are nearer to, the one that positive values mean first; None
+        where the metric says nothing of the kind, or there are more than two groups."""
+        metric = self.metric(cell.criterion, cell.metric)
+        query = self.queries[cell.query]
+        groups = query.target_sets if metric.groups == "targets" else query.attribute_sets
+        return (groups[0].name, groups[1].name) if metric.word_bias and len(groups) == 2 else None
 
     @property
     def ranges(self) -> dict[tuple[str, str], tuple[float, float]]:

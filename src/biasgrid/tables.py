@@ -17,6 +17,9 @@ from .study import UNTOUCHED, Study
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
 CONTRASTS = [*SCORES[:5], "first", "second", "words", "quantity", "value"]
+WORDS = [*SCORES[:5], "set", "word", "detail", "column", "value"]
+DIRECTIONS = ["criterion", "query", "model", "debias", "direction_a", "direction_b", "angle"]
+ANGLE = "angle_"  # how the names of cells' scalars begin that are angles between two directions
 OTHERS, ALL = "(others)", "(all)"
 AGGREGATIONS = {
     "avg": np.mean,
@@ -72,6 +75,40 @@ def contrasts(cells: Iterable[Path]) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=CONTRASTS).drop_duplicates(CONTRASTS[:-1])
     return table.sort_values(CONTRASTS[:-1], ignore_index=True).astype({"value": "float64"})
+
+
+def words(cells: Iterable[Path]) -> pd.DataFrame:
+    """What metrics say of each word: a row a number.
+
+    `word` is as the model has it, `detail` the name of the number (or numbers, then told apart by `column`), as in
+    the cell's file. Raises BiasgridError for a file that is no cell.
+    """
+    rows = [
+        (*key, of_set, word, detail, column, value)
+        for key, _, result in results(cells)
+        for detail, sets in result["detail"].items()
+        for of_set, by_word in sets.items()
+        for word, found in by_word.items()
+        for column, value in (found if isinstance(found, dict) else {"": found}).items()
+    ]
+    table = pd.DataFrame(rows, columns=WORDS).drop_duplicates(WORDS[:-1])
+    return table.sort_values(WORDS[:-1], ignore_index=True).astype({"value": "float64"})
+
+
+def directions(cells: Iterable[Path]) -> pd.DataFrame:
+    """Angles in degrees between directions in which two groups can be said to differ: a row two directions.
+
+    Cells of Direct Bias have them, the same whatever direction is their own. Raises BiasgridError for a file that is
+    no cell.
+    """
+    rows = [
+        (criterion, query, model, debias, *name.removeprefix(ANGLE).split("_"), angle)
+        for (criterion, query, _, model, debias), _, result in results(cells)
+        for name, angle in result["scalars"].items()
+        if name.startswith(ANGLE)
+    ]
+    table = pd.DataFrame(rows, columns=DIRECTIONS).drop_duplicates(DIRECTIONS[:-1])
+    return table.sort_values(DIRECTIONS[:-1], ignore_index=True).astype({"angle": "float64"})
 
 
 def adjusted(table: pd.DataFrame, method: str) -> pd.Series:
@@ -213,7 +250,7 @@ def make(study: Study, name: str) -> int:
     "rankings" writes the ranks of the bootstrap's samples, too, where there are any: other tables are made of them.
     """
     # imported late: they read tables with this module
-    from . import comparison, mitigation, quality, uncertainty
+    from . import comparison, mitigation, quality, ratings, uncertainty
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
@@ -248,6 +285,9 @@ def make(study: Study, name: str) -> int:
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
         "contrasts": lambda: contrasts(map(study.cell_file, study.contrasting)),
+        "directions": lambda: directions(map(study.cell_file, study.directed)),
+        "words": lambda: words(map(study.cell_file, study.worded)),
+        "ratings": lambda: ratings.of_study(study, table("words")),
         "comparison": lambda: comparison.of_study(study),
         "mitigation": lambda: mitigation.table(
             table("scores"), map(study.evaluation_file, study.evaluations.values()), study.neutrals
@@ -299,9 +339,12 @@ def read(path: Path | str) -> pd.DataFrame:
         "robustness_targets",
         "robustness_attributes",
     ]
-    # of ranks
+    # of directions, and of ranks
+    numbers += ["angle"]
     numbers += ["mean", "low", "high", "first", "probability"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
+    if "second" in table:  # the group that a contrast is of
+        numbers.remove("first")
     for name in table.columns.intersection(numbers):
         table[name] = pd.to_numeric(table[name].replace("", None))
     return table.astype(dict.fromkeys(table.columns.intersection(counts), "int64"))

@@ -9,7 +9,7 @@ import traceback
 
 from snakemake.exceptions import WorkflowError
 
-from biasgrid import comparison, debias, metrics
+from biasgrid import comparison, debias, metrics, ratings
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, build_store
 from biasgrid.embeddings.training import version as trained_by
@@ -24,6 +24,9 @@ try:
         read_yaml(os.path.relpath(path))
     STUDY = Study.of(config, where=", ".join(map(os.path.relpath, workflow.configfiles)))
     comparison.read(STUDY.config["published"])
+    for entry in STUDY.config["criteria"].values():
+        if "ratings" in entry:
+            ratings.read(entry["ratings"]["file"])
     try:
         STUDY.embeddings.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -227,7 +230,17 @@ def transform_of(wildcards):
 
 # what every cell's code is, besides its metric
 CELL_SOURCES = [
-    source(f"{name}.py") for name in ("cell", "geometry", "measure", "orientation", "query", "words")
+    source(f"{name}.py")
+    for name in (
+        "cell",
+        "directions",
+        "geometry",
+        "measure",
+        "neighbours",
+        "orientation",
+        "query",
+        "words",
+    )
 ]
 CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
 
@@ -261,6 +274,14 @@ RANK_SAMPLES = [str(STUDY.ranks_file)] * OF_SAMPLES
 RANKED_BY = [source("tables.py")] + [source("uncertainty.py")] * OF_SAMPLES
 # draws and level; draws of queries have the study's seed
 SAMPLED = json.dumps([INFERENCE["bootstrap"], STUDY.config["seed"]] if OF_SAMPLES else [])
+
+
+# files of ratings, and what besides them and the words the table of ratings is made of
+RATED_BY = {
+    c: entry["ratings"]["file"] for c, entry in STUDY.config["criteria"].items() if "ratings" in entry
+}
+RATINGS = sorted(set(RATED_BY.values()))
+RATED = json.dumps([[cell.name for cell in STUDY.rated], RATED_BY, STUDY.config["seed"]], sort_keys=True)
 
 
 def inference_of(wildcards):

@@ -128,12 +128,55 @@ rule contrasts:
         step("contrasts", log[0], tables.make, STUDY, "contrasts")
 
 
+# how far apart the directions lie that groups can be said to differ in
+rule directions:
+    input:
+        cells=[str(STUDY.cell_file(cell)) for cell in STUDY.directed],
+        code=source("tables.py"),
+    output:
+        f"{RESULTS}/directions.csv",
+    log:
+        f"{LOGS}/directions.txt",
+    run:
+        step("directions", log[0], tables.make, STUDY, "directions")
+
+
+# what metrics say of each word, where a criterion asks for it
+rule words:
+    input:
+        cells=[str(STUDY.cell_file(cell)) for cell in STUDY.worded],
+        code=source("tables.py"),
+    output:
+        f"{RESULTS}/words.csv",
+    log:
+        f"{LOGS}/words.txt",
+    run:
+        step("words", log[0], tables.make, STUDY, "words")
+
+
+# how that goes with ratings of the words by people
+rule ratings:
+    input:
+        words=rules.words.output[0],
+        ratings=RATINGS,
+        code=[source("ratings.py"), source("tables.py")],
+    output:
+        f"{RESULTS}/ratings.csv",
+    log:
+        f"{LOGS}/ratings.txt",
+    params:
+        rated=RATED,
+    run:
+        step("ratings", log[0], tables.make, STUDY, "ratings")
+
+
 rule comparison:
     input:
         tables=[f"{RESULTS}/{name}.csv" for name in ("aggregates", "rankings", "correlations")],
         cells=rules.scores.input.cells,
         inferences=rules.scores.input.inferences,
         evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
+        ratings=rules.ratings.output[0] if STUDY.rated else [],
         published=STUDY.config["published"],
         code=[source("comparison.py"), source("mitigation.py")],
     output:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import tables
+from .. import ratings, tables
 from ..errors import BiasgridError
 from ..study import UNTOUCHED, Cell, Study
 
@@ -151,6 +151,47 @@ def _professions(study, criterion, model):
     return professions(record["direct"], spec.extremes, study.labels[model], criterion, bool(spec.exclude))
 
 
+def _directions(study, criterion, model):
+    from .directions import directions
+
+    return directions(_table(study, "directions"), study.labels, criterion)
+
+
+def _projections(study, criterion, name):
+    from .words import projections
+
+    cell = study.cells[name]
+    words = ratings.word_biases(study, _table(study, "words"), cell)
+    metric, note = (
+        study.labels[cell.metric],
+        f"{_state_of(study, cell)}. Bars: the words furthest towards either group.",
+    )
+    title = f"{criterion}: words between two groups, by {metric}"
+    return projections(words, study.poles(cell), title, note, measure=metric)
+
+
+def _ratings(study, criterion, name):
+    from .words import rated
+
+    cell = study.cells[name]
+    words = ratings.rated_words(study, _table(study, "words"), cell)
+    table = _table(study, "ratings")
+    mine = table[(table["criterion"] == criterion) & (table["query"] == study.queries[cell.query].name)]
+    for column in ("metric", "model", "debias"):
+        mine = mine[mine[column] == getattr(cell, column)]
+    found = {row.method: (row.correlation, row.ci_low, row.ci_high) for row in mine.itertuples()}
+    label = study.config["criteria"][criterion]["ratings"]["label"]
+    metric, note = study.labels[cell.metric], f"{_state_of(study, cell)}."
+    title = f"{criterion}: bias of words by {metric}, and ratings by people"
+    return rated(words, study.poles(cell), found, title, note, label, measure=metric)
+
+
+def _state_of(study: Study, cell: Cell) -> str:
+    """What a cell's model is called, with its debias method."""
+    model = study.labels[cell.model]
+    return model if cell.debias == UNTOUCHED else f"{model}, under {study.labels[cell.debias]}"
+
+
 def _sentiment(study, criterion, model):
     from .sentiment import distributions, sentiment
 
@@ -197,5 +238,8 @@ KINDS = {
     "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
     "professions": Kind(_professions, (), "professions", evaluations=True),
+    "directions": Kind(_directions, ("directions",), "directions"),
+    "projections": Kind(_projections, ("words",), "words"),
+    "ratings": Kind(_ratings, ("words", "ratings"), "words"),
     "sentiment": Kind(_sentiment, (), "sentiment", metric="rnsb"),
 }

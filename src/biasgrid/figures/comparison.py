@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from ..comparison import HALVED, OTHER_VECTORS, TESTED, VERDICTS
+from ..comparison import HALVED, OTHER_VECTORS, RATED, TESTED, VERDICTS
+from ..tables import ANGLE
 from .grid import (
     GREY,
     MARGIN,
@@ -63,6 +64,8 @@ MEASURES = {
 LANE = 0.08  # inches between two models' marks in a row
 P_VALUES = "p-values"  # a scale
 HALVES = "change on half the words"  # another
+RATINGS = "correlation with ratings by people"
+ANGLES = "angles in degrees"
 LABEL = 40  # characters a line
 ACROSS = 2.1  # inches of a panel
 COUNT = 0.52  # inches behind it
@@ -183,7 +186,7 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
             rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
         # an evaluation's measures are of no metric
         title = " and ".join(labels.get(key, key) for key in metric.split("~")) or MEASURES.get(scale, scale)
-        if scale in (P_VALUES, HALVES):
+        if scale in (P_VALUES, HALVES, RATINGS, ANGLES):
             title += f", {scale}"
         known = source in {panel.source for panel in panels}
         heading = "" if known else _wrapped(source, LABEL + 22)
@@ -196,10 +199,13 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
 
 
 def _scale(query: str, what: str) -> str:
-    """What has an axis of its own beside a metric's scores: p-values, robustness, ranks, correlations, an
-    evaluation's group."""
+    """What has an axis of its own beside a metric's scores: p-values, robustness, correlations with ratings, angles,
+    ranks, rank correlations, an evaluation's group."""
     if query:
-        return P_VALUES if what in TESTED else HALVES if what in HALVED else ""
+        of_cells = (
+            dict.fromkeys(TESTED, P_VALUES) | dict.fromkeys(HALVED, HALVES) | dict.fromkeys(RATED, RATINGS)
+        )
+        return ANGLES if what.startswith(f"/scalars/{ANGLE}") else of_cells.get(what, "")
     return what if what in ("rank", "correlation") else what.rpartition("/")[0]
 
 

@@ -672,6 +672,30 @@ def _best_columns(panels: int, size) -> int:
     return max(range(1, panels + 1), key=merit)
 
 
+def _free_places(marks: np.ndarray, texts: Sequence[str], size: np.ndarray) -> list[np.ndarray]:
+    """Where texts have room beside their marks in a panel: their centres, all in inches.
+
+    One after the other, those of the most crowded marks first, they go to the nearest place that is free of texts
+    and marks, and preferably nearer to their own mark than to another. Marks beyond the texts have none.
+    """
+    radius = 0.05
+    apart = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
+    taken = [(*(mark - radius), *(mark + radius)) for mark in marks]
+    places = [np.zeros(2)] * len(texts)
+    for i in np.argsort(apart.min(axis=1)[: len(texts)], kind="stable"):
+        half = np.array([_width(texts[i], SMALL) * BOLD + 0.02, 0.12]) / 2
+        axes = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
+        centres = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 1, 2)
+        boxes = np.array(taken)
+        over = (centres + half > boxes[:, :2]) & (centres - half < boxes[:, 2:])
+        centres = centres[~over.all(axis=2).any(axis=1)]
+        lengths = np.linalg.norm(centres - marks, axis=2)
+        strange = np.delete(lengths, i, axis=1).min(axis=1) < lengths[:, i] + 0.02
+        places[i] = centres[np.argmin(lengths[:, i] + 0.15 * strange), 0]
+        taken.append((*(places[i] - half), *(places[i] + half)))
+    return places
+
+
 def _page(
     title: str, note: str, legend: Sequence[tuple[str, Artist]], across: float, down: float
 ) -> tuple[Figure, float]:

@@ -133,8 +133,10 @@ def _code(metric: str) -> str:
     package = Path(__file__).parents[1]
     names = [
         "cell",
+        "directions",
         "geometry",
         "measure",
+        "neighbours",
         "orientation",
         "query",
         "words",
@@ -308,7 +310,7 @@ class Sampled:
         for metrics that need more of it than the words' vectors."""
         vectors = [[s.vectors for s in side] for side in (targets, attributes)]
         if metric.of_model:
-            parameters = {**parameters, **metric.of_model(model, *vectors, **parameters)}
+            parameters = {**parameters, **metric.of_model(model, targets, attributes, **parameters)}
         if value is None:
             value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
         pooled = map(np.concatenate, vectors)

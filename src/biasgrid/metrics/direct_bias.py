@@ -10,12 +10,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from .. import orientation as roles
+from ..directions import DIRECTIONS, PAIRED, angles
 from ..errors import BiasgridError
 from ..geometry import FLAT, projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
-DIRECTIONS = ("pca", "pair", "mean", "sum")
-PAIRED = ("pca", "pair")
 # numbers that are in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
@@ -56,7 +55,8 @@ def direct_bias(
     legacy_raw_pair         of pair: the two vectors keep their length
 
     Per word: its bias, signed (positive: towards the first group) where there is one component, else the length of
-    its projection, and the components.
+    its projection, and the components. Of pairs, whatever the direction: `angle_pca_pair` and so on, the angles in
+    degrees between the four directions, NaN where one is undefined.
     """
     legacy = {
         "legacy_centred": legacy_centred,
@@ -68,7 +68,7 @@ def direct_bias(
     axes = _axes(groups, direction, k, legacy_centred, legacy_raw_pair)
     components = [unit(w) @ axes.T for w in words]
     sizes = [_size(x, legacy_component_sum) for x in components]
-    value = float((np.concatenate(roles.chosen(sizes, orientation)) ** c).mean())
+    value = float(_power(np.concatenate(roles.chosen(sizes, orientation)), c).mean())
     role = "attribute" if orientation == roles.PAPER else "target"
     one = len(axes) == 1
     detail = {"bias": Detail(role, [x[:, 0] for x in components] if one else sizes)}
@@ -78,6 +78,8 @@ def direct_bias(
     if not legacy_component_sum:
         noise = expected_noise(*axes.shape, c)
         scalars = {"noise": noise, "ratio": value / noise}
+    if direction in PAIRED and len(groups) == 2:
+        scalars |= {f"angle_{one}_{other}": angle for (one, other), angle in angles(*groups).items()}
     return Score(value, scalars, detail)
 
 
@@ -92,6 +94,11 @@ def _size(components: np.ndarray, added: bool) -> np.ndarray:
     if added:
         return np.abs(components).sum(axis=-1)
     return np.minimum(np.linalg.norm(components, axis=-1), 1.0)
+
+
+def _power(sizes: np.ndarray, c: float) -> np.ndarray:
+    # to NumPy, NaN to the power of 0 is 1
+    return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
 def _axes(groups: Vectors, direction: str, k: int, centred: bool, raw: bool) -> np.ndarray:
@@ -177,7 +184,7 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, of_words = roles.groups_and_words(targets, attribute_weights, orientation)
-        return weighted_mean(sum(roles.chosen(of_words, orientation)), sizes(groups) ** c)
+        return weighted_mean(sum(roles.chosen(of_words, orientation)), _power(sizes(groups), c))
 
     return statistic
 
@@ -256,7 +263,7 @@ def _null(
             # one product of matrices instead of one a draw
             components = vectors @ axes.transpose(1, 0, 2).reshape(d, -1)
             components = components.reshape(len(vectors), stop - start, k)
-            values[start:stop] = (_size(components, legacy_component_sum) ** c).mean(axis=0)
+            values[start:stop] = _power(_size(components, legacy_component_sum), c).mean(axis=0)
         return values
 
     return draw
@@ -312,9 +319,12 @@ def _variant(
     if direction not in PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
         return unpaired | roles.oriented(orientation, ("k", "n"))
+    fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
-        return {"template": (2, "n")} | ({"range": (0.0, math.inf)} if legacy_component_sum else {})
-    return {"range": (0.0, math.inf)} if legacy_component_sum else {}
+        fields["template"] = (2, "n")
+    if k > 1:  # a length has no sign
+        fields["word_bias"] = ""
+    return fields
 
 
 METRICS = (
@@ -329,6 +339,7 @@ METRICS = (
         resampled=_resampled,
         null=_null,
         null_name="random directions",
+        word_bias="bias",
         variant=_variant,
         check=_check,
         reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "

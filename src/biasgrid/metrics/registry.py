@@ -81,9 +81,12 @@ class Metric:
     null_name  what is drawn there, in the plural
     of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
                further keyword arguments of `function`, `resampled` and `null`, row i of whose arrays may belong to
-               word i. `model` is a store or a debiased model. A metric that has it has `resampled`, too
+               word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which know the words'
+               vocabulary entries. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
+    word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
+               first; negative, the second
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -106,6 +109,7 @@ class Metric:
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
+    word_bias: str = ""
     check: Callable[..., None] | None = None
 
     def __post_init__(self):
@@ -189,21 +193,21 @@ def one_by_one(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     """What `Metric.resampled` gives, for a metric that has none: its function on each sample's words."""
     options = {**parameters, **({"seed": seed} if metric.seeded else {})}
-    pairs = max(len(words) // 2, 1)
 
     def rows(weights: np.ndarray, sample: int) -> np.ndarray:
         return np.repeat(np.arange(weights.shape[1]), weights[sample % len(weights)].astype(int))
 
-    def target_rows(weights: np.ndarray, sample: int) -> np.ndarray:
+    def target_rows(weights: np.ndarray, sample: int, pairs: int) -> np.ndarray:
         chosen = rows(weights, sample)
         # the pairs' order, whichever of its words a pair has in this set
         return chosen[np.argsort(chosen % pairs, kind="stable")] if metric.paired else chosen
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        pairs = max(len(words) // len(targets), 1)
         return np.array(
             [
                 metric.function(
-                    [words[target_rows(weights, sample)] for weights in targets],
+                    [words[target_rows(weights, sample, pairs)] for weights in targets],
                     [attributes[rows(weights, sample)] for weights in attribute_weights],
                     **options,
                 ).value

@@ -53,7 +53,8 @@ def same(
     else:
         sizes = [np.linalg.norm(c, axis=1) for c in components]
     role = "attribute" if orientation == roles.PAPER else "target"
-    bias = [c[:, 0] for c in components] if len(groups) == 2 else sizes
+    # a component runs from the first group to another
+    bias = [-c[:, 0] for c in components] if len(groups) == 2 else sizes
     axes = unit(differences)
     return Score(
         float(np.concatenate(roles.chosen(sizes, orientation)).mean()),
@@ -255,7 +256,7 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
         for _ in range(2):  # once more takes away what rounding has left
             residual = residual - basis[:i].T @ (basis[:i] @ residual)
         lengths[i] = np.linalg.norm(residual)
-        if lengths[i] > FLAT * longest:
+        if lengths[i] > FLAT * max(longest, 1.0):
             basis[i] = residual / lengths[i]
     return basis, lengths
 
@@ -316,6 +317,7 @@ METRICS = (
         resampled=_resampled,
         variant=_variant,
         contrasts=True,
+        word_bias="bias",
         check=_check,
     ),
     Metric(

@@ -1,0 +1,132 @@
+"""Indirect bias (Bolukbasi, Chang, Zou, Saligrama, Kalai, NeurIPS 2016, section 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import directions
+from ..geometry import unit
+from .registry import Detail, Metric, Score
+
+# numbers that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
+
+
+def indirect_bias(
+    targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
+) -> Score:
+    """How much of the similarity of words with words is due to the groups' direction: the mean of beta(w, v)
+    over words w of the first attribute set and v of the second.
+
+    beta(w, v) = (w v - w' v' / (|w'| |v'|)) / (w v), where w and v have unit length, and w' and v' are what
+    is left of them without their part along the direction g of the groups. It is the share of the inner
+    product that goes when both words lose that part: of softball and receptionist .67 in the paper. Neutral
+    value 0 (no part of it); at most 1 where both products are positive, negative where the words are nearer
+    without g, and without bound near w v = 0: sets of words that have nothing in common say nothing.
+    Undefined (NaN) for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ.
+
+    direction  of the groups, the target sets: see biasgrid.directions. "pca" and "pair" take row i of both sets as a
+               pair
+
+    Per word: the mean of its beta with the words of the other set.
+    """
+    directions.check(direction)
+    g = directions.axis(*targets, direction)
+    first, second = (unit(words) for words in attributes)
+    beta = betas(first @ second.T, first @ g, (second @ g)[None])
+    return Score(
+        float(beta.mean()) if beta.size else float("nan"),
+        detail={"beta": Detail("attribute", [beta.mean(axis=1), beta.mean(axis=0)])},
+    )
+
+
+def betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """beta (words, others) of unit vectors from their inner products (words, others) and their cosines with
+    the direction, p (words,) and q (words or 1, others)."""
+    p = p[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = (products - p * q) / np.sqrt((1 - p**2) * (1 - q**2))
+        beta = (products - left) / products
+    return np.where(np.isfinite(beta), beta, np.nan)
+
+
+def _resampled(words: np.ndarray, attributes: np.ndarray, *, direction: str = directions.PCA) -> Callable:
+    along = directions.along(words, direction)
+    others = unit(attributes)
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        (cosines,) = along(*targets, [others])
+        return _mean(cosines, others, *attribute_weights)
+
+    return statistic
+
+
+def _mean(cosines: np.ndarray, others: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The value (samples,) from the words' cosines with each sample's direction, (samples or 1, words), and
+    how often each word stands in the two attribute sets.
+
+    beta = 1 - 1/(a b) + p q/(a b) / (w v), with a, b the lengths of w', v': sums over both sets are products.
+    """
+    one, other = (np.flatnonzero(weights.any(axis=0)) for weights in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = 1 / (others[one] @ others[other].T)
+        a = first[:, one] / np.sqrt(1 - cosines[:, one] ** 2)
+        b = second[:, other] / np.sqrt(1 - cosines[:, other] ** 2)
+        shared = np.vecdot((a * cosines[:, one]) @ inverse, b * cosines[:, other])
+        pairs = first.sum(axis=1) * second.sum(axis=1)
+        value = 1 + (shared - a.sum(axis=1) * b.sum(axis=1)) / pairs
+    return np.where(np.isfinite(value), value, np.nan)
+
+
+def _null(
+    targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
+) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """The value on random directions."""
+    others = unit(np.concatenate(attributes))
+    rows = np.arange(len(others))
+    weights = [
+        (rows < len(attributes[0]))[None].astype(float),
+        (rows >= len(attributes[0]))[None].astype(float),
+    ]
+
+    def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
+        values = np.empty(draws)
+        block = max(1, BLOCK // sum(others.shape))
+        for start in range(0, draws, block):
+            stop = min(start + block, draws)
+            g = unit(rng.standard_normal((stop - start, others.shape[1])))
+            values[start:stop] = _mean(g @ others.T, others, *weights)
+        return values
+
+    return draw
+
+
+def _check(*, direction: str) -> None:
+    directions.check(direction)
+
+
+def _variant(*, direction: str) -> dict[str, Any]:
+    return {"paired": direction in directions.PAIRED}
+
+
+METRICS = (
+    Metric(
+        name="indirect_bias",
+        label="Indirect Bias",
+        function=indirect_bias,
+        template=(2, 2),
+        range=(-np.inf, np.inf),
+        neutral=0.0,
+        paired=True,
+        resampled=_resampled,
+        null=_null,
+        null_name="random directions",
+        variant=_variant,
+        check=_check,
+        reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
+        "NeurIPS 2016, section 5.3",
+    ),
+)

@@ -1,0 +1,157 @@
+"""SemAxis (An, Kwak, Ahn, ACL 2018): where words lie on an axis between two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import neighbours as around
+from .. import orientation as roles
+from ..geometry import unit, weighted_mean
+from ..words import FoundSet
+from .registry import Detail, Metric, Score
+
+# groups whose means differ by less, relative to the longest word, do not differ
+FLAT = 1e-7
+
+
+def semaxis(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> Score:
+    """Where words lie on the axis from the second group to the first: the mean of cos(w, V), where V is the
+    mean of the first group's vectors minus that of the second group's (section 3).
+
+    Vectors keep their length, so that long ones count for more in an axis (the look-up's `normalize` changes
+    that; with it SemAxis is SAME's skew). Range [-1, 1], neutral value 0; positive: towards the first group.
+    Words that lean opposite ways cancel. Undefined (NaN) where the groups have the same mean, and for a zero
+    vector.
+
+    orientation  which sets are the groups: see biasgrid.orientation
+    neighbours   so many nearest neighbours (by cosine) of each word of the groups are averaged with it: the
+                 paper makes an axis of two words and of their neighbours so; 0, the default, takes the words
+                 alone
+    vocabulary   neighbours are sought in so many rows of the model, the first ones
+
+    Per word: its score.
+    """
+    _check(orientation=orientation, neighbours=neighbours, vocabulary=vocabulary)
+    (first, second), words = roles.groups_and_words(targets, attributes, orientation)
+    axis = first.mean(axis=0) - second.mean(axis=0)
+    longest = np.linalg.norm(np.concatenate([first, second]), axis=1).max()
+    axis = unit(axis) if np.linalg.norm(axis) > FLAT * longest else np.full_like(axis, np.nan)
+    scores = [np.clip(unit(w) @ axis, -1.0, 1.0) for w in words]
+    role = "attribute" if orientation == roles.PAPER else "target"
+    return Score(
+        float(np.concatenate(roles.chosen(scores, orientation)).mean()),
+        detail={"score": Detail(role, scores)},
+    )
+
+
+def _enriched(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    poles: list[np.ndarray],
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> Score:
+    """`semaxis` with neighbours: `poles` stand for the words of the groups, row by row."""
+    _, words = roles.groups_and_words(targets, attributes, orientation)
+    return semaxis(*roles.groups_and_words(poles, words, orientation), orientation=orientation)
+
+
+def _poles(
+    model: Any,
+    targets: Sequence[FoundSet],
+    attributes: Sequence[FoundSet],
+    *,
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> dict[str, Any]:
+    """Means of the groups' words and their neighbours."""
+    groups, _ = roles.groups_and_words(targets, attributes, orientation)
+    keys = [key for group in groups for key in group.keys]
+    places, entries, rows = around.nearest(model, keys, neighbours, vocabulary)
+    # each neighbour once, whoever's it is
+    distinct, inverse = np.unique(places, return_inverse=True)
+    vectors = model.take([entries[place] for place in distinct], rows[distinct])
+    own = np.concatenate([group.vectors for group in groups])
+    if not np.array_equal(own, model.take(keys, model.rows(keys))):
+        vectors = unit(vectors)  # the look-up scales the groups' words to unit length
+    near = vectors[inverse.reshape(places.shape)].sum(axis=1) if places.size else 0.0
+    poles = np.where(own.any(axis=1, keepdims=True), (own + near) / (1 + places.shape[1]), np.nan)
+    return {"poles": np.split(poles, np.cumsum([len(group.keys) for group in groups])[:-1])}
+
+
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> Callable:
+    pool, others = roles.groups_and_words(words, attributes, orientation)
+    among, across = pool @ pool.T, pool @ unit(others).T
+    longest = np.linalg.norm(pool, axis=1).max()
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        (first, second), of_words = roles.groups_and_words(targets, attribute_weights, orientation)
+        axis = first / first.sum(axis=1, keepdims=True) - second / second.sum(axis=1, keepdims=True)
+        length = np.sqrt(np.vecdot(axis @ among, axis).clip(min=0))
+        scores = axis @ across / np.where(length > FLAT * longest, length, np.nan)[:, None]
+        return weighted_mean(sum(roles.chosen(of_words, orientation)), np.clip(scores, -1.0, 1.0))
+
+    return statistic
+
+
+def _enriched_resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    poles: list[np.ndarray],
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> Callable:
+    _, others = roles.groups_and_words(words, attributes, orientation)
+    return _resampled(
+        *roles.groups_and_words(np.concatenate(poles), others, orientation), orientation=orientation
+    )
+
+
+def _check(*, orientation: str, neighbours: int, vocabulary: int) -> None:
+    roles.check(orientation)
+    around.check(neighbours, vocabulary, least=0)
+
+
+def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
+    enriched = {"function": _enriched, "resampled": _enriched_resampled, "of_model": _poles}
+    return roles.oriented(orientation, (2, "n")) | (enriched if neighbours else {})
+
+
+METRICS = (
+    Metric(
+        name="semaxis",
+        label="SemAxis",
+        function=semaxis,
+        template=(2, "n"),
+        range=(-1.0, 1.0),
+        neutral=0.0,
+        reference="An, Kwak, Ahn. SemAxis: a lightweight framework to characterize domain-specific word semantics "
+        "beyond sentiment. ACL 2018, section 3",
+        resampled=_resampled,
+        variant=_variant,
+        word_bias="score",
+        check=_check,
+    ),
+)

@@ -1,0 +1,67 @@
+"""The nearest neighbours of words in a model's vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .embeddings.store import DebiasedModel, EmbeddingStore
+from .errors import BiasgridError
+from .geometry import unit
+
+BLOCK = 8192  # rows of the vocabulary that are in memory at a time
+VOCABULARY = 50_000
+
+
+def nearest(
+    model: EmbeddingStore | DebiasedModel, words: Sequence[str], count: int, vocabulary: int = VOCABULARY
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """The `count` nearest neighbours, by cosine, of vocabulary entries among the first `vocabulary` rows of
+    the model.
+
+    Returns places (words, count or as many as there are), nearest first; the entries that they are places in;
+    and those entries' rows in the store (int64). A word is not its own neighbour, nor is a vector of zeros
+    anybody's. Of equally near ones the first in the model comes first. The same for any number of cores.
+    """
+    entries, rows = model.vocabulary(vocabulary)
+    own = model.rows(words)
+    # BLAS of several threads rounds otherwise
+    with threadpool_limits(1):
+        asked = unit(model.take(words, own)).astype(np.float32)
+        # one more than any word may have, where not all of them are in the vocabulary
+        count = min(count, len(rows) - 1)
+        near = np.full((len(words), count), -np.inf, dtype=np.float32)
+        places = np.zeros((len(words), count), dtype=np.int64)
+        for start in range(0, len(rows) if count > 0 else 0, BLOCK):
+            part = slice(start, start + BLOCK)
+            vectors = model.matrix(entries[part], rows[part])
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            with np.errstate(invalid="ignore"):
+                similar = asked @ (vectors / np.where(lengths > 0, lengths, np.nan)).T
+            similar[np.isnan(similar) | (own[:, None] == rows[part])] = -np.inf
+            # strictly nearer than the last of those that were found: of equally near ones the first stays
+            for word, nearer in enumerate(similar > near[:, -1:]):
+                new = np.flatnonzero(nearer)
+                if len(new) > count:
+                    least = np.partition(similar[word, new], -count)[-count]
+                    new = new[similar[word, new] >= least]
+                if len(new):
+                    values = np.concatenate([near[word], similar[word, new]])
+                    order = np.argsort(-values, kind="stable")[:count]
+                    near[word] = values[order]
+                    places[word] = np.concatenate([places[word], new + start])[order]
+    # vectors of zeros are nobody's neighbours, and a word that has one has none: its places mean nothing
+    there = np.isfinite(asked).all(axis=1)
+    found = int((near[there] > -np.inf).sum(axis=1).min(initial=count))
+    return places[:, :found], entries, rows
+
+
+def check(neighbours: int, vocabulary: int, least: int = 1) -> None:
+    """Raises BiasgridError for a number that is none, or too small."""
+    for name, value, smallest in (("neighbours", neighbours, least), ("vocabulary", vocabulary, 2)):
+        if type(value) is not int or value < smallest:
+            raise BiasgridError(
+                f"{name}: {value!r} is not allowed; allowed are whole numbers from {smallest} on"
+            )

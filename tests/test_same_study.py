@@ -1,0 +1,295 @@
+"""The study of Schröder et al. on real vectors: words, directions, ratings; expected numbers by other code."""
+
+import csv
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from matplotlib.figure import Figure
+from scipy.stats import pearsonr, spearmanr
+
+from biasgrid import BiasgridError, comparison, figures, metrics, ratings, tables
+from biasgrid.cell import compute_cell
+from biasgrid.configs import read_yaml
+from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings.sources import fetch
+from biasgrid.figures.directions import directions as draw_directions
+from biasgrid.figures.words import projections, rated
+from biasgrid.files import write_text
+from biasgrid.study import Study
+
+MODEL = "bolukbasi-w2v-gnews-small"
+SAME = f"{MODEL}/none/same/occupations"
+STEREOTYPES = ROOT / "data" / "ratings" / "bolukbasi_professions.csv"
+
+
+def shipped(folder, **changes):
+    """The shipped study with its results in a folder."""
+    config = read_yaml(ROOT / "config" / "same.yaml")
+    config["criteria"]["Occupations"]["ratings"]["file"] = str(STEREOTYPES)
+    config |= {
+        "results": str(folder),
+        "embeddings": str(ROOT / "data" / "embeddings"),
+        "published": [str(ROOT / path) for path in config["published"]],
+    }
+    return Study.of(config | changes, root=ROOT)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The shipped study with its cells and the tables that are made of them, without what is inferred."""
+    made = shipped(tmp_path_factory.mktemp("same"), inference={}, null_distributions=[])
+    fetch(MODEL, made.models[MODEL]["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
+    build_store(MODEL, made.models[MODEL], made.embeddings)
+    for cell in made.cells.values():
+        write_text(made.query_file(cell.query), made.queries[cell.query].to_json())
+        compute_cell(made, cell)
+    for name in ("scores", "aggregates", "rankings", "correlations", "directions", "words", "ratings"):
+        tables.make(made, name)
+    return made
+
+
+def table(study, name):
+    return tables.read(study.results / f"{name}.csv")
+
+
+@pytest.fixture(scope="module")
+def unit(study):
+    """Words -> their unit vectors."""
+    model = study_store(study.embeddings, MODEL, study.models[MODEL])
+
+    def unit(words):
+        found = model.vectors[model.rows(words)].astype(float)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    return unit
+
+
+def professions():
+    record = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text(encoding="utf-8"))
+    return {word: rating for word, _, rating in record["sets"]["professions"]}
+
+
+def test_every_number_of_other_code_comes_out(study):
+    """All but those of halves, which tests/test_sensitivity.py has."""
+    compared = comparison.of_study(study)
+    compared = compared[~compared["quantity"].str.contains("robustness")]
+    assert len(compared) == 18
+    verdicts = compared.set_index("quantity")["verdict"]
+    assert set(verdicts.drop("occupations: rating_pearson")) == {"reproduced"}
+    assert verdicts["occupations: rating_pearson"] == "explained"
+
+
+def test_words_are_those_of_the_cells(study, unit):
+    """cos with the difference of the groups' means, by hand: the extremes of both poles as printed."""
+    words = table(study, "words")
+    male, female = (unit(s.words).mean(axis=0) for s in study.queries["occupations"].target_sets)
+    axis = (male - female) / np.linalg.norm(male - female)
+    mine = words[(words["metric"] == "same") & (words["detail"] == "bias")].set_index("word")["value"]
+    assert len(mine) == 258
+    np.testing.assert_allclose(mine, unit(list(mine.index)) @ axis, atol=1e-12)
+    order = mine.sort_values()
+    assert [*order.index[:2], *order.index[:-3:-1]] == ["homemaker", "nurse", "philosopher", "financier"]
+    assert order.iloc[[0, 1, -1, -2]].round(3).tolist() == [-0.319, -0.316, 0.197, 0.190]
+    # components run from the first group to another, and have a name
+    components = words[(words["metric"] == "same") & (words["detail"] == "components")]
+    assert set(components["column"]) == {"component 1"}
+    np.testing.assert_allclose(components.set_index("word")["value"], -mine)
+    # with MAC's distances of words of the groups
+    assert set(words.loc[words["metric"] == "mac", "set"]) == {"Male terms", "Female terms"}
+    assert set(words["criterion"]) == {"Occupations"}
+
+
+def test_directions_by_hand(study, unit):
+    """PCA to means 5.38°, sums to means 5.49°, he and she to means 21.9°; the others by their own arithmetic."""
+    male, female = (unit(s.words) for s in study.queries["occupations"].target_sets)
+    differences = male - female
+    axes = {
+        "mean": differences.mean(axis=0),
+        "pair": (unit(["he"]) - unit(["she"]))[0],
+        "pca": np.linalg.eigh(differences.T @ differences)[1][:, -1],
+        "sum": male.sum(axis=0) / np.linalg.norm(male.sum(axis=0))
+        - female.sum(axis=0) / np.linalg.norm(female.sum(axis=0)),
+    }
+    axes = {name: axis / np.linalg.norm(axis) for name, axis in axes.items()}
+    found = table(study, "directions")
+    assert len(found) == 6
+    angles = {frozenset((row.direction_a, row.direction_b)): row.angle for row in found.itertuples()}
+    for pair, angle in angles.items():
+        one, other = (axes[name] for name in pair)
+        assert angle == pytest.approx(math.degrees(math.acos(abs(one @ other))), abs=1e-6)
+    assert angles[frozenset(("pca", "mean"))] == pytest.approx(5.38, abs=0.005)
+    assert angles[frozenset(("sum", "mean"))] == pytest.approx(5.49, abs=0.01)
+    assert angles[frozenset(("pair", "mean"))] == pytest.approx(21.9, abs=0.05)
+
+
+def test_directions_need_two_groups_of_pairs():
+    rng = np.random.default_rng(5)
+    groups, words = rng.normal(size=(3, 4, 6)), [rng.normal(size=(5, 6))]
+    direct = metrics.metric("direct_bias").function
+    assert "angle_pca_mean" in direct([*groups[:2]], words).scalars
+    assert "angle_pca_mean" not in direct([*groups], words).scalars
+    # words of a set that was not cut to pairs
+    assert "angle_pca_mean" not in direct([groups[0][:3], groups[1]], words, direction="mean").scalars
+
+
+def test_correlations_with_ratings(study):
+    """As scipy has them; .684, as printed, where the occupation that nobody rated counts as 0."""
+    found = table(study, "ratings").set_index(["metric", "method"])
+    biases = ratings.word_biases(study, table(study, "words"), study.cells[SAME]).set_index("word")["value"]
+    known = professions()
+    both = [word for word in biases.index if word in known]
+    pair = biases[both].to_numpy(), [known[word] for word in both]
+    assert found.loc[("same", "pearson"), "correlation"] == pytest.approx(
+        pearsonr(*pair).statistic, abs=1e-12
+    )
+    assert found.loc[("same", "spearman"), "correlation"] == pytest.approx(
+        spearmanr(*pair).statistic, abs=1e-12
+    )
+    assert set(found["n"]) == {257}
+    with_zero = ratings.correlation(biases, [known.get(word, 0) for word in biases.index], "pearson")
+    assert round(with_zero[0], 3) == 0.684
+    # Fisher's interval, which is a normal curve's, is near to the bootstrap's
+    low, high = pearsonr(*pair).confidence_interval(0.95)
+    interval = found.loc[("same", "pearson"), ["ci_low", "ci_high"]].tolist()
+    assert interval == pytest.approx([low, high], abs=0.03)
+    # what has no direction between two groups has no correlation
+    assert set(found.index.unique("metric")) == {"same"} | {
+        f"direct_bias_{d}" for d in ("pca", "mean", "sum", "pair")
+    }
+
+
+def test_correlation_of_nothing_is_nan():
+    assert all(map(math.isnan, ratings.correlation([0.1, 0.2], [1, 2], "pearson")))
+    assert all(map(math.isnan, ratings.correlation([0.1, 0.1, 0.1], [1, 2, 3], "spearman")))
+    assert ratings.correlation([1, 2, 3, 4], [2, 4, 6, 8], "pearson")[0] == pytest.approx(1)
+
+
+def test_shipped_ratings_are_bolukbasis():
+    assert ratings.read(STEREOTYPES) == professions()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("wort,rating\n", "line 1: the columns must be word, rating"),
+        ("word,rating\nnurse,high\n", "line 2: expected a word and a number"),
+        ("word,rating\nnurse,0.1,x\n", "line 2: expected a word and a number"),
+        ("word,rating\nnurse,nan\n", "line 2: expected a word and a number"),
+        ("word,rating\nnurse,1\nnurse,2\n", "line 3: 'nurse' stands twice"),
+    ],
+)
+def test_wrong_ratings_are_said_in_a_line(tmp_path, text, says):
+    path = tmp_path / "ratings.csv"
+    path.write_text(text)
+    with pytest.raises(BiasgridError, match=says):
+        ratings.read(path)
+
+
+def test_a_missing_file_of_ratings_is_said_in_a_line(tmp_path):
+    with pytest.raises(BiasgridError, match="cannot read the ratings"):
+        ratings.read(tmp_path / "none.csv")
+
+
+# the study
+
+
+def test_tables_are_there_where_a_config_asks_for_them(tmp_path):
+    config = read_yaml(ROOT / "config" / "same.yaml")
+    criterion = config["criteria"]["Occupations"]
+    assert {"words", "ratings", "directions"} <= set(Study.of(config, root=ROOT).tables)
+    del criterion["ratings"]
+    config["figures"] = ["projections"]
+    study = Study.of(config | {"null_distributions": [], "published": []}, root=ROOT)
+    assert "words" in study.tables
+    assert "ratings" not in study.tables
+    del criterion["word_table"]
+    with pytest.raises(BiasgridError, match="figures: 'projections' needs a criterion with a table of words"):
+        Study.of(config, root=ROOT)
+
+
+def test_figures_are_of_what_lies_between_two_groups(study):
+    """SAME and Direct Bias have the sign of a word; skew and stereotype have SAME's, MAC has none."""
+    drawn = [name for name in study.figures if name.startswith("projections/")]
+    keys = ["same", *(f"direct_bias_{d}" for d in ("pca", "mean", "sum", "pair"))]
+    assert drawn == [f"projections/{MODEL}/none/{key}/occupations" for key in keys]
+    assert study.poles(study.cells[SAME]) == ("Male terms", "Female terms")
+    assert study.poles(study.cells[f"{MODEL}/none/mac/occupations"]) is None
+
+
+def test_no_poles_of_components_and_three_groups():
+    config = read_yaml(ROOT / "config" / "same.yaml")
+    criterion = config["criteria"]["Occupations"]
+    criterion["metrics"] = {"same": {}, "two": {"metric": "direct_bias", "params": {"k": 2}}}
+    targets = criterion["queries"]["occupations"]["targets"]
+    config |= {"figures": [], "null_distributions": [], "published": []}
+    two = Study.of(config, root=ROOT)
+    assert [cell.metric for cell in two.leaning] == ["same"]
+    criterion["queries"]["occupations"]["targets"] = targets | {
+        "Other terms": [f"person{i}" for i in range(10)]
+    }
+    assert Study.of(config, root=ROOT).leaning == []
+
+
+# figures
+
+
+def texts(figure):
+    found = [text.get_text() for text in figure.findobj(lambda a: hasattr(a, "get_text"))]
+    return [text for text in found if text]
+
+
+def test_projections_name_the_extremes_of_both_poles(study):
+    figure = figures.draw(study, f"projections/{SAME}")
+    female, male, _ = figure.axes
+    for axes, first, last in ((female, "homemaker", "singer"), (male, "philosopher", "cinematographer")):
+        names = [text.get_text() for text in axes.get_yticklabels()]
+        assert (len(names), names[0], names[-1]) == (20, first, last)
+    shown = texts(figure)
+    assert "towards Female terms: 124 of 258 words" in shown
+    assert "towards Male terms: 134 of 258 words" in shown
+    # bars of both sides have one scale
+    scale = [axes.get_window_extent().width / np.ptp(axes.get_xlim()) for axes in (female, male)]
+    assert scale[0] == pytest.approx(scale[1])
+
+
+def test_projections_of_few_words_and_one_side():
+    words = pd.DataFrame({"word": ["a", "b", "c"], "value": [0.2, 0.1, math.nan]})
+    figure = projections(words, ("First", "Second"), "title", "note", most=1)
+    assert isinstance(figure, Figure)
+    assert {"no word", "towards First: 2 of 2 words", "towards Second: 0 of 2 words"} <= set(texts(figure))
+    with pytest.raises(BiasgridError, match="nothing to draw"):
+        projections(words.assign(value=math.nan), ("First", "Second"), "title", "note")
+
+
+def test_figure_of_ratings_names_the_extremes_and_the_outliers(study):
+    shown = texts(figures.draw(study, f"ratings/{SAME}"))
+    # the ends, and who is far from what people say
+    assert {"homemaker", "nurse", "philosopher", "financier", "caretaker"} <= set(shown)
+    assert any("Pearson's r" in text and "[0.60, 0.76]" in text for text in shown)
+    empty = pd.DataFrame({"word": [], "value": [], "rating": []})
+    with pytest.raises(BiasgridError, match="nothing to draw"):
+        rated(empty, ("First", "Second"), {}, "title", "note", "rating")
+
+
+def test_figure_of_directions(study):
+    shown = texts(figures.draw(study, "directions-occupations"))
+    # either way round
+    assert shown.count("5.4°") == shown.count("21.9°") == 2
+    found = table(study, "directions")
+    assert "no angle" in texts(draw_directions(found.assign(angle=math.nan), {}, "Occupations"))
+    with pytest.raises(BiasgridError, match="'other' is not known"):
+        draw_directions(found.assign(direction_a="other"), {}, "Occupations")
+
+
+def test_published_numbers_of_ratings_need_a_query(tmp_path):
+    path = tmp_path / "published.csv"
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(
+            [comparison.PUBLISHED, ["s", "t", "C", "", "same", "m", "rating_pearson", "0.5", "2", "", "", ""]]
+        )
+    with pytest.raises(BiasgridError, match="'rating_pearson' needs a query"):
+        comparison.read([path])
