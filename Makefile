@@ -5,7 +5,7 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
 # what other studies replicate; text8 trains its models here
-REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual
+REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
 .PHONY: study study-npm debias text8 replications $(REPLICATIONS) full simulation properties test cluster-test lint install clean
 .DELETE_ON_ERROR:

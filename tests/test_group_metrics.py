@@ -132,7 +132,7 @@ def bolukbasi_axes(groups, k):
 
 
 @given(SEEDS, st.integers(2, 4), st.integers(1, 3), st.sampled_from([0.5, 1, 2]))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_pca_is_that_of_the_defining_sets(seed, groups, k, c):
     *groups, one, other = gaussian(seed, *[5] * groups, 4, 3)
     axes = bolukbasi_axes(groups, k)
@@ -144,7 +144,7 @@ def test_pca_is_that_of_the_defining_sets(seed, groups, k, c):
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_legacy_pca_is_scikit_learns_of_the_differences(seed):
     a, b, words = gaussian(seed, 5, 5, 7)
     axis = PCA(1).fit(units(a) - units(b)).components_[0]
@@ -161,7 +161,7 @@ def test_legacy_pca_takes_away_what_the_pairs_have_in_common():
 
 
 @given(SEEDS, st.sampled_from([1, 3]))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_the_pair_is_the_first_at_unit_length(seed, c):
     a, b, words = gaussian(seed, 5, 5, 7)
     for raw, difference in ((False, units(a[0]) - units(b[0])), (True, a[0] - b[0])):
@@ -171,7 +171,7 @@ def test_the_pair_is_the_first_at_unit_length(seed, c):
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_sum_is_the_difference_of_sums_at_unit_length(seed):
     a, b, one, other = gaussian(seed, 3, 5, 7, 2)
     axis = units(units(units(a).sum(axis=0)) - units(units(b).sum(axis=0)))
@@ -183,7 +183,7 @@ def test_sum_is_the_difference_of_sums_at_unit_length(seed):
 
 
 @given(SEEDS, st.integers(2, 4))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_the_mean_direction_is_sames(seed, groups):
     *groups, words = gaussian(seed, *range(2, groups + 2), 9)
     found = value("direct_bias", groups, [words], direction="mean")
@@ -210,7 +210,7 @@ def test_words_have_their_sign_and_components(direction, k):
 
 
 @given(SEEDS, st.integers(2, 4))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_generalised_weat_is_the_papers_sum(seed, k):
     sets = gaussian(seed, *range(1, 2 * k + 1))
     x, a = ([units(s).mean(axis=0) for s in side] for side in (sets[:k], sets[k:]))
@@ -221,7 +221,7 @@ def test_generalised_weat_is_the_papers_sum(seed, k):
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_generalised_weat_of_two_groups_is_weat(seed):
     sets = gaussian(seed, 4, 4, 3, 5)
     assert 8 * value("generalized_weat", sets[:2], sets[2:]) == pytest.approx(
@@ -240,7 +240,7 @@ def test_mac_counts_sets_alike_or_words():
 
 
 @given(SEEDS, st.integers(2, 4))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_lengths_do_not_matter(seed, k):
     sets, lengths = gaussian(seed, *[4] * (2 * k)), np.random.default_rng(seed).uniform(0.1, 9, (2 * k, 4, 1))
     longer = [s * length for s, length in zip(sets, lengths, strict=True)]
@@ -254,7 +254,7 @@ def test_lengths_do_not_matter(seed, k):
 
 
 @given(SEEDS)
-@settings(max_examples=10)
+@settings(max_examples=10, deadline=None)
 def test_the_order_of_groups_does_not_matter(seed):
     *groups, words = gaussian(seed, 3, 3, 3, 3, 9)
     for name, parameters in [
@@ -267,7 +267,7 @@ def test_the_order_of_groups_does_not_matter(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_sames_square_is_at_most_skews_and_stereotypes(seed):
     a, b, words = gaussian(seed, 3, 5, 9)
     same, skew, stereotype = (value(n, [a, b], [words]) for n in ("same", "same_skew", "same_stereotype"))

@@ -43,7 +43,7 @@ def word_set(key):
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_weat_is_the_papers_sum(sets):
     x, y, a, b = sets
 
@@ -60,7 +60,7 @@ def test_weat_is_the_papers_sum(sets):
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_rnd_is_the_papers_difference_of_distances(sets):
     x, y, a, _ = sets
     by_word = [np.linalg.norm(w - x.mean(0)) - np.linalg.norm(w - y.mean(0)) for w in a]
@@ -70,7 +70,7 @@ def test_rnd_is_the_papers_difference_of_distances(sets):
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_mac_is_the_mean_over_words_and_sets(sets):
     x, y, a, b = sets
     each = [np.mean([cosine_distance(w, v) for v in s]) for w in np.vstack([x, y]) for s in (a, b)]
@@ -78,7 +78,7 @@ def test_mac_is_the_mean_over_words_and_sets(sets):
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_ect_is_spearmans_correlation(sets):
     x, y, _, a = sets
     expected = spearmanr([cos(w, x.mean(0)) for w in a], [cos(w, y.mean(0)) for w in a]).statistic
@@ -86,7 +86,7 @@ def test_ect_is_spearmans_correlation(sets):
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_ripa_is_the_mean_inner_product(sets):
     x, y, a, _ = sets
     y = y[: len(x)]
@@ -104,7 +104,7 @@ SYMMETRIC = {"weat": -1, "weat_es": -1, "rnd": -1, "ripa": -1, "mac": 1, "ect": 
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_exchanging_the_target_sets(sets):
     x, y, a, b = sets
     y = y[: len(x)]
@@ -115,7 +115,7 @@ def test_exchanging_the_target_sets(sets):
 
 
 @given(VECTORS, st.integers(0, 1000))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_rotating_the_space_changes_nothing(sets, seed):
     rotation, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(5, 5)))
     x, y, a, b = sets
@@ -127,7 +127,7 @@ def test_rotating_the_space_changes_nothing(sets, seed):
 
 
 @given(VECTORS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_values_lie_in_the_range(sets):
     x, y, a, b = sets
     y = y[: len(x)]
@@ -139,7 +139,7 @@ def test_values_lie_in_the_range(sets):
 
 
 @given(hnp.arrays(float, (4, 5), elements=st.floats(-1, 1)).filter(lambda a: (np.abs(a).sum(1) > 0.1).all()))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_equal_target_sets_are_neutral(x):
     a, b = np.random.default_rng(0).normal(size=(2, 6, 5))
     assert value("weat", [x, x], [a, b]) == pytest.approx(0, abs=1e-12)

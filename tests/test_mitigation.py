@@ -127,7 +127,7 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
         (config_with(params={"k": 1}), "hard: hard has no parameter 'k'"),
         (config_with(params={"n_components": 0}), "n_components: 0 is not allowed"),
         (config_with(mehtod="hard"), "'mehtod' was unexpected"),
-        (config_with() | {"evaluation": {"Second": {"similarity": {}}}}, "evaluation: 'Second' is not there"),
+        (config_with() | {"evaluation": {"Third": {"similarity": {}}}}, "evaluation: 'Third' is not there"),
         (config_with() | {"evaluation": {"First": {"hidden": {}}}}, "evaluation: First: hidden: key 'pairs'"),
         (config_with() | {"figures": ["pie"]}, "'pie' is not one of"),
     ],

@@ -204,7 +204,7 @@ def test_groups_that_do_not_differ_have_no_direction(direction):
     assert np.isnan(directions.axis(same, 0 * same, direction)).all()
     cosines = directions.along(np.concatenate([same, same]), direction)
     once = np.repeat(np.eye(2), 2, axis=1)
-    assert np.isnan(cosines(once[:1], once[1:], [np.eye(3)])[0]).all()
+    assert np.isnan(cosines([once[:1], once[1:]], [np.eye(3)])[0]).all()
 
 
 def test_of_two_components_of_one_length_none_is_the_first():
@@ -212,7 +212,7 @@ def test_of_two_components_of_one_length_none_is_the_first():
     assert np.isnan(directions.axis(first, -first, "pca")).all()
     once = np.repeat(np.eye(2), 2, axis=1)
     cosines = directions.along(np.concatenate([first, -first]), "pca")
-    assert np.isnan(cosines(once[:1], once[1:], [np.eye(3)])[0]).all()
+    assert np.isnan(cosines([once[:1], once[1:]], [np.eye(3)])[0]).all()
 
 
 # indirect bias
@@ -619,3 +619,26 @@ def test_samples_of_real_vectors_one_by_one(word2vec, name):
     fast = metric.resampled(words, others)(targets, attributes)
     slow = one_by_one(metric, words, others, {})(targets, attributes)
     assert fast.tolist() == pytest.approx(slow.tolist(), rel=1e-9)
+
+
+def test_the_documentation_has_every_metric_as_the_registry_has_it():
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    rows = {line[0].strip("|` "): line for line in lines if len(line) == 6}
+    options = {line[0].strip("|` "): line[2] for line in lines if len(line) == 4}
+    assert set(rows) == set(options) == set(metrics.REGISTRY)
+    for name, metric in metrics.REGISTRY.items():
+        _, _, template, limits, neutral, test = rows[name]
+        assert template == "({}, {})".format(*metric.template)
+        low, high = metric.range
+        both = f"{low:g} to {high:g}" if np.isfinite(low) else "any number"
+        assert limits == (f"from {low:g}" if np.isfinite(low) and not np.isfinite(high) else both)
+        assert float(neutral) == metric.neutral
+        assert ("none" in test) == bool(metric.no_test)
+        assert ("random directions" in test) == bool(metric.null)
+        assert ("pair" in test) == (metric.paired and not metric.null)
+        assert ("attribute" in test) == (metric.exchanged == "attributes")
+        # legacy options are told of where they are
+        legacy = {option for option in metric.parameters if option.startswith("legacy_")}
+        inherited = {"legacy_itself"} if name == "pmn" else set()
+        assert {option for option in legacy - inherited if option not in options[name]} == set()

@@ -19,7 +19,8 @@ TABLES_AND_FIGURES = {"scores", "aggregates", "rankings", "correlations", "figur
 # other kinds of study or for the command line
 OTHERS = [
     "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
-    "properties", "figures/properties", "figures/__init__", "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+    "figures/__init__", "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+    "properties", "figures/properties",
 ]  # fmt: skip
 # where the config itself is edited
 AND_STUDY = {*TABLES_AND_FIGURES, "study"}

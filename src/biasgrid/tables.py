@@ -250,7 +250,7 @@ def make(study: Study, name: str) -> int:
     "rankings" writes the ranks of the bootstrap's samples, too, where there are any: other tables are made of them.
     """
     # imported late: they read tables with this module
-    from . import comparison, mitigation, quality, ratings, uncertainty
+    from . import analogy, comparison, mitigation, quality, ratings, uncertainty
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
@@ -285,6 +285,8 @@ def make(study: Study, name: str) -> int:
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
         "contrasts": lambda: contrasts(map(study.cell_file, study.contrasting)),
+        "analogies": lambda: analogy.table(map(study.evaluation_file, study.questioned)),
+        "analogy_summary": lambda: analogy.summary(map(study.evaluation_file, study.questioned)),
         "directions": lambda: directions(map(study.cell_file, study.directed)),
         "words": lambda: words(map(study.cell_file, study.worded)),
         "ratings": lambda: ratings.of_study(study, table("words")),
@@ -342,6 +344,8 @@ def read(path: Path | str) -> pd.DataFrame:
     # of directions, and of ranks
     numbers += ["angle"]
     numbers += ["mean", "low", "high", "first", "probability"]
+    # of answers
+    numbers += ["score"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
     if "second" in table:  # the group that a contrast is of
         numbers.remove("first")

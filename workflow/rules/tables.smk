@@ -128,6 +128,30 @@ rule contrasts:
         step("contrasts", log[0], tables.make, STUDY, "contrasts")
 
 
+rule analogies:
+    input:
+        evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.questioned],
+        code=[source(f"{name}.py") for name in ("analogy", "tables", "mitigation")],
+    output:
+        f"{RESULTS}/analogies.csv",
+    log:
+        f"{LOGS}/analogies.txt",
+    run:
+        step("analogies", log[0], tables.make, STUDY, "analogies")
+
+
+rule analogy_summary:
+    input:
+        evaluations=rules.analogies.input.evaluations,
+        code=rules.analogies.input.code,
+    output:
+        f"{RESULTS}/analogy_summary.csv",
+    log:
+        f"{LOGS}/analogy_summary.txt",
+    run:
+        step("analogy summary", log[0], tables.make, STUDY, "analogy_summary")
+
+
 # how far apart the directions lie that groups can be said to differ in
 rule directions:
     input:

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..debias.transform import Transform
 from ..embeddings.store import EmbeddingStore
-from .spec import Direct, Hidden, Spec
+from ..errors import BiasgridError
+from .spec import Direct, Hidden, Questions, Spec, WordMap
 
-__all__ = ["Direct", "Hidden", "Spec", "evaluate"]
+__all__ = ["Direct", "Hidden", "Questions", "Spec", "WordMap", "evaluate"]
 
 
 def evaluate(
@@ -24,10 +25,12 @@ def evaluate(
     measures  list of {"group", "measure", "value", "n", "status"}; similarity and analogy also have "total", how many
               pairs or questions there are, and with `items` every pair's and question's outcome
     words     side -> the most biased words that clustering and neighbours look at, the most biased first
-    map       {"words", "side", "xy"} of some of them (`biasgrid.evaluation.map`)
+    map       {"words", "side", "xy"} of some of them (`biasgrid.evaluation.maps`)
+    set_map   the same of the words that the spec's `map` names
+    answers   by the name of the spec's `questions` (`biasgrid.evaluation.answers`)
     direct    shares of variance of the definitional pairs' components, and projections (`direct_bias`)
 
-    "words" and "map" are empty without `hidden`, "direct" is without `direct`. `n` is how many words, pairs,
+    "words" and "map" are empty without `hidden`, the others without what they are of. `n` is how many words, pairs,
     questions or instances the value rests on: those that the model has. `value` is None where there are too few of
     them ("too_few_words" and the like) or the measure is not defined ("degenerate"). Status "no_direction:K" says
     that the value does without K words, pairs or questions whose vectors are zero or not finite; else it is "ok".
@@ -48,12 +51,19 @@ def evaluate(
     # cells and the config's checks import this package and evaluate nothing
     from threadpoolctl import threadpool_limits
 
-    from . import analogies, benchmarks, direct_bias, displacement, hidden_bias, retention, sembias
-    from . import map as word_map
+    from . import analogies, benchmarks, direct_bias, displacement, hidden_bias, maps, retention, sembias
+    from .answers import answers
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
     state = model if transform is None else model.under(transform)
-    record: dict[str, Any] = {"measures": [], "words": {}, "map": {}, "direct": {}}
+    record: dict[str, Any] = {
+        "measures": [],
+        "words": {},
+        "map": {},
+        "set_map": {},
+        "answers": {},
+        "direct": {},
+    }
     measures = record["measures"]
     pairs = {name: benchmarks.word_pairs(path) for name, path in spec.similarity.items()}
     questions = {name: benchmarks.questions(path) for name, path in spec.analogies.items()}
@@ -62,12 +72,22 @@ def evaluate(
             biased = hidden_bias.choose(model, spec.hidden, spec.vocabulary, spec.preprocessors)
             measures += hidden_bias.measures(model, state, biased, spec.hidden, seed, spec.preprocessors)
             record["words"] = biased.names(spec.hidden.sides, spec.hidden.cluster_words)
-            record["map"] = word_map.word_map(state, biased, spec.hidden, seed)
+            record["map"] = maps.of_biased(state, biased, spec.hidden, seed)
         if spec.direct:
             facts, record["direct"] = direct_bias.measures(
                 model, state, spec.direct, seed, spec.preprocessors
             )
             measures += facts
+        if spec.map:
+            record["set_map"] = maps.of_sets(state, spec.map, seed, spec.preprocessors)
+        for name, asked in spec.questions.items():
+            limit = spec.vocabulary if spec.sorted else None
+            look = {"vocabulary": limit, "preprocessors": spec.preprocessors, "seed": seed}
+            try:
+                found = answers(state, asked.pairs, asked.words, best=asked.best, **look)
+            except BiasgridError as error:
+                raise BiasgridError(f"questions: {name}: {error}") from None
+            record["answers"][name] = found
         measures += retention.measures(state, pairs, spec.preprocessors, spec.look_up, spec.items)
         measures += analogies.measures(
             state, questions, spec.preprocessors, spec.look_up, spec.items, spec.sorted

@@ -92,11 +92,61 @@ class Direct:
 
 
 @dataclass(frozen=True)
+class Questions:
+    """Analogy questions whose answers show a bias: `biasgrid.evaluation.answers`.
+
+    pairs  pairs such as [he, she], the words a and b of "a is to b as c is to ?"
+    words  the words c, such as professions; without them every a is asked, and its b is the right answer
+    best   so many answers of each question are kept
+    """
+
+    pairs: Sequence[Sequence[str]]
+    words: Sequence[str] = ()
+    best: int = 3
+
+    def __post_init__(self):
+        _check_sets(self.pairs, "pairs")
+        if any(len(pair) != 2 or pair[0] == pair[1] for pair in self.pairs):
+            raise BiasgridError("pairs: each is two different words, such as [he, she]")
+        _take_words(self, "words")
+        _check_count(self.best, "best")
+
+
+@dataclass(frozen=True)
+class WordMap:
+    """A map of sets of words (`biasgrid.evaluation.maps`).
+
+    sets   set's name -> words; a word in several sets is on the map as one of the first
+    ranks  [first, last]: also the words of these ranks in the model, counted from 1, in the order of its vectors,
+           which is that of frequency in most models
+    """
+
+    sets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ranks: Sequence[int] | None = None
+
+    def __post_init__(self):
+        if not isinstance(self.sets, Mapping):
+            raise BiasgridError("sets: expected a mapping of names to lists of words")
+        for name, words in self.sets.items():
+            _check_words(words, f"sets: {name}")
+        if self.ranks is not None:
+            ranks = list(self.ranks) if isinstance(self.ranks, (list, tuple)) else []
+            if len(ranks) != 2 or any(type(r) is not int for r in ranks) or not 1 <= ranks[0] <= ranks[1]:
+                raise BiasgridError(
+                    f"ranks: {self.ranks!r} is not a first and a last rank, such as [200, 600]"
+                )
+        elif not self.sets:
+            raise BiasgridError("map: names no sets and no ranks: there is nothing to place")
+
+
+@dataclass(frozen=True)
 class Spec:
     """What to evaluate; `of` makes and documents it."""
 
     hidden: Hidden | None = None
     direct: Direct | None = None
+    questions: Mapping[str, Questions] = field(default_factory=dict)
+    map: WordMap | None = None
     similarity: Mapping[str, str] = field(default_factory=dict)
     analogies: Mapping[str, str] = field(default_factory=dict)
     sembias: str | None = None
@@ -112,24 +162,35 @@ class Spec:
 
         hidden         mapping, see `Hidden`
         direct         mapping, see `Direct`
+        questions      name -> mapping, see `Questions`
+        map            mapping, see `WordMap`
         similarity     benchmark's name -> file of word pairs: lines of word, word and rating with tabs between
         analogies      benchmark's name -> file of questions: lines of four words, under lines ": section"
         sembias        file of SemBias: lines of four pairs a:b with tabs between, whose first is one by definition
                        and whose last is a stereotype
-        vocabulary     hidden bias and displacement look at so many rows of the model, the first ones
+        vocabulary     hidden bias, questions and displacement look at so many rows of the model, the first ones
         preprocessors  forms in which words are looked up, as for metrics
         look_up        of the words of similarity and analogies: "preprocessors", or "gensim": in any case, whichever
                        word comes first in the model, for numbers that compare with gensim's
         items          whether the record keeps the outcome of every pair and question, too
-        sorted         whether the model's words are sorted by falling frequency: if not, analogies are answered with
-                       any of them (`analogies`). A study says so of its model
+        sorted         whether the model's words are sorted by falling frequency: if not, analogies and questions
+                       are answered with any of them (`analogies`). A study says so of its model
 
         A list of words may be one of lists that begin with the word (debiaswe.professions is). A file "gensim:NAME"
         is one that gensim ships: wordsim353.tsv, simlex999.txt, questions-words.txt. Raises BiasgridError naming
         the key that is wrong.
         """
         values = _checked_keys(cls, spec, "")
-        for name, part in (("hidden", Hidden), ("direct", Direct)):
+        questions = values.get("questions", {})
+        if not isinstance(questions, Mapping):
+            raise BiasgridError("questions: expected a mapping of names to pairs and words")
+        for name, entry in questions.items():
+            try:
+                questions = {**questions, name: Questions(**_checked_keys(Questions, entry, ""))}
+            except BiasgridError as error:
+                raise BiasgridError(f"questions: {name}: {error}") from None
+        values["questions"] = questions
+        for name, part in (("hidden", Hidden), ("direct", Direct), ("map", WordMap)):
             if values.get(name) is not None:
                 try:
                     values[name] = part(**_checked_keys(part, values[name], ""))
@@ -154,6 +215,10 @@ class Spec:
         if self.look_up not in ("preprocessors", "gensim"):
             raise BiasgridError(
                 f"look_up: {self.look_up!r} is not known; allowed are 'preprocessors' and 'gensim'"
+            )
+        if self.map and self.map.ranks and not self.sorted:
+            raise BiasgridError(
+                "map: ranks: the model's words are not sorted by frequency, they have no ranks"
             )
         _check_count(self.vocabulary, "vocabulary")
         for name in ("items", "sorted"):
@@ -200,7 +265,7 @@ def _check_sets(sets: Any, name: str) -> None:
         _check_words(words, name)
 
 
-def _take_words(part: Hidden | Direct, name: str) -> None:
+def _take_words(part: Hidden | Direct | Questions, name: str) -> None:
     """Of lists that begin with a word, the word."""
     words = getattr(part, name)
     if isinstance(words, (list, tuple)):

@@ -130,6 +130,24 @@ def _word_map(study, criterion, model):
     return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
 
 
+def _analogies(study, criterion, model):
+    from .analogies import analogies
+
+    spec = study.evaluation_specs[criterion].questions
+    shown = {name: (asked.pairs, asked.words) for name, asked in spec.items() if asked.words}
+    tables = (_table(study, name) for name in ("analogies", "analogy_summary"))
+    return analogies(*tables, study.labels, criterion, model, shown)
+
+
+def _word_set_map(study, criterion, model):
+    from .. import mitigation
+    from .word_sets import word_sets
+
+    states = [e for e in study.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
+    maps = {e.debias: mitigation.read_evaluation(study.evaluation_file(e))["set_map"] for e in states}
+    return word_sets(maps, study.labels, criterion, model, list(study.evaluation_specs[criterion].map.sets))
+
+
 def _comparison(study, criterion, model):
     from .comparison import comparison
 
@@ -237,6 +255,8 @@ KINDS = {
     "comparison": Kind(_comparison, ("comparison",), "comparison"),
     "weat-table": Kind(_weat_table, ("comparison",), "weat_table"),
     "word-map": Kind(_word_map, (), "mitigation", evaluations=True),
+    "word-set-map": Kind(_word_set_map, (), "word_sets", evaluations=True),
+    "analogies": Kind(_analogies, ("analogies", "analogy_summary"), "analogies"),
     "professions": Kind(_professions, (), "professions", evaluations=True),
     "directions": Kind(_directions, ("directions",), "directions"),
     "projections": Kind(_projections, ("words",), "words"),

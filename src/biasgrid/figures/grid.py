@@ -672,26 +672,40 @@ def _best_columns(panels: int, size) -> int:
     return max(range(1, panels + 1), key=merit)
 
 
-def _free_places(marks: np.ndarray, texts: Sequence[str], size: np.ndarray) -> list[np.ndarray]:
-    """Where texts have room beside their marks in a panel: their centres, all in inches.
+def _free_places(
+    marks: np.ndarray, texts: Sequence[str], size: np.ndarray, reach: float | np.ndarray = np.inf
+) -> list[np.ndarray | None]:
+    """Where texts have room beside their marks in a panel: their centres, all in inches; None where a text has none
+    within its `reach` of the mark.
 
-    One after the other, those of the most crowded marks first, they go to the nearest place that is free of texts
-    and marks, and preferably nearer to their own mark than to another. Marks beyond the texts have none.
+    One after the other, those that reach furthest first, and of the most crowded marks first, they go to the nearest
+    place that is free of texts and marks, and preferably nearer to their own mark than to another. Marks beyond the
+    texts have none.
     """
     radius = 0.05
     apart = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
     taken = [(*(mark - radius), *(mark + radius)) for mark in marks]
-    places = [np.zeros(2)] * len(texts)
-    for i in np.argsort(apart.min(axis=1)[: len(texts)], kind="stable"):
+    places: list[np.ndarray | None] = [None] * len(texts)
+    reach = np.broadcast_to(reach, len(texts))
+    for i in np.lexsort((apart.min(axis=1)[: len(texts)], -reach)):
         half = np.array([_width(texts[i], SMALL) * BOLD + 0.02, 0.12]) / 2
         axes = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
+        axes = [x[np.abs(x - at) < reach[i] + part] for x, at, part in zip(axes, marks[i], half, strict=True)]
         centres = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 1, 2)
+        # only what is near can be in the way: all is, within no reach
+        far = np.hypot(*(reach[i] + half))
+        others = np.delete(marks, i, axis=0)
+        others = others[np.hypot(*(others - marks[i]).T) < 2 * far + 0.02]
         boxes = np.array(taken)
+        within = (boxes[:, :2] < marks[i] + far + half) & (boxes[:, 2:] > marks[i] - far - half)
+        boxes = boxes[within.all(axis=1)]
         over = (centres + half > boxes[:, :2]) & (centres - half < boxes[:, 2:])
         centres = centres[~over.all(axis=2).any(axis=1)]
-        lengths = np.linalg.norm(centres - marks, axis=2)
-        strange = np.delete(lengths, i, axis=1).min(axis=1) < lengths[:, i] + 0.02
-        places[i] = centres[np.argmin(lengths[:, i] + 0.15 * strange), 0]
+        if not len(centres):
+            continue
+        length = np.linalg.norm(centres[:, 0] - marks[i], axis=1)
+        to_others = np.linalg.norm(centres - others, axis=2).min(axis=1, initial=np.inf)
+        places[i] = centres[np.argmin(length + 0.15 * (to_others < length + 0.02)), 0]
         taken.append((*(places[i] - half), *(places[i] + half)))
     return places
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from .. import directions
 from .. import orientation as roles
-from ..directions import DIRECTIONS, PAIRED, angles
 from ..errors import BiasgridError
-from ..geometry import FLAT, projections, unit, weighted_mean
+from ..geometry import projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
 # numbers that are in memory at a time: 8 MB of float64
@@ -65,7 +65,7 @@ def direct_bias(
     }
     _check(orientation=orientation, direction=direction, c=c, k=k, **legacy)
     groups, words = roles.groups_and_words(targets, attributes, orientation)
-    axes = _axes(groups, direction, k, legacy_centred, legacy_raw_pair)
+    axes = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
     components = [unit(w) @ axes.T for w in words]
     sizes = [_size(x, legacy_component_sum) for x in components]
     value = float(_power(np.concatenate(roles.chosen(sizes, orientation)), c).mean())
@@ -78,8 +78,10 @@ def direct_bias(
     if not legacy_component_sum:
         noise = expected_noise(*axes.shape, c)
         scalars = {"noise": noise, "ratio": value / noise}
-    if direction in PAIRED and len(groups) == 2:
-        scalars |= {f"angle_{one}_{other}": angle for (one, other), angle in angles(*groups).items()}
+    if direction in directions.PAIRED and len(groups) == 2:
+        scalars |= {
+            f"angle_{one}_{other}": angle for (one, other), angle in directions.angles(*groups).items()
+        }
     return Score(value, scalars, detail)
 
 
@@ -101,52 +103,6 @@ def _power(sizes: np.ndarray, c: float) -> np.ndarray:
     return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
-def _axes(groups: Vectors, direction: str, k: int, centred: bool, raw: bool) -> np.ndarray:
-    """Orthonormal axes (components, d), those that groups differ along most first; each points to the first group.
-    NaN where there are not so many."""
-    undefined = np.full((k, groups[0].shape[1]), np.nan)
-    if direction == "pair":
-        if not len(groups[0]):
-            return undefined
-        first, second = (group[:1] if raw else unit(group[:1]) for group in groups)
-        difference = first - second
-        return unit(np.where(np.linalg.norm(difference) > FLAT, difference, np.nan))
-    if direction == "pca":
-        rows = _defining(groups)
-        if centred:
-            rows = rows - rows.mean(axis=0)
-    else:
-        means = np.stack([unit(group).mean(axis=0) for group in groups])
-        rows = unit(means) if direction == "sum" else means
-        rows = rows[1:] - rows[0]
-    if not len(rows) or not np.isfinite(rows).all():
-        return undefined
-    lengths, axes = np.linalg.svd(rows, full_matrices=False)[1:]
-    flat = FLAT * max(lengths[0], 1.0)
-    if direction == "pca":
-        # of two components of one length, rounding would decide which one is the k-th
-        following = lengths[k] if k < len(lengths) else 0.0
-        if k > len(lengths) or not lengths[k - 1] - following > flat:
-            return undefined
-    else:
-        k = np.count_nonzero(lengths > flat)
-        if not k:
-            return undefined
-    others = np.concatenate([unit(group) for group in groups[1:]])
-    towards = unit(groups[0]).mean(axis=0) - others.mean(axis=0)
-    return axes[:k] * np.where(axes[:k] @ towards < 0, -1.0, 1.0)[:, None]
-
-
-def _defining(groups: Vectors) -> np.ndarray:
-    """Rows (sets (groups - 1), d), set by set, whose scatter about 0 is that of the defining sets about their means:
-    of pairs, half the differences, times the root of 2."""
-    n = len(groups)
-    contrasts = np.array([[*[1.0] * i, -i, *[0.0] * (n - 1 - i)] for i in range(1, n)])
-    # all groups have as many rows, those of whole sets
-    sets = np.stack([unit(group) for group in groups], axis=1)
-    return (unit(contrasts) @ sets).reshape(-1, sets.shape[2])
-
-
 def _resampled(
     words: np.ndarray,
     attributes: np.ndarray,
@@ -159,80 +115,28 @@ def _resampled(
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
 ) -> Callable:
-    if direction in PAIRED:
-        others = unit(attributes)
+    pool, others = roles.groups_and_words(words, attributes, orientation)
+    others = unit(others)
+    along = directions.along(pool, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
+    pool = unit(pool)
+    among, across = pool @ pool.T, pool @ others.T
 
-        def sizes(groups: Vectors) -> np.ndarray:
-            # pairs that changed places have the components that they had
-            pairs = np.split(words, len(groups))
-            of_pairs = sum(groups).reshape(len(groups[0]), len(groups), -1).mean(axis=1)
-            if direction == "pair":
-                return _of_first_pairs(of_pairs, pairs, others, legacy_raw_pair)
-            return _of_components(of_pairs, pairs, others, k, legacy_centred, legacy_component_sum)
-
-    else:
-        pool, others = roles.groups_and_words(unit(words), unit(attributes), orientation)
-        among, across = pool @ pool.T, pool @ others.T
-
-        def sizes(groups: Vectors) -> np.ndarray:
-            means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
-            if direction == "sum":
-                lengths = [np.sqrt(np.vecdot(mean @ among, mean).clip(min=0)) for mean in means]
-                means = [mean / length[:, None] for mean, length in zip(means, lengths, strict=True)]
-            differences = np.stack(np.broadcast_arrays(*(mean - means[0] for mean in means[1:])), axis=1)
-            return np.minimum(projections(differences, among, across), 1.0)
+    def sizes(groups: Vectors) -> np.ndarray:
+        if len(groups) == 2 or direction in directions.PAIRED:
+            (components,) = along(groups, [others])
+            return _size(components.swapaxes(1, 2), legacy_component_sum)
+        means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
+        if direction == directions.SUM:
+            lengths = [np.sqrt(np.vecdot(mean @ among, mean).clip(min=0)) for mean in means]
+            means = [mean / length[:, None] for mean, length in zip(means, lengths, strict=True)]
+        differences = np.stack(np.broadcast_arrays(*(mean - means[0] for mean in means[1:])), axis=1)
+        return np.minimum(projections(differences, among, across), 1.0)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, of_words = roles.groups_and_words(targets, attribute_weights, orientation)
         return weighted_mean(sum(roles.chosen(of_words, orientation)), _power(sizes(groups), c))
 
     return statistic
-
-
-def _of_first_pairs(pairs: np.ndarray, groups: Vectors, others: np.ndarray, raw: bool) -> np.ndarray:
-    """|cos| (samples, words) of unit vectors with the difference of each sample's first pair (samples, pairs)."""
-    first, second = (group if raw else unit(group) for group in groups)
-    difference = first - second
-    apart = np.linalg.norm(difference, axis=1, keepdims=True) > FLAT
-    by_pair = np.abs(unit(np.where(apart, difference, np.nan)) @ others.T)
-    return np.minimum(by_pair, 1.0)[np.argmax(pairs > 0, axis=1)]
-
-
-def _of_components(
-    sets: np.ndarray, groups: Vectors, others: np.ndarray, k: int, centred: bool, added: bool
-) -> np.ndarray:
-    """As `_size` of the words' components, (samples, words), on those of each sample's defining sets (samples, sets).
-
-    Right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs a matrix of
-    ten by ten, whatever the dimensions.
-    """
-    rows = _defining(groups)
-    among, across = rows @ rows.T, rows @ others.T
-    found = np.full((len(sets), len(others)), np.nan)
-    if k > len(rows):
-        return found
-    # set by set, as `rows`
-    weights = np.repeat(sets, len(groups) - 1, axis=1)
-    block = max(1, BLOCK // (among.size + k * len(others)))
-    for start in range(0, len(sets), block):
-        w = weights[start : start + block]
-        gram, onto = among, across
-        if centred:
-            mean = w / w.sum(axis=1, keepdims=True)
-            rows_mean = mean @ among
-            gram = (
-                among - rows_mean[:, None] - rows_mean[:, :, None] + np.vecdot(rows_mean, mean)[:, None, None]
-            )
-            onto = across - (mean @ across)[:, None]
-        root = np.sqrt(w)
-        squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
-        lengths = np.sqrt(squares[:, ::-1].clip(min=0))
-        following = lengths[:, k] if k < len(rows) else 0.0
-        defined = lengths[:, k - 1] - following > FLAT * np.maximum(lengths[:, 0], 1.0)
-        top = vectors[:, :, ::-1][:, :, :k] * root[:, :, None]
-        components = (onto.swapaxes(-1, -2) @ top) / lengths[:, None, :k]
-        found[start : start + block] = np.where(defined[:, None], _size(components, added), np.nan)
-    return found
 
 
 def _null(
@@ -250,7 +154,7 @@ def _null(
     """The value on random directions (subspaces of as many dimensions as the groups' axes), with the words as they
     are: what words score by lying anywhere at all."""
     groups, words = roles.groups_and_words(targets, attributes, orientation)
-    k, d = _axes(groups, direction, k, legacy_centred, legacy_raw_pair).shape
+    k, d = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair).shape
     vectors = unit(np.concatenate(roles.chosen(words, orientation)))
 
     def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
@@ -280,9 +184,8 @@ def _check(
     legacy_raw_pair: bool,
 ) -> None:
     roles.check(orientation)
-    if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {direction!r} is not known; allowed are {', '.join(DIRECTIONS)}")
-    if orientation != roles.PAPER and direction in PAIRED:
+    directions.check(direction)
+    if orientation != roles.PAPER and direction in directions.PAIRED:
         raise BiasgridError(
             f"orientation: {orientation!r} is not allowed with direction: {direction}, whose pairs are of the target "
             "sets; allowed is paper, or direction: mean or sum"
@@ -316,7 +219,7 @@ def _variant(
     legacy_component_sum: bool,
     legacy_raw_pair: bool,
 ) -> dict[str, Any]:
-    if direction not in PAIRED:
+    if direction not in directions.PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
         return unpaired | roles.oriented(orientation, ("k", "n"))
     fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}

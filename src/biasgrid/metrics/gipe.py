@@ -85,7 +85,7 @@ def _around(
     places, nodes = inverse.reshape(places.shape), of_entries[distinct]
     words = unit(source.take(keys, rows))
     # a word that lost its vector has no neighbours
-    words[~np.concatenate([s.vectors for s in attributes]).any(axis=1)] = np.nan
+    words[~(np.abs(np.concatenate([s.vectors for s in attributes])).sum(axis=1) > 0)] = np.nan
     present, itself = np.unique(rows, return_inverse=True)
     found = np.searchsorted(present, nodes).clip(max=len(present) - 1)
     is_word = present[found] == nodes
@@ -310,7 +310,7 @@ def _resampled(name: str) -> Callable:
         values = _values(name, around, **parameters)
 
         def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-            own, nodes = along(*targets, [around.words, around.nodes])
+            own, nodes = (cosines[:, 0] for cosines in along(targets, [around.words, around.nodes]))
             return values(own, nodes, sum(attribute_weights))
 
         return statistic

@@ -36,17 +36,16 @@ def indirect_bias(
     directions.check(direction)
     g = directions.axis(*targets, direction)
     first, second = (unit(words) for words in attributes)
-    beta = betas(first @ second.T, first @ g, (second @ g)[None])
+    beta = _betas(first @ second.T, (first @ g)[:, None], second @ g)
     return Score(
         float(beta.mean()) if beta.size else float("nan"),
         detail={"beta": Detail("attribute", [beta.mean(axis=1), beta.mean(axis=0)])},
     )
 
 
-def betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """beta (words, others) of unit vectors from their inner products (words, others) and their cosines with
-    the direction, p (words,) and q (words or 1, others)."""
-    p = p[:, None]
+    the direction, p (words, 1) and q (others,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         left = (products - p * q) / np.sqrt((1 - p**2) * (1 - q**2))
         beta = (products - left) / products
@@ -58,8 +57,8 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, direction: str = di
     others = unit(attributes)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (cosines,) = along(*targets, [others])
-        return _mean(cosines, others, *attribute_weights)
+        (cosines,) = along(targets, [others])
+        return _mean(cosines[:, 0], others, *attribute_weights)
 
     return statistic
 

@@ -9,12 +9,9 @@ import numpy as np
 
 from .. import neighbours as around
 from .. import orientation as roles
-from ..geometry import unit, weighted_mean
+from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
 from .registry import Detail, Metric, Score
-
-# groups whose means differ by less, relative to the longest word, do not differ
-FLAT = 1e-7
 
 
 def semaxis(

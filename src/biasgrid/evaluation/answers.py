@@ -1,0 +1,190 @@
+"""Analogies as an instrument of bias: what a model answers to "a is to b as c is to ?", by four methods.
+
+`analogies` has the accuracy of 3CosAdd on benchmarks; here c is a word that should be neutral, such as a profession,
+and the pairs are those of a bias, such as (he, she). There is no right answer then, and no score: the words are read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..errors import BiasgridError
+from ..words import Preprocessor
+from .benchmarks import look_up
+from .facts import directions
+
+PER_PAIR = ("pair_distance", "3cosadd")
+OF_ALL_PAIRS = ("3cosavg", "lrcos")
+METHODS = PER_PAIR + OF_ALL_PAIRS
+RANDOM = 10  # words drawn for each pair as negatives of LRCos
+BLOCK = 32  # questions whose scores with all candidates are held at one time
+SAME = 1e-5  # squared distance of unit vectors below which float32 cannot tell them apart
+
+
+def answers(
+    state: EmbeddingStore | DebiasedModel,
+    pairs: Sequence[Sequence[str]],
+    words: Sequence[str] = (),
+    *,
+    methods: Sequence[str] = METHODS,
+    excluded: Sequence[bool] = (True, False),
+    best: int = 3,
+    vocabulary: int | None = 50_000,
+    preprocessors: Sequence[Preprocessor] = ({},),
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """The `best` answers d to every question of a pair (a, b), or of all pairs, and a word c; all at unit length.
+
+    pair_distance  cos(d - c, b - a): of one pair; c itself, and what has its vector, has no offset from c and is no
+                   answer (Levy & Goldberg, CoNLL 2014, section 4)
+    3cosadd        cos(d, c - a + b): of one pair (Mikolov, Yih, Zweig, NAACL 2013)
+    3cosavg        cos(d, c + mean of b - mean of a): of all pairs (Drozd, Gladkova, Matsuoka, COLING 2016)
+    lrcos          P(d is of b's class) cos(d, c): of all pairs (ibid.). P is a logistic regression's (C = 1, classes
+                   weighed alike) on unit vectors; positive are the b, negative the a and ten words a pair, drawn with
+                   `seed` from the vocabulary without the pairs' words and c
+
+    Answers are words of the model's first `vocabulary` rows. `excluded` (True, False or both): without the
+    question's words, in any case of letters, which are c and the words of its pair or pairs; or with them. Without
+    them "doctor" can never be the answer to "he is to doctor as she is to ?", which many models give else (Nissim,
+    van Noord, van der Goot, Computational Linguistics 2020).
+
+    Without `words` every a is asked, and b is right. A pair that holds c, in any case, is left out of c's
+    questions; so are pairs and words that the model lacks, that have no direction, and of pair_distance pairs
+    without an offset. One entry a question:
+
+    method, excluded, pair  "a:b", or "" where all pairs make the question
+    word                    c
+    answers                 [word, score, own] with the best first; own is "c", "a" or "b" where the answer is that
+                            word of the question, else ""
+    right                   whether the first is right; only without `words`
+
+    Raises BiasgridError for a method that there is none of, and where the model has no whole pair or no word.
+    """
+    for method in methods:
+        if method not in METHODS:
+            raise BiasgridError(f"method {method!r} is not known; allowed are {', '.join(METHODS)}")
+    given = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
+    found = look_up(state, given, preprocessors)
+    keys = [found[word][0] for word in found]
+    own, own_there = directions(
+        state.take(keys, np.array([found[word][1] for word in found], dtype=np.int64))
+    )
+    vector = {word: own[i] for i, word in enumerate(found) if own_there[i]}
+    pairs = [(a, b) for a, b in dict.fromkeys(map(tuple, pairs)) if a in vector and b in vector]
+    asked = [word for word in dict.fromkeys(words or [a for a, _ in pairs]) if word in vector]
+    if not pairs:
+        raise BiasgridError(f"pairs: {state.name} has no whole pair of them")
+    if not asked:
+        raise BiasgridError(f"words: {state.name} has none of them")
+
+    entries, rows = state.vocabulary(vocabulary)
+    vectors, there = directions(state.matrix(entries, rows))
+    names = [entry.removeprefix(state.vocab_prefix) for entry in entries]
+    of_form: dict[str, list[int]] = defaultdict(list)
+    for i, name in enumerate(names):
+        of_form[name.upper()].append(i)
+    place = {row: i for i, row in enumerate(rows.tolist())}
+
+    def places(word: str) -> set[int]:
+        """Of the candidates that are this word: in any case, and one that stands for its row."""
+        entry, row = found[word]
+        same = of_form.get(entry.removeprefix(state.vocab_prefix).upper(), [])
+        return {*same, *([place[row]] if row in place else [])}
+
+    candidates = {word: places(word) for word in vector}
+    offsets = np.array([vector[b] - vector[a] for a, b in pairs])
+    # pairs that make c's questions
+    mine = {
+        c: tuple(i for i, pair in enumerate(pairs) if not any(_same(c, word, found) for word in pair))
+        for c in asked
+    }
+    right = {c: set().union(*(candidates[b] for a, b in pairs if a == c)) for c in asked}
+    chances: dict[tuple[int, ...], np.ndarray] = {}
+    if "lrcos" in methods:
+        taken = set().union(*candidates.values())
+        pool = np.array([i for i in np.flatnonzero(there) if i not in taken], dtype=np.int64)
+        drawn = np.random.default_rng(seed).permutation(pool)[: RANDOM * len(pairs)]
+        for kept in dict.fromkeys(filter(None, mine.values())):
+            first, second = (np.array([vector[pairs[i][side]] for i in kept]) for side in (0, 1))
+            chances[kept] = _chance(first, second, vectors[drawn], vectors)
+
+    entries_found = []
+    for method in methods:
+        if method in PER_PAIR:
+            questions = [(c, (i,)) for i in range(len(pairs)) for c in asked if i in mine[c]]
+        else:
+            questions = [(c, mine[c]) for c in asked if mine[c]]
+        if method == "pair_distance":
+            questions = [(c, kept) for c, kept in questions if (offsets[kept[0]] ** 2).sum() > SAME]
+        for start in range(0, len(questions), BLOCK):
+            part = questions[start : start + BLOCK]
+            c = np.array([vector[word] for word, _ in part])
+            of_pairs = np.array([offsets[list(kept)].mean(axis=0) for _, kept in part])
+            if method == "lrcos":
+                scores = np.array([chances[kept] for _, kept in part]) * (c.astype(np.float32) @ vectors.T)
+            else:
+                scores = _scores(method, c, of_pairs, vectors)
+            scores[:, ~there] = -np.inf
+            for (word, kept), row in zip(part, scores, strict=True):
+                roles = {i: "a" for k in kept for i in candidates[pairs[k][0]]}
+                roles |= {i: "b" for k in kept for i in candidates[pairs[k][1]]}
+                roles |= dict.fromkeys(candidates[word], "c")
+                for without in excluded:
+                    left = row.copy() if without else row
+                    if without:
+                        left[list(roles)] = -np.inf
+                    order = _most(left, best)
+                    entry = {
+                        "method": method,
+                        "excluded": without,
+                        "pair": ":".join(pairs[kept[0]]) if method in PER_PAIR else "",
+                        "word": word,
+                        # to six digits: float32 has no more
+                        "answers": [[names[i], round(float(row[i]), 6), roles.get(i, "")] for i in order],
+                    }
+                    if not words:
+                        entry["right"] = bool(order and order[0] in right[word])
+                    entries_found.append(entry)
+    return entries_found
+
+
+def _same(first: str, second: str, found: dict[str, tuple[str, int]]) -> bool:
+    (a, row_a), (b, row_b) = found[first], found[second]
+    return row_a == row_b or a.upper() == b.upper()
+
+
+def _scores(method: str, c: np.ndarray, offsets: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Scores (questions, candidates) of words (questions, d) and offsets; -inf where a score is not defined."""
+    similar = (c.astype(np.float32) @ vectors.T).astype(np.float64)
+    along = (offsets.astype(np.float32) @ vectors.T).astype(np.float64)
+    if method == "pair_distance":
+        # (d - c) o / |d - c||o|, of unit vectors
+        square = 2 - 2 * similar
+        up = along - (c * offsets).sum(axis=1, keepdims=True)
+        down = np.sqrt(np.maximum(square, SAME)) * np.linalg.norm(offsets, axis=1, keepdims=True)
+        return np.where(square > SAME, up / down, -np.inf)
+    length = np.linalg.norm(c + offsets, axis=1, keepdims=True)
+    return np.divide(similar + along, length, out=np.full_like(similar, -np.inf), where=length**2 > SAME)
+
+
+def _chance(first: np.ndarray, second: np.ndarray, drawn: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """P(of the class of `second`) of the candidates, by logistic regression against `first` and `drawn`."""
+    # imported late: most evaluations need none
+    from sklearn.linear_model import LogisticRegression
+
+    x = np.concatenate([second, first, drawn])
+    y = np.arange(len(x)) < len(second)
+    fitted = LogisticRegression(class_weight="balanced", max_iter=1000).fit(x, y)
+    return fitted.predict_proba(vectors.astype(np.float64))[:, 1]
+
+
+def _most(scores: np.ndarray, best: int) -> list[int]:
+    """Places of the highest finite scores, the highest first; of equal ones the first first."""
+    top = np.argpartition(-scores, min(best, len(scores)) - 1)[:best]
+    order: Iterable[int] = top[np.lexsort((top, -scores[top]))].tolist()
+    return [i for i in order if np.isfinite(scores[i])]

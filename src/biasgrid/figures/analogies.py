@@ -1,0 +1,136 @@
+"""Figure of what a model answers to analogy questions, with and without the question's own words as answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from ..evaluation.answers import PER_PAIR
+from .grid import (
+    BOLD,
+    LESS_LIGHT,
+    MARGIN,
+    MORE_LIGHT,
+    NORMAL,
+    SMALL,
+    _axes,
+    _page,
+    _rows,
+    _styled,
+    _width,
+)
+
+METHODS = {  # in their order
+    "pair_distance": "PairDistance",
+    "3cosadd": "3CosAdd",
+    "3cosavg": "3CosAvg",
+    "lrcos": "LRCos",
+}
+MOST = 20  # words of a table
+ROW = 0.165
+SHADES = {"c": MORE_LIGHT, "a": LESS_LIGHT, "b": LESS_LIGHT}
+
+
+@_styled
+def analogies(
+    answers: pd.DataFrame,
+    summary: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    model: str,
+    shown: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[str]]],
+) -> Figure:
+    """The best answer to each word's question by the four methods, of the untouched model: a table for each of the
+    sets of questions.
+
+    answers, summary  analogies.csv and analogy_summary.csv
+    shown             questions' name -> its pairs and words; of the words the first twenty that have answers
+
+    PairDistance and 3CosAdd are shown for the first pair. Raises BiasgridError where there is no answer.
+    """
+    of_model = _rows(_rows(answers, "analogies", criterion), "analogies", model, column="model")
+    of_model = of_model[(of_model["debias"] == "none") & (of_model["rank"] == 1)]
+    summary = summary[
+        (summary["criterion"] == criterion) & (summary["model"] == model) & (summary["debias"] == "none")
+    ]
+    blocks = {}
+    for name, (pairs, words) in shown.items():
+        mine = of_model[of_model["questions"] == name]
+        first = next((":".join(p) for p in pairs if (mine["pair"] == ":".join(p)).any()), "")
+        mine = mine[mine["pair"].isin([first, ""])].set_index(["word", "method", "excluded"])
+        asked = [word for word in words if word in mine.index.get_level_values(0)][:MOST]
+        blocks[name] = first, len(pairs), asked, mine
+    columns = [(method, excluded) for method in METHODS for excluded in ("no", "yes")]
+    texts = {
+        column: [
+            mine.loc[(word, *column), "answer"].replace("_", " ")
+            for _, _, asked, mine in blocks.values()
+            for word in asked
+            if (word, *column) in mine.index
+        ]
+        for column in columns
+    }
+    pairs_of = [(first, f"{pairs} pairs") for first, pairs, *_ in blocks.values()]
+    wide = {}
+    for method, excluded in columns:
+        found = max(_width(text, SMALL) for text in [*texts[method, excluded], "with own"])
+        of = (pair[method not in PER_PAIR] for pair in pairs_of)
+        above = max(_width(f"{METHODS[method]} ({text})", SMALL) for text in of) * BOLD
+        wide[method, excluded] = max(found, above / 2) + 0.12
+    first_column = max(_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
+    across = first_column + sum(wide.values()) + 2 * MARGIN
+    head = 0.22 + 3 * ROW
+    down = sum(head + len(asked) * ROW + 0.2 for _, _, asked, _ in blocks.values())
+    figure, top = _page(
+        f"{criterion}: answers to analogies",
+        f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
+        "question's own words as possible answers and without them. Below each column's name: how often the best "
+        "answer is one of the question's own words, over all words and pairs.",
+        [
+            ("the word itself", Patch(facecolor=MORE_LIGHT)),
+            ("a word of the pairs", Patch(facecolor=LESS_LIGHT)),
+        ],
+        across,
+        down,
+    )
+    for name, (first, pairs, asked, mine) in blocks.items():
+        height = head + len(asked) * ROW
+        axes = _axes(figure, MARGIN, top, across - 2 * MARGIN, height)
+        axes.set(xlim=(0, across - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+        axes.text(0, 0.1, name, weight="bold", size=NORMAL, va="center")
+        line = {"va": "center", "size": SMALL}
+        x = first_column
+        for method, excluded in columns:
+            y = 0.22 + ROW / 2
+            if excluded == "no":
+                of = first if method in PER_PAIR else f"{pairs} pairs"
+                axes.text(x, y, f"{METHODS[method]} ({of})", weight="bold", **line)
+            axes.text(x, y + ROW, "with own" if excluded == "no" else "without", color="#333333", **line)
+            part = summary[
+                (summary["questions"] == name)
+                & (summary["method"] == method)
+                & (summary["excluded"] == excluded)
+            ]
+            own = part.loc[part["measure"].str.startswith("own_"), "value"].sum()
+            if excluded == "no" and len(part):
+                axes.text(x, y + 2 * ROW, f"own: {own:.0%}", color="#333333", **line)
+            for i, word in enumerate(asked):
+                at = head + (i + 0.5) * ROW
+                if (word, method, excluded) in mine.index:
+                    row = mine.loc[(word, method, excluded)]
+                    if row["own"]:
+                        corner, width = (x - 0.05, at - ROW / 2), wide[method, excluded] - 0.04
+                        shade = {"color": SHADES[row["own"]], "linewidth": 0}
+                        axes.add_patch(Rectangle(corner, width, ROW, **shade))
+                    axes.text(x, at, row["answer"].replace("_", " "), **line)
+                else:
+                    axes.text(x, at, "n/a", color="#666666", **line)
+            x += wide[method, excluded]
+        for i, word in enumerate(asked):
+            axes.text(0, head + (i + 0.5) * ROW, word, weight="bold", **line)
+        top += height + 0.2
+    return figure

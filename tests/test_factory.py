@@ -1,0 +1,282 @@
+"""The factory: what is planted is in the corpus, models of it are the same each time, and their bias is recovered."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from conftest import ROOT
+from scipy.stats import norm
+
+from biasgrid import metrics
+from biasgrid.cli import main
+from biasgrid.factory import Factory, Templates, angle, corpus, plan, train, trainer_parameters
+from biasgrid.metrics.registry import Metric, Score
+from biasgrid.recovery import percentage_difference
+
+TEMPLATES = Templates.read(ROOT / "data" / "templates" / "schroeder.json")
+OCCUPATIONS = json.loads((ROOT / "data" / "word_sets" / "schroeder.json").read_text())["sets"]["occupations"]
+TINY = {
+    "factory": "tiny",
+    "mu": [0.25, 0.75],
+    "sigma": [0.1, 0.3],
+    "replicates": 2,
+    "trainers": {"ppmi": {"label": "Counts"}},
+    "metrics": {
+        "weat": {"groups": "attributes", "truth": "sd"},
+        "mac": {"groups": "attributes", "words": "targets_eval"},
+        "rnsb": {"params": {"n_iterations": 2}},
+    },
+}
+
+
+def test_the_templates_are_those_of_the_paper():
+    """35 in its table (20 of he and she); the sentences of its second list have possessive pronouns."""
+    assert Counter(TEMPLATES.pronouns) == {("he", "she"): 20, ("his", "her"): 15}
+    assert TEMPLATES.groups == [["he", "his"], ["she", "her"]]
+    assert " ".join(TEMPLATES.fill("nurse", [False] * 35)[6]) == (
+        "the nurse was in a hurry because she was late for work"
+    )
+    assert " ".join(TEMPLATES.fill("nurse", [True] * 35)[20]) == "the nurse enjoyed his lunch"
+
+
+def test_what_is_planned_is_normal_and_clipped():
+    planned = plan(0.25, 0.35, 100_000, seed=1)
+    assert planned.min() == 0
+    assert (planned == 0).mean() == pytest.approx(norm.cdf(-0.25 / 0.35), abs=0.005)
+    inside = (planned > 0) & (planned < 1)
+    assert inside.mean() == pytest.approx(norm.cdf(0.75 / 0.35) - norm.cdf(-0.25 / 0.35), abs=0.005)
+    assert np.median(planned) == pytest.approx(0.25, abs=0.01)
+
+
+def test_the_truth_is_what_stands_in_the_corpus():
+    """Counted from the sentences' text, without the code that made them."""
+    planned = plan(0.6, 0.2, len(OCCUPATIONS), seed=2)
+    sentences, truth = corpus(TEMPLATES, OCCUPATIONS, planned, seed=3)
+    assert len(sentences) == 258 * 35
+    male, all_of = Counter(), Counter()
+    for sentence in sentences:
+        text = f" {' '.join(sentence)} "
+        (occupation,) = (word for word in sentence if word in set(OCCUPATIONS))
+        all_of[occupation] += 1
+        male[occupation] += bool(re.search(r" (he|his) ", text))
+        assert bool(re.search(r" (he|his) ", text)) != bool(re.search(r" (she|her) ", text))
+    assert set(all_of.values()) == {35}
+    assert truth.tolist() == [male[word] / 35 for word in OCCUPATIONS]
+    # binomial: within chance of the plan, and not the plan itself
+    spread = np.sqrt(planned * (1 - planned) / 35)
+    assert np.mean(np.abs(truth - planned) <= 2 * spread + 1e-12) == pytest.approx(0.95, abs=0.04)
+    other = corpus(TEMPLATES, OCCUPATIONS, planned, seed=4)[1]
+    assert not np.array_equal(truth, other)
+
+
+def test_extremes_are_planted_without_exception():
+    sentences, truth = corpus(TEMPLATES, ["nurse", "dean"], np.array([0.0, 1.0]), seed=1)
+    assert truth.tolist() == [0, 1]
+    assert not any("nurse" in s and {"he", "his"} & set(s) for s in sentences)
+
+
+def test_ppmi_is_what_it_is_defined_as():
+    """Without truncation, products of words' and contexts' vectors are the PPMI, counted here by hand."""
+    sentences = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"], ["d", "e"], ["e", "a"]]
+    words, vectors = train(sentences, "ppmi", {"dimensions": 4, "context_vectors": False}, seed=0)
+    assert words == ["a", "b", "c", "d", "e"]
+    counts = np.zeros((5, 5))
+    for x, y in sentences:
+        counts["abcde".index(x), "abcde".index(y)] += 1
+        counts["abcde".index(y), "abcde".index(x)] += 1
+    margin = counts.sum(axis=0)
+    with np.errstate(divide="ignore"):
+        ppmi = np.maximum(np.log(counts * counts.sum() / np.outer(margin, margin)), 0)
+    left, values, _ = np.linalg.svd(ppmi)
+    expected = left[:, :4] * np.sqrt(values[:4])
+    assert np.allclose(vectors @ vectors.T, expected @ expected.T, atol=1e-6)
+
+
+def test_the_angle_of_directions():
+    """Two pairs, by hand."""
+    male, female = np.array([[1.0, 0, 0], [0, 1.0, 0]]), np.array([[-1.0, 0, 0], [0, 0, 1.0]])
+    # differences (2, 0, 0) and (0, 1, -1): the first component is (1, 0, 0), the mean (1, .5, -.5)
+    assert angle(male, female) == pytest.approx(np.degrees(np.arccos(1 / np.sqrt(1.5))))
+
+
+def test_percentage_difference_of_a_tuple():
+    assert percentage_difference([1, 2, 3]) == pytest.approx((1 / 1.5 + 2 / 2 + 1 / 2.5) / 3)
+    assert percentage_difference([2, 2]) == 0
+    assert np.isnan(percentage_difference([2]))
+
+
+def only(recovered, *key):
+    """The row of a metric's R², by level and truth."""
+    keys = recovered[["metric", "level", "truth", "what"]].itertuples(index=False)
+    (place,) = [i for i, found in enumerate(keys) if tuple(found) == (*key, "r_squared")]
+    return recovered.iloc[place]
+
+
+def write_config(folder, config):
+    folder.mkdir(exist_ok=True)
+    path = folder / "factory.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The workflow on the grid of two by two by two, on two cores."""
+    folder = tmp_path_factory.mktemp("factory")
+    for name in ("src", "workflow", "profiles", "data/word_sets", "data/templates"):
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
+    write_config(folder / "config", TINY)
+    command = ["snakemake", "--snakefile", "workflow/factory.smk", "--cores", "2", "--quiet"]
+    done = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypatch):
+    for name in ("data", "config"):
+        shutil.copytree(tiny / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    made = {
+        file.relative_to(tiny): file.read_bytes() for file in (tiny / "results").rglob("*") if file.is_file()
+    }
+    models = Factory.of(TINY).models
+    assert len(models) == 8
+    for name in reversed(models):
+        assert main(["factory", "--config", "config/factory.yaml", "--model", name]) == 0
+    assert main(["factory", "--config", "config/factory.yaml"]) == 0
+    again = {
+        file.relative_to(tmp_path): file.read_bytes()
+        for file in (tmp_path / "results").rglob("*")
+        if file.is_file()
+    }
+    assert again == made
+    assert {file.name for file in made if file.suffix == ".png"} == {"words.png", "truth-ppmi.png"}
+
+
+def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
+    records = [json.loads((tiny / f"results/tiny/models/ppmi/0.25/0.3/{i}.json").read_text()) for i in (1, 2)]
+    assert records[0]["planned"] == records[1]["planned"]
+    assert records[0]["truth"] != records[1]["truth"]
+    other = json.loads((tiny / "results/tiny/models/ppmi/0.75/0.3/1.json").read_text())
+    assert np.mean(other["truth"]) > 0.6 > 0.4 > np.mean(records[0]["truth"])
+
+
+def test_the_planted_bias_is_recovered(tiny):
+    models = pd.read_csv(tiny / "results" / "tiny" / "factory.csv")
+    words = models[(models["level"] == "word") & (models["truth"] == "signed")]
+    squares = words[words["what"] == "r_squared"].set_index(["metric", "mu", "sigma", "replicate"])["value"]
+    # .95 in the specification's prototype
+    assert squares["same"].min() > 0.85
+    # scores of WEAT and SAME differ by a factor, the same for all words
+    for metric in ("weat", "same_skew"):
+        assert np.allclose(squares[metric], squares["same"])
+    assert squares["mac"].max() < 0.5
+    values = models[(models["level"] == "set") & (models["truth"] == "mean")]
+    skew = values[values["metric"] == "same_skew"].groupby("mu")["value"]
+    assert skew.max()[0.25] < 0 < skew.min()[0.75]
+
+    recovered = pd.read_csv(tiny / "results" / "tiny" / "recovery.csv")
+    mean = only(recovered, "same", "word", "signed")
+    assert mean["value"] == pytest.approx(squares["same"].mean())
+    assert mean["models"] == 8
+    x, y = values.loc[values["metric"] == "same_skew", ["true", "value"]].to_numpy().T
+    found = only(recovered, "same_skew", "set", "mean")
+    assert found["value"] == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
+    assert found["p_value"] < 0.001
+
+
+def test_context_vectors_are_what_makes_it_recoverable():
+    """Occupations stand in the same sentences: words' own factors see what contexts they share, and that is all."""
+    planned = plan(0.5, 0.35, len(OCCUPATIONS), seed=5)
+    sentences, truth = corpus(TEMPLATES, OCCUPATIONS, planned, seed=6)
+    squares = {}
+    for summed in (True, False):
+        params = trainer_parameters("ppmi", {"context_vectors": summed})
+        words, vectors = train(sentences, "ppmi", params, seed=0)
+        place = {word: i for i, word in enumerate(words)}
+        male, female, neutral = (vectors[[place[w] for w in s]] for s in (*TEMPLATES.groups, OCCUPATIONS))
+        scores = metrics.REGISTRY["same_skew"].function([male, female], [neutral]).detail["bias"].values[0]
+        squares[summed] = np.corrcoef(scores, truth)[0, 1] ** 2
+    assert squares[True] > 0.9
+    assert squares[False] < 0.2
+
+
+def test_word2vec_is_the_same_each_time():
+    sentences, _ = corpus(TEMPLATES, OCCUPATIONS[:20], np.full(20, 0.5), seed=1)
+    params = trainer_parameters("word2vec", {"epochs": 1, "vector_size": 8})
+    words, vectors = train(sentences, "word2vec", params, seed=3)
+    again, same = train(sentences, "word2vec", params, seed=3)
+    assert words == again
+    assert np.array_equal(vectors, same)
+    assert not np.array_equal(vectors, train(sentences, "word2vec", params, seed=4)[1])
+
+
+def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
+    def nothing(targets, attributes):
+        return Score(0.0)
+
+    toy = Metric("toy", "Toy", nothing, (2, "n"), (0.0, 1.0), 0.0, "")
+    crowded = Metric("crowd", "Crowd", nothing, (4, 1), (0.0, 1.0), 0.0, "")
+    for metric in (toy, crowded):
+        monkeypatch.setitem(metrics.REGISTRY, metric.name, metric)
+    found = Factory.of(TINY).config["metrics"]
+    assert found["toy"] == {
+        "metric": "toy", "label": "Toy", "params": {}, "groups": "targets", "split": False, "truth": "absolute",
+    }  # fmt: skip
+    assert "crowd" not in found
+    assert found["weat"]["split"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"mu": [1.5]}, "mu.0: 1.5 is greater than the maximum of 1"),
+        ({"trainers": {"bert": {}}}, "trainers: bert: trainer 'bert' is not known; allowed are ppmi, word2vec"),
+        ({"trainers": {"ppmi": {"params": {"dimensions": 1}}}}, "trainers: ppmi: dimensions: 1 is not allowed"),
+        ({"trainers": {"word2vec": {"params": {"workers": 2}}}}, "trainers: word2vec: workers: is always 1"),
+        ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known"),
+        ({"metrics": {"rnd": {"groups": "attributes"}}}, "metrics: rnd: rnd does not take two groups as attributes"),
+        ({"metrics": {"ripa": {"groups": "attributes"}}}, "metrics: ripa: "),
+        ({"replicate": 3}, "Additional properties are not allowed ('replicate' was unexpected)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
+    path = write_config(tmp_path, TINY | wrong)
+    assert main(["factory", "--config", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert error.startswith(f"biasgrid: {path}: ")
+
+
+def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_config(tmp_path / "config", TINY)
+    assert main(["factory", "--config", str(path), "--model", "ppmi/0.3/0.1/1"]) == 2
+    assert "no model 'ppmi/0.3/0.1/1'; its 8 are ppmi/0.25/0.1/1, " in capsys.readouterr().err
+    assert main(["factory", "--config", str(path)]) == 2
+    assert "ppmi/0.25/0.1/1.json: cannot read it" in capsys.readouterr().err
+    assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.1/1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    templates = tmp_path / "wrong.json"
+    templates.write_text(json.dumps({"templates": {"he/she": ["[MASK] is one of the OCCUPATIONs"]}}))
+    with pytest.raises(
+        Exception, match=r"'\[MASK\] is one of the OCCUPATIONs': expected \[MASK\] and OCCUPATION"
+    ):
+        Templates.read(templates)
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_committed_config_has_the_papers_grid():
+    """11 means by 6 standard deviations by 5 replicates."""
+    committed = Factory.read(ROOT / "config" / "factory.yaml")
+    assert sum(model.trainer == "ppmi" for model in committed.models.values()) == 330
