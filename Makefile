@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full simulation test cluster-test lint install clean
+.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full simulation properties test cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -33,6 +33,13 @@ full: .venv/installed
 simulation: .venv/installed
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --quiet rules
 	@echo "figures: results/simulation/figures   table: results/simulation/simulation.csv"
+
+# Which metric sees what: computed, with counterexamples. docs/properties.md
+properties: .venv/installed
+	$(BIN)/biasgrid properties --output results/properties >/dev/null
+	cp results/properties/properties.md docs/property-matrix.md
+	cp results/properties/properties.png results/properties/counterexamples.png docs/images/
+	@echo "figures, table, counterexamples: results/properties"
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -20,6 +20,7 @@ TABLES_AND_FIGURES = {"scores", "aggregates", "rankings", "correlations", "figur
 OTHERS = [
     "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
     "figures/__init__", "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+    "properties", "figures/properties",
 ]  # fmt: skip
 # where the config itself is edited
 AND_STUDY = {*TABLES_AND_FIGURES, "study"}

@@ -341,6 +341,16 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
     return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
 
 
+def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
+    """What each metric can and cannot see; with --output, a table, counterexamples and figures."""
+    from . import metrics
+    from .properties import examine, table, write
+
+    chosen = {entry.name: entry for entry in map(metrics.metric, args.metric)}
+    verdicts = examine(chosen or metrics.REGISTRY)
+    return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
+
+
 def factory(args: argparse.Namespace) -> dict[str, Any]:
     """One model of a factory, trained and measured; without --model the tables and the figures, from its models."""
     from . import recovery
@@ -523,6 +533,15 @@ def _parser() -> argparse.ArgumentParser:
         simulate,
         config={"required": True, "type": Path, "help": "the simulation's config"},
         cell={"help": "metric/words/bias"},
+    )
+    command(
+        properties,
+        metric={"action": "append", "default": [], "help": "only this one; may be given again"},
+        output={
+            "type": Path,
+            "metavar": "DIR",
+            "help": "write properties.csv, counterexamples.json, properties.md and the figures there",
+        },
     )
     command(
         factory,

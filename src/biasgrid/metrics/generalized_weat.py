@@ -49,6 +49,7 @@ METRICS = (
         template=("k", "k"),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        groups="attributes",
         resampled=_resampled,
         reference="Swinger, De-Arteaga, Heffernan, Leiserson, Kalai. What are the biases in my word embedding? "
         "AIES 2019",

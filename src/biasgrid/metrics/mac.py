@@ -54,6 +54,7 @@ METRICS = (
         template=("n", "n"),
         range=(0.0, 2.0),
         neutral=1.0,
+        groups="attributes",
         resampled=_resampled,
         check=_check,
         no_test="MAC is a mean over the words of all target sets: it stays what it is when they change sets",

@@ -428,6 +428,7 @@ METRICS = (
         template=("n", 2),
         range=(0.0, np.inf),
         neutral=0.0,
+        groups="attributes",
         seeded=True,
         resampled=_resampled,
         exchanged="attributes",

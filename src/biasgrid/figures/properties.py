@@ -1,0 +1,331 @@
+"""Figures of the metrics' properties: the matrix, and what each metric cannot see, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Patch, Rectangle
+
+from ..properties import (
+    CATALOGUE,
+    NO,
+    NOT_REFUTED,
+    ORDERED,
+    PROPERTIES,
+    SET,
+    UNDEFINED,
+    WORD,
+    YES,
+    Setting,
+    Verdict,
+    by_row,
+)
+from .grid import (
+    BOLD,
+    GREY,
+    LESS_LIGHT,
+    MARGIN,
+    MODEL_COLOURS,
+    MORE_LIGHT,
+    NORMAL,
+    PAGE,
+    SMALL,
+    _axes,
+    _fitted,
+    _lines,
+    _page,
+    _styled,
+    _width,
+    _wrapped,
+)
+
+COLOURS = {YES: LESS_LIGHT, NOT_REFUTED: "#DDEBF7", NO: MORE_LIGHT, UNDEFINED: "#D9D9D9"}
+MEANING = {
+    YES: "yes: there is a proof",
+    NOT_REFUTED: "not refuted: no counterexample found",
+    NO: "no: there is a counterexample",
+    UNDEFINED: "no value where one must be",
+}
+GROUPS = [MODEL_COLOURS[0], MODEL_COLOURS[1], MODEL_COLOURS[2]]
+NAMES = "ABC"
+TITLE = 7.5
+# what a counterexample shows, in the order in which a panel says it
+SHOWS = {
+    "skew": "skew unseen",
+    "stereotype": "stereotype unseen",
+    "blind": "bias unseen",
+    "alarm": "not neutral, without bias",
+    "defined": "no value",
+}
+
+
+@_styled
+def matrix(verdicts: Sequence[Verdict]) -> Figure:
+    """Metrics by properties: what each can and cannot see. Rows of one word and of sets of words."""
+    rows = by_row(verdicts)
+    names = {label: _wrapped(label, 24) for label, _ in rows}
+    left = max(_width(name, NORMAL) for name in names.values()) + 0.12
+    of = max(_width(level, SMALL) for level in (WORD, SET)) + 0.12
+    cell, high = 0.86, 0.235
+    heads = {name: _wrapped(text, 16) for name, text in PROPERTIES.items()}
+    head = max(map(_lines, heads.values())) * 0.12 + 0.1
+    note = (
+        "Words have bias where they are nearer (mean cosine) to one group than to another. Bold: also a theorem of "
+        "Schroeder et al. (2021). One word: the metric of a single word. Empty: the question makes no sense there. "
+        "If ordered: where no word of the second set leans more to the first group than any of the first set."
+    )
+    there = {v.holds for v in verdicts}
+    legend = [
+        (MEANING[holds], Patch(facecolor=colour)) for holds, colour in COLOURS.items() if holds in there
+    ]
+    across = left + of + len(heads) * cell
+    gaps = 0.05 * len(names)
+    figure, top = _page(
+        "What metrics can and cannot see",
+        note,
+        legend,
+        across + 2 * MARGIN,
+        head + len(rows) * high + gaps + 0.1,
+    )
+    axes = _axes(figure, MARGIN, top, across, head + len(rows) * high + gaps)
+    axes.set(xlim=(0, across), ylim=(head + len(rows) * high + gaps, 0))
+    axes.axis("off")
+    for i, text in enumerate(heads.values()):
+        x = left + of + (i + 0.5) * cell
+        axes.text(x, head - 0.05, text, ha="center", va="bottom", size=SMALL, linespacing=1.15)
+    y, before = head, None
+    for (label, level), row in rows.items():
+        if label != before:
+            y += 0.05
+            levels = sum(other == label for other, _ in rows)
+            axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.15)
+            before = label
+        axes.text(left, y + high / 2, level, va="center", size=SMALL, color=GREY)
+        for i, name in enumerate(heads):
+            if (verdict := row.get((name, ""))) is None:
+                continue
+            x = left + of + i * cell
+            colour = COLOURS[verdict.holds]
+            axes.add_patch(Rectangle((x + 0.015, y + 0.015), cell - 0.03, high - 0.03, facecolor=colour))
+            text = {UNDEFINED: "no value"}.get(verdict.holds, verdict.holds)
+            weight = "bold" if verdict.paper else "normal"
+            ordered = row.get((name, ORDERED))
+            middle = y + high / 2
+            if ordered and ordered.holds != verdict.holds:
+                # the condition's own colour, in the right part of the cell
+                part = 0.56
+                patch = Rectangle(
+                    (x + (1 - part) * cell, y + 0.015),
+                    part * cell - 0.015,
+                    high - 0.03,
+                    facecolor=COLOURS[ordered.holds],
+                )
+                axes.add_patch(patch)
+                axes.text(
+                    x + (1 - part / 2) * cell,
+                    middle,
+                    "if ordered",
+                    ha="center",
+                    va="center",
+                    size=6,
+                    weight=weight,
+                )
+                axes.text(
+                    x + (1 - part) / 2 * cell,
+                    middle,
+                    text,
+                    ha="center",
+                    va="center",
+                    size=SMALL,
+                    weight=weight,
+                )
+            else:
+                axes.text(x + cell / 2, middle, text, ha="center", va="center", size=SMALL, weight=weight)
+        y += high
+    return figure
+
+
+@_styled
+def counterexamples(verdicts: Sequence[Verdict]) -> Figure:
+    """The groups and words of every counterexample of sets of words, a panel each, with the values that metrics give
+    there; below, the ranges of metrics whose values do not compare."""
+    panels, ranges = _panels(verdicts), [v for v in verdicts if v.property == "comparable" and v.holds == NO]
+    ranges = [v for v in ranges if v.level == SET]
+    columns = 4
+    width = PAGE[0] / columns
+    drawing = 1.3
+    gap = 0.16
+    titles = [_fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels]
+    said = [[_fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
+    starts = range(0, len(panels), columns)
+    heads = [0.125 * max(map(_lines, titles[i : i + columns])) + 0.05 for i in starts]
+    feet = [
+        max(sum(0.12 * _lines(x) + 0.02 for x in lines) for lines in said[i : i + columns]) for i in starts
+    ]
+    rows = [head + drawing + foot + 0.3 for head, foot in zip(heads, feet, strict=True)]
+    bars = 0.24
+    below = 0.5 + len(ranges) * 2 * bars * 0.62 + 0.1 if ranges else 0.0
+    note = (
+        "Arrows are the words of groups, dots the words that are measured; open dots are the second set of metrics "
+        "that take two. The circle has radius 1. Below each: metrics, with the value that they give there. Skew "
+        "(words lean one way), stereotype (words lean apart) or bias is unseen where that value is the neutral one."
+    )
+    legend = [
+        ("group A", Line2D([], [], color=GROUPS[0])),
+        ("group B", Line2D([], [], color=GROUPS[1])),
+        ("word", Line2D([], [], linestyle="", marker="o", color="black", markersize=4)),
+        (
+            "word of the second set",
+            Line2D([], [], linestyle="", marker="o", markerfacecolor="white", color="black", markersize=4),
+        ),
+    ]
+    figure, top = _page("What metrics cannot see: counterexamples", note, legend, PAGE[0], sum(rows) + below)
+    w, h = figure.get_size_inches()
+    for i, (setting, _) in enumerate(panels):
+        row, column = divmod(i, columns)
+        x, y = MARGIN + column * width, top + sum(rows[:row])
+        figure.text(x / w, 1 - y / h, titles[i], va="top", weight="bold", size=TITLE, linespacing=1.1)
+        y += heads[row]
+        _draw(_axes(figure, x, y, width - gap, drawing), setting)
+        y += drawing + 0.05
+        for line in said[i]:
+            figure.text(x / w, 1 - y / h, line, va="top", size=SMALL, linespacing=1.15)
+            y += 0.12 * _lines(line) + 0.02
+    if ranges:
+        _ranges(figure, top + sum(rows), ranges, below)
+    return figure
+
+
+def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
+    """Settings, and for each what is said of the metrics that it is a counterexample of."""
+    shown: dict[str, tuple[Setting, dict[str, list[str]]]] = {}
+    refuted = {
+        (v.label, v.property): v.example.settings[0].name for v in verdicts if v.level == SET and v.example
+    }
+    for v in verdicts:
+        if v.level != SET or not v.example or v.condition or v.property not in ("trustworthy", *SHOWS):
+            continue
+        setting, kind = v.example.settings[0], v.property
+        if kind == "trustworthy":
+            # said already where it is skew or stereotype that is not seen
+            if setting.name in (refuted.get((v.label, "skew")), refuted.get((v.label, "stereotype"))):
+                continue
+            kind = "blind" if setting.truth.bias > 1e-9 else "alarm"
+        (value,) = v.example.values[0]
+        number = "" if isnan(value) else f" {_short(value)}"
+        shown.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
+            f"{v.label}{number}".replace(" ", "\N{NO-BREAK SPACE}")
+        )
+    order = {setting.name: i for i, setting in enumerate(CATALOGUE)}
+    return [
+        (setting, [f"{SHOWS[kind]}: {', '.join(said[kind])}" for kind in SHOWS if kind in said])
+        for setting, said in sorted(shown.values(), key=lambda panel: order.get(panel[0].name, len(order)))
+    ]
+
+
+def _short(value: float) -> str:
+    return f"{value if abs(value) > 1e-9 else 0.0:.2g}".replace("-", "−")
+
+
+def _draw(axes: Axes, setting: Setting) -> None:
+    """Groups and words in the plane; in space, seen along the third axis."""
+    everything = np.concatenate([*setting.groups, *setting.words])[:, :2]
+    reach = max(np.abs(everything).max(), 1.0) * 1.35
+    axes.set_aspect("equal")
+    axes.set(xlim=(-reach * 1.2, reach * 1.2), ylim=(-reach, reach))
+    axes.axis("off")
+    axes.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor="#CCCCCC", linewidth=0.6))
+    axes.plot(0, 0, "+", color="#BBBBBB", markersize=4, zorder=1)
+    for group, colour, name in zip(setting.groups, GROUPS, NAMES, strict=False):
+        for row, many in _counted(group):
+            axes.annotate(
+                "",
+                row[:2],
+                (0, 0),
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": colour,
+                    "linewidth": 1.3,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+                zorder=2,
+            )
+            label = name if many == 1 else f"{name} ×{many}"
+            occupied = any(np.allclose(row, other) for other in np.concatenate(setting.words))
+            # beyond a dot that is there; and not on the other group's label
+            turned = name == "B" and any(np.allclose(row, other) for other in setting.groups[0])
+            _beside(axes, row, reach, label, colour, 0.14 + 0.1 * occupied + 0.05 * (many > 1), turned)
+    for words, filled in zip(setting.words, (True, False), strict=False):
+        for row, many in _counted(words):
+            shared = any(np.allclose(row, other) for other in setting.words[0])
+            # a word that stands in both sets is a ring around a dot
+            size = 7.5 if not filled and shared else 4.5
+            axes.plot(
+                *row[:2],
+                "o",
+                markersize=size,
+                markerfacecolor="black" if filled else "none" if shared else "white",
+                markeredgecolor="black",
+                markeredgewidth=0.8,
+                zorder=4 if filled else 3,
+            )
+            if many > 1 and filled:
+                _beside(axes, row, reach, f"×{many}", "black", 0.2, across=True)
+
+
+def _counted(rows: np.ndarray) -> list[tuple[np.ndarray, int]]:
+    found: dict[tuple[float, ...], int] = {}
+    for row in rows.round(9) + 0.0:
+        found[tuple(row)] = found.get(tuple(row), 0) + 1
+    return [(np.array(row), many) for row, many in found.items()]
+
+
+def _beside(axes, row, reach: float, text: str, colour: str, off: float, across: bool = False) -> None:
+    """A label beyond the end of a vector, or beside it."""
+    direction = row[:2] / (np.linalg.norm(row[:2]) or 1.0)
+    if across:
+        direction = np.array([-direction[1], direction[0]])
+    x, y = row[:2] + off * reach * direction
+    axes.text(x, y, text, color=colour, size=SMALL, ha="center", va="center", zorder=5)
+
+
+def _ranges(figure: Figure, top: float, verdicts: Sequence[Verdict], height: float) -> None:
+    """Two ranges a metric: the smallest and largest value of any two words of unit length, of two pairs of groups."""
+    w, h = figure.get_size_inches()
+    figure.text(
+        MARGIN / w,
+        1 - (top + 0.02) / h,
+        "Values that do not compare: smallest and largest value of two words (a set) of length 1, between two groups",
+        va="top",
+        weight="bold",
+        size=TITLE,
+    )
+    left = max(_width(v.label, SMALL) for v in verdicts) + 0.2
+    names = max(_width(s.name, SMALL) for v in verdicts for s in v.example.settings) + 0.2
+    axes = _axes(figure, MARGIN + left, top + 0.25, PAGE[0] - left - names - 0.5, height - 0.6)
+    for i, v in enumerate(verdicts):
+        axes.text(
+            -0.02, i, v.label, transform=axes.get_yaxis_transform(), ha="right", va="center", size=SMALL
+        )
+        scale = max(abs(x - v.neutral) for pair in v.example.values for x in pair) or 1.0
+        for j, (setting, (low, high)) in enumerate(zip(v.example.settings, v.example.values, strict=True)):
+            y = i - 0.2 + 0.4 * j
+            ends = [(low - v.neutral) / scale, (high - v.neutral) / scale]
+            axes.plot(ends, [y, y], color=GREY if j else "black", linewidth=1.6, marker="|", markersize=5)
+            axes.text(
+                1.03,
+                y,
+                f"{_short(low)} to {_short(high)}: {setting.name}",
+                transform=axes.get_yaxis_transform(),
+                va="center",
+                size=6,
+            )
+    axes.axvline(0, color="#BBBBBB", linewidth=0.6, zorder=0)
+    axes.set(ylim=(len(verdicts) - 0.4, -0.6), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
+    axes.set_xticklabels(["neutral"])
