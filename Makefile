@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm debias text8 replications $(REPLICATIONS) full simulation properties test cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties test cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -16,6 +16,11 @@ study: .venv/installed
 
 study-npm: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
+
+# the embedded study with the metrics that WEFE lacks
+all-metrics: .venv/installed
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_all_metrics.yaml --quiet rules
+	@echo "figures: results/all_metrics/figures   tables: results/all_metrics/*.csv"
 
 # sweeney's own vectors are an npm package: without npm, the study has the others
 sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
@@ -33,6 +38,11 @@ full: .venv/installed
 simulation: .venv/installed
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --quiet rules
 	@echo "figures: results/simulation/figures   table: results/simulation/simulation.csv"
+
+# How well does each metric recover a bias that is known? docs/factory.md
+factory: .venv/installed
+	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --quiet rules
+	@echo "figures: results/factory/figures   tables: results/factory/*.csv"
 
 # Which metric sees what: computed, with counterexamples. docs/properties.md
 properties: .venv/installed
@@ -54,6 +64,7 @@ lint: .venv/installed
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --lint
+	$(BIN)/snakemake --snakefile workflow/factory.smk --lint
 
 install: .venv/installed
 

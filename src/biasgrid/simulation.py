@@ -171,7 +171,10 @@ def simulate(simulation: Simulation, cell: Cell) -> None:
     metric = metrics.metric(spec["metric"])
     drawn = metric, Population(**spec["population"]), spec["words"], spec["bias"], spec["params"]
     streams = [np.random.default_rng([spec["seed"], stream]) for stream in range(2)]
-    null = {"reason": metric.no_test} if metric.no_test else under_null(*drawn, streams[0], **spec["null"])
+    reason = metric.no_test
+    if metric.null and spec["bias"]:
+        reason = f"no exchange of words makes {metric.null_name} of groups that differ"
+    null = {"reason": reason} if reason else under_null(*drawn, streams[0], **spec["null"])
     found = coverage(*drawn, streams[1], **spec["coverage"])
     record = {**spec, "null": null, "settings": spec["coverage"], "found": found}
     write_text(simulation.cell_file(cell), dumps(as_finite(record)) + "\n")
