@@ -22,6 +22,7 @@ from biasgrid.files import write_text
 from biasgrid.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
+SUBSET = "word2vec-google-news-300-subset"
 SAME = f"{MODEL}/none/same/occupations"
 STEREOTYPES = ROOT / "data" / "ratings" / "bolukbasi_professions.csv"
 
@@ -42,12 +43,22 @@ def shipped(folder, **changes):
 def study(tmp_path_factory):
     """The shipped study with its cells and the tables that are made of them, without what is inferred."""
     made = shipped(tmp_path_factory.mktemp("same"), inference={}, null_distributions=[])
-    fetch(MODEL, made.models[MODEL]["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
-    build_store(MODEL, made.models[MODEL], made.embeddings)
+    for name, model in made.models.items():
+        fetch(name, model["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
+        build_store(name, model, made.embeddings)
     for cell in made.cells.values():
         write_text(made.query_file(cell.query), made.queries[cell.query].to_json())
         compute_cell(made, cell)
-    for name in ("scores", "aggregates", "rankings", "correlations", "directions", "words", "ratings"):
+    for name in (
+        "scores",
+        "aggregates",
+        "rankings",
+        "correlations",
+        "contrasts",
+        "directions",
+        "words",
+        "ratings",
+    ):
         tables.make(made, name)
     return made
 
@@ -85,7 +96,7 @@ def test_every_number_of_other_code_comes_out(study):
 
 def test_words_are_those_of_the_cells(study, unit):
     """cos with the difference of the groups' means, by hand: the extremes of both poles as printed."""
-    words = table(study, "words")
+    words = table(study, "words").query("model == @MODEL")
     male, female = (unit(s.words).mean(axis=0) for s in study.queries["occupations"].target_sets)
     axis = (male - female) / np.linalg.norm(male - female)
     mine = words[(words["metric"] == "same") & (words["detail"] == "bias")].set_index("word")["value"]
@@ -293,3 +304,56 @@ def test_published_numbers_of_ratings_need_a_query(tmp_path):
         )
     with pytest.raises(BiasgridError, match="'rating_pearson' needs a query"):
         comparison.read([path])
+
+
+def test_three_groups_have_contrasts_and_components(study):
+    """SAME, one religion against the two others, and an occupation's components, by least squares and by hand."""
+    model = study_store(study.embeddings, SUBSET, study.models[SUBSET])
+
+    def of(words):
+        rows = model.rows(words)
+        found = model.vectors[rows[rows >= 0]].astype(float)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    query = study.queries["religions"]
+    groups = [of(s.words) for s in query.target_sets]
+    occupations = of(query.attribute_sets[0].words)
+    assert [len(g) for g in groups] == [5, 5, 5]
+    assert len(occupations) == 257
+    means = np.array([g.mean(axis=0) for g in groups])
+    differences = (means[1:] - means[0]).T
+    projected = differences @ np.linalg.lstsq(differences, occupations.T, rcond=None)[0]
+    expected = np.linalg.norm(projected, axis=0)
+    scores = table(study, "scores").query("query == 'Judaism, Christianity and Islam wrt Occupations'")
+    value = scores.set_index("metric")["value"]
+    assert value["same"] == pytest.approx(expected.mean(), abs=1e-7)
+
+    words = table(study, "words").query("metric == 'same' and model == @SUBSET and word == 'nurse'")
+    words = words[words["query"] == "Judaism, Christianity and Islam wrt Occupations"]
+    components = words[words["detail"] == "components"].set_index("column")["value"]
+    nurse = of(["nurse"])[0]
+    first = differences[:, 0] / np.linalg.norm(differences[:, 0])
+    assert components["component 1"] == pytest.approx(nurse @ first, abs=1e-7)
+    place = [w for w in query.attribute_sets[0].words if model.rows([w])[0] >= 0].index("nurse")
+    assert np.hypot(*components) == pytest.approx(expected[place], abs=1e-7)
+
+    contrasts = table(study, "contrasts").query("metric == 'same' and words == '(all)'")
+    contrasts = contrasts[contrasts["query"] == "Judaism, Christianity and Islam wrt Occupations"]
+    contrasts = contrasts.set_index(["first", "second", "quantity"])["value"]
+    assert {pair[:2] for pair in contrasts.index} == {
+        ("Judaism", "Christianity"),
+        ("Judaism", "Islam"),
+        ("Christianity", "Islam"),
+        ("Judaism", "(others)"),
+        ("Christianity", "(others)"),
+        ("Islam", "(others)"),
+    }
+    skews = []
+    for i, s in enumerate(query.target_sets):
+        rest = np.concatenate([g for j, g in enumerate(groups) if j != i])
+        axis = groups[i].mean(axis=0) - rest.mean(axis=0)
+        b = occupations @ axis / np.linalg.norm(axis)
+        skews.append(b.mean())
+        assert contrasts[s.name, "(others)", "skew"] == pytest.approx(b.mean(), abs=1e-7)
+        assert contrasts[s.name, "(others)", "stereotype"] == pytest.approx(b.std(), abs=1e-7)
+    assert value["same_skew_rest"] == pytest.approx(max(skews, key=abs), abs=1e-7)
