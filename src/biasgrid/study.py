@@ -34,7 +34,7 @@ TABLES = (
     "rank_intervals",
     "order",
 )
-TABLES += ("contrasts", "directions", "words", "ratings", "analogies", "analogy_summary")
+TABLES += ("scalars", "contrasts", "directions", "words", "ratings", "analogies", "analogy_summary")
 TABLES += ("comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them

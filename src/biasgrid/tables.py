@@ -16,6 +16,7 @@ from .study import UNTOUCHED, Study
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
+SCALARS = [*SCORES[:5], "quantity", "value"]
 CONTRASTS = [*SCORES[:5], "first", "second", "words", "quantity", "value"]
 WORDS = [*SCORES[:5], "set", "word", "detail", "column", "value"]
 DIRECTIONS = ["criterion", "query", "model", "debias", "direction_a", "direction_b", "angle"]
@@ -75,6 +76,18 @@ def contrasts(cells: Iterable[Path]) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=CONTRASTS).drop_duplicates(CONTRASTS[:-1])
     return table.sort_values(CONTRASTS[:-1], ignore_index=True).astype({"value": "float64"})
+
+
+def scalars(cells: Iterable[Path]) -> pd.DataFrame:
+    """What metrics say besides their value (Direct Bias: what random directions score, and the ratio to it): a row a
+    number. Raises BiasgridError for a file that is no cell."""
+    rows = [
+        (*key, quantity, value)
+        for key, _, result in results(cells)
+        for quantity, value in result["scalars"].items()
+    ]
+    table = pd.DataFrame(rows, columns=SCALARS).drop_duplicates(SCALARS[:-1])
+    return table.sort_values(SCALARS[:-1], ignore_index=True).astype({"value": "float64"})
 
 
 def words(cells: Iterable[Path]) -> pd.DataFrame:
@@ -284,6 +297,7 @@ def make(study: Study, name: str) -> int:
         "influence": lambda: uncertainty.influence(inferences()),
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
+        "scalars": lambda: scalars(map(study.cell_file, study.cells.values())),
         "contrasts": lambda: contrasts(map(study.cell_file, study.contrasting)),
         "analogies": lambda: analogy.table(map(study.evaluation_file, study.questioned)),
         "analogy_summary": lambda: analogy.summary(map(study.evaluation_file, study.questioned)),

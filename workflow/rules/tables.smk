@@ -116,6 +116,19 @@ rule order:
         step("order", log[0], tables.make, STUDY, "order")
 
 
+# what metrics say besides their value
+rule scalars:
+    input:
+        cells=rules.scores.input.cells,
+        code=source("tables.py"),
+    output:
+        f"{RESULTS}/scalars.csv",
+    log:
+        f"{LOGS}/scalars.txt",
+    run:
+        step("scalars", log[0], tables.make, STUDY, "scalars")
+
+
 rule contrasts:
     input:
         cells=[str(STUDY.cell_file(cell)) for cell in STUDY.contrasting],
