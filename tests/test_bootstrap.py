@@ -391,6 +391,32 @@ def test_samples_of_a_large_set_stay_in_the_range(tmp_path):
     assert samples.max() <= 1
 
 
+@pytest.mark.parametrize("name", ["weat_es", "sc_weat"])
+def test_the_range_of_an_effect_size_is_that_of_sets_of_their_sizes(tmp_path, name):
+    """Three words against thirty can be 33 / sqrt(90) standard deviations apart, and are more than two here: neither
+    samples nor the interval end at 2, where those of sets of one size do."""
+    rng = np.random.default_rng(8)
+    angles = np.radians(
+        np.concatenate([rng.normal(0, 3, 3), rng.normal(90, 6, 250), rng.normal(-10, 8, 250)])
+    )
+    words = [f"w{i}" for i in range(len(angles))]
+    model = make_store(tmp_path, words, np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    few, many, others = words[:3], words[3:253], words[253:]
+    if name == "weat_es":
+        query = Query.of([few, many], [others[:5], others[5:9] + many[:5]])
+    else:
+        query = Query.of([few, many[:30]], [others])
+    (result,), samples = infer_query(metrics.REGISTRY[name], query, model, bootstrap={"draws": 300})
+    sets = [find("words", s.words, model, WordOptions()).vectors for s in query.target_sets]
+    first, second = (len(s) for s in sets)
+    end = (first + second) / math.sqrt(first * second)
+    assert 2 < abs(result["value"]) < end
+    assert np.median(samples) == pytest.approx(result["value"], rel=0.1)
+    low, high = result["bootstrap"]["jackknife"]
+    assert (low + high) / 2 == pytest.approx(result["value"])
+    assert -end <= samples.min() <= samples.max() <= end
+
+
 def test_a_large_set_is_drawn_alike_for_models_that_lack_words(tmp_path):
     words = [f"w{i}" for i in range(500)]
     rows = np.random.default_rng(6).normal(size=(len(words), 8))

@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from biasgrid import metrics
 from biasgrid.cli import main
-from biasgrid.factory import Factory, Templates, angle, corpus, plan, train, trainer_parameters
+from biasgrid.factory import Factory, Templates, angle, corpus, make, plan, train, trainer_parameters
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.recovery import percentage_difference
 
@@ -31,7 +31,7 @@ TINY = {
     "metrics": {
         "weat": {"groups": "attributes", "truth": "sd"},
         "mac": {"groups": "attributes", "words": "targets_eval"},
-        "rnsb": {"params": {"n_iterations": 2}},
+        "rnsb": {"groups": "targets", "params": {"n_iterations": 2}},
     },
 }
 
@@ -280,3 +280,19 @@ def test_the_committed_config_has_the_papers_grid():
     """11 means by 6 standard deviations by 5 replicates."""
     committed = Factory.read(ROOT / "config" / "factory.yaml")
     assert sum(model.trainer == "ppmi" for model in committed.models.values()) == 330
+
+
+def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch):
+    """Of the roles that the config gives it: RNSB has none of two pronouns a side, of which none can be held out."""
+    monkeypatch.chdir(ROOT)
+    committed = yaml.safe_load((ROOT / "config" / "factory.yaml").read_text()) | {"results": str(tmp_path)}
+    factory = Factory.of(committed)
+    model = factory.models["ppmi/0.5/0.35/1"]
+    make(factory, model)
+    measured = json.loads(factory.model_file(model).read_text())["measured"]
+    assert {name: found["status"] for name, found in measured.items()} == dict.fromkeys(
+        metrics.REGISTRY, "ok"
+    )
+    # as docs/factory.md says, these get occupations in two sets
+    two = {name for name, entry in factory.config["metrics"].items() if entry["split"]}
+    assert two == {"weat", "weat_es", "rnsb", "generalized_weat", "indirect_bias"}

@@ -298,6 +298,26 @@ def test_what_is_not_singled_out_is_undefined():
     assert np.isnan(value("generalized_weat", [a, 0 * b], [a, b]))
 
 
+@pytest.mark.parametrize("groups", [2, 3])
+def test_what_is_left_of_a_group_that_cancels_out_is_no_direction(groups):
+    """Three vectors at 120 degrees: their sum is 0 but for rounding, which has no direction to be scaled up."""
+    fan, *others = (
+        np.stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))], axis=1)
+        for degrees in ([0, 120, 240], [10, 20, 30], [50, 70, 100])
+    )
+    sets, words = [fan, *others[: groups - 1]], np.array([[1.0, 2.0]])
+    assert 0 < np.linalg.norm(fan.sum(axis=0)) < 1e-12
+    assert np.isnan(value("direct_bias", sets, [words], direction="sum"))
+    metric = metrics.metric("direct_bias").under({"direction": "sum"})
+    with np.errstate(all="ignore"):
+        statistic = metric.resampled(np.concatenate(sets), words, direction="sum")
+        assert np.isnan(
+            statistic(list(np.kron(np.eye(groups), np.ones((1, 3)))[:, None]), [np.ones((1, 1))])
+        ).all()
+    # the difference of means is there
+    assert value("direct_bias", sets, [words], direction="mean") > 0
+
+
 # many samples at once
 
 SAMPLED = [

@@ -206,6 +206,36 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
     assert table.loc["rnd", 4, 0, "percentile_covers_expected"]["repetitions"] == 6
 
 
+def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
+    """Where the groups are attribute sets, it is their words that are biased and exchanged; the sum of components of
+    the authors' code has no short cut, and no value of words that have weights."""
+    monkeypatch.chdir(tmp_path)
+    simulated = {
+        "benchmark": {"metric": "same", "params": {"orientation": "wefe_benchmark"}},
+        "legacy": {"metric": "same", "params": {"legacy_l1": True}},
+    }
+    sides, draw = {}, Population.draw
+
+    def drawn(self, metric, words, bias, rng):
+        sets = draw(self, metric, words, bias, rng)
+        if words == 50 and bias:
+            sides.setdefault(metric.groups, [s[:, 0].mean() for side in sets for s in side])
+        return sets
+
+    monkeypatch.setattr(Population, "draw", drawn)
+    made = Simulation.of(TINY | {"metrics": simulated, "words": [50], "bias": [2]})
+    for cell in made.cells.values():
+        simulation.simulate(made, cell)
+    # target sets, then attribute sets
+    assert sides["attributes"][2] - sides["attributes"][3] == pytest.approx(2, abs=0.3)
+    assert sides["targets"][0] - sides["targets"][1] == pytest.approx(2, abs=0.3)
+    found = {
+        cell.metric: json.loads(made.cell_file(cell).read_text())["found"] for cell in made.cells.values()
+    }
+    assert found["legacy"]["all_words"] is None
+    assert 0 < found["benchmark"]["all_words"] < 1
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -219,6 +249,11 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
         (
             {"metrics": {"rnd": {"null": {"draws": 1}}}},
             "metrics: rnd: null.draws: 1 is less than the minimum of 2",
+        ),
+        ({"metrics": {"gipe": {}}}, "metrics: gipe: it is of more than its words' vectors"),
+        (
+            {"metrics": {"near": {"metric": "semaxis", "params": {"neighbours": 3}}}},
+            "metrics: near: it is of more than its words' vectors",
         ),
         ({"null": {"draw": 5}}, "null: Additional properties are not allowed ('draw' was unexpected)"),
     ],

@@ -59,7 +59,9 @@ def axes(
         rows = rows - rows.mean(axis=0) if centred else rows
     else:
         means = np.stack([group.mean(axis=0) for group in groups])
-        means = unit(means) if direction == SUM else means
+        if direction == SUM:
+            # what is left of words that cancel out is rounding, and no direction
+            means = unit(np.where(np.linalg.norm(means, axis=1, keepdims=True) > FLAT, means, np.nan))
         rows = means[1:] - means[0]
     if not np.isfinite(rows).all():
         return undefined

@@ -1,5 +1,7 @@
 """Vector arithmetic that several metrics share. Everything is float64."""
 
+import math
+
 import numpy as np
 
 # shorter differences of unit vectors are rounding noise, alone or relative to the longest of several
@@ -61,3 +63,11 @@ def projections(differences: np.ndarray, among: np.ndarray, across: np.ndarray) 
     inverse = np.linalg.pinv(gram, rcond=flat, hermitian=True)
     squares = np.einsum("sgw,sgh,shw->sw", onto, inverse, onto, optimize=True)
     return np.sqrt(squares.clip(min=0)) / np.where(longest > FLAT, 1.0, np.nan)[:, None]
+
+
+def effect_size_range(first: int, second: int, ddof: int) -> tuple[float, float]:
+    """The range of a difference of two means, of so many values each, divided by the standard deviation of them all:
+    its ends are reached where all of the first have one value, and all of the second another."""
+    size = first + second
+    end = math.sqrt(size * (size - ddof) / (first * second))
+    return -end, end

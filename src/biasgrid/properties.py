@@ -362,7 +362,9 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     ("semaxis", "", None): {
         "comparable": "cos(w, V) is 1 along the axis and -1 against it, wherever it points"
     },
-    ("rnsb", "holdout: false", SET): {"defined": "the classifier's probabilities are above 0"},
+    ("rnsb", "holdout: false", SET): {
+        "defined": "the classifier's probabilities are above 0, of vectors that are not so long that they round to it"
+    },
 }
 
 

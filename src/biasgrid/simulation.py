@@ -114,7 +114,11 @@ class Simulation:
         for key, entry in config["metrics"].items():
             place = f"{where}: metrics: {key}"
             try:
-                metrics.metric(entry.get("metric", key)).check_parameters(entry["params"])
+                metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
+                if metric.of_model:
+                    raise BiasgridError(
+                        "it is of more than its words' vectors, and there is no model around these"
+                    )
             except BiasgridError as error:
                 raise BiasgridError(f"{place}: {error}") from None
             for part in ("null", "coverage"):
@@ -168,7 +172,7 @@ class Simulation:
 def simulate(simulation: Simulation, cell: Cell) -> None:
     """Write a cell's file: its p-values where there is nothing to find, and what its intervals cover."""
     spec = json.loads(cell.spec)
-    metric = metrics.metric(spec["metric"])
+    metric = metrics.metric(spec["metric"]).under(spec["params"])
     drawn = metric, Population(**spec["population"]), spec["words"], spec["bias"], spec["params"]
     streams = [np.random.default_rng([spec["seed"], stream]) for stream in range(2)]
     reason = metric.no_test

@@ -215,7 +215,7 @@ def infer_query(
                     samples[place], sampled.value, sampled.by_set, bootstrap["level"]
                 )
                 # it is as long on both sides, wherever the metric's range ends
-                low, high = metric.range
+                low, high = sampled.range
                 ends = min(low, sampled.value), max(high, sampled.value)
                 found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *ends).tolist()
             if sensitivity is not None:
@@ -280,6 +280,7 @@ class Sampled:
     statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
     units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
     places     and where these words stand in the set as given
+    range      the interval that values lie in, of sets of so many words
     null       draws values of the metric's own null hypothesis, where it has one (`Metric.null`)
     """
 
@@ -291,6 +292,7 @@ class Sampled:
     statistic: Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]
     units: list[np.ndarray]
     places: list[np.ndarray]
+    range: tuple[float, float]
     null: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
     @classmethod
@@ -322,8 +324,12 @@ class Sampled:
             *(np.unique(s.slots // variants(words), return_inverse=True) for s in (*targets, *attributes)),
             strict=True,
         )
+        sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
+        ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
         null = metric.null(*vectors, **parameters) if metric.null else None
-        return cls(metric, query, targets, attributes, value, statistic, list(units), list(places), null)
+        return cls(
+            metric, query, targets, attributes, value, statistic, list(units), list(places), ends, null
+        )
 
     @property
     def words(self) -> list[Sequence[str]]:
@@ -357,7 +363,7 @@ class Sampled:
             # one value for all where they differ in words that the metric does not look at
             values[start : start + rows] = self.statistic(*self._weights(block))
         shift = self.value - self.observed
-        return np.clip(values + shift, *self.metric.range) if self.metric.seeded else values
+        return np.clip(values + shift, *self.range) if self.metric.seeded else values
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
         """The value of each bootstrap sample (draws,).
@@ -379,7 +385,7 @@ class Sampled:
                 times = drawn_counts(words, places, draws, seed, groups=GROUPS)
                 linear += (1 - times) @ without * (1 - 1 / len(without))
         values = self.values(whole)
-        return np.clip(values + linear, *self.metric.range) if linear.any() else values + linear
+        return np.clip(values + linear, *self.range) if linear.any() else values + linear
 
     @cached_property
     def by_set(self) -> list[np.ndarray]:

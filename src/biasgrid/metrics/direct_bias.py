@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from .. import directions
 from .. import orientation as roles
 from ..errors import BiasgridError
-from ..geometry import projections, unit, weighted_mean
+from ..geometry import FLAT, projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
 # numbers that are in memory at a time: 8 MB of float64
@@ -128,7 +128,8 @@ def _resampled(
         means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
         if direction == directions.SUM:
             lengths = [np.sqrt(np.vecdot(mean @ among, mean).clip(min=0)) for mean in means]
-            means = [mean / length[:, None] for mean, length in zip(means, lengths, strict=True)]
+            lengths = [np.where(length > FLAT, length, np.nan)[:, None] for length in lengths]
+            means = [mean / length for mean, length in zip(means, lengths, strict=True)]
         differences = np.stack(np.broadcast_arrays(*(mean - means[0] for mean in means[1:])), axis=1)
         return np.minimum(projections(differences, among, across), 1.0)
 

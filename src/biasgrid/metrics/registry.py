@@ -61,6 +61,8 @@ class Metric:
     template   how many target and attribute sets it takes; "n" is any number from one on, "k" any from two on, the
                same on both sides where both are "k"
     range      the closed interval its values lie in
+    sized      that interval where it depends on how large the sets are, `range` being that of sets of one size:
+               (sizes of the target sets, sizes of the attribute sets, **parameters) -> range
     neutral    the value that means no bias; rankings go by the distance from it
     groups     which side holds the (protected) groups that words of the other side are near to or not
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
@@ -101,6 +103,7 @@ class Metric:
     groups: Literal["targets", "attributes"] = "targets"
     paired: bool = False
     seeded: bool = False
+    sized: Callable[..., tuple[float, float]] | None = None
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
     no_test: str = ""

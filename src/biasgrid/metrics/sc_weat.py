@@ -3,14 +3,14 @@ Narayanan, Science 2017), and NAS, the name under which the R package sweater ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import orientation as roles
 from ..errors import BiasgridError
-from ..geometry import cosines, mean_of_rows, weighted_mean
+from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -28,8 +28,9 @@ def sc_weat(
     groups of cos(w, x).
 
     Neutral value 0; positive: towards the first group. Words that lean opposite ways cancel. d(w) lies in
-    [-2, 2] where the groups have as many words and `ddof` is 0; it says how well the groups are told apart by
-    a word, and not how far they lie apart: two groups of one word each give 2 for any word. Undefined (NaN)
+    [-2, 2] where the groups have as many words, and may lie further out where they have not
+    (`geometry.effect_size_range`); it says how well the groups are told apart by a word, and not how far they
+    lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word. Undefined (NaN)
     for a word that is as near to all words of both groups, and for a zero vector.
 
     ddof         1: of a sample, with which Caliskan et al.'s printed effect sizes of WEAT come out (they
@@ -85,6 +86,13 @@ def _resampled(
     return statistic
 
 
+def _sized(
+    targets: Sequence[int], attributes: Sequence[int], *, orientation: str = roles.PAPER, ddof: int = 1
+) -> tuple[float, float]:
+    groups, _ = roles.groups_and_words(targets, attributes, orientation)
+    return effect_size_range(*groups, ddof)
+
+
 def _check(*, orientation: str = roles.PAPER, ddof: int = 1) -> None:
     roles.check(orientation)
     if type(ddof) is not int or ddof not in (0, 1):
@@ -107,6 +115,7 @@ METRICS = (
         range=(-2.0, 2.0),
         neutral=0.0,
         reference=f"{REFERENCE}, supplement (WEFAT); Toney, Caliskan. ValNorm. EMNLP 2021",
+        sized=_sized,
         resampled=_resampled,
         variant=_variant,
         word_bias="effect_size",
@@ -120,6 +129,7 @@ METRICS = (
         range=(-2.0, 2.0),
         neutral=0.0,
         reference=f"{REFERENCE}; Chan. sweater. JOSS 7(72), 2022",
+        sized=_sized,
         resampled=_resampled,
         variant=_variant,
         word_bias="effect_size",

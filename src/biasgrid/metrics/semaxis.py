@@ -27,8 +27,8 @@ def semaxis(
 
     Vectors keep their length, so that long ones count for more in an axis (the look-up's `normalize` changes
     that; with it SemAxis is SAME's skew). Range [-1, 1], neutral value 0; positive: towards the first group.
-    Words that lean opposite ways cancel. Undefined (NaN) where the groups have the same mean, and for a zero
-    vector.
+    Words that lean opposite ways cancel. Undefined (NaN) where the groups have the same mean, and for a word
+    whose vector is zero; in a group, such a vector is one of length 0 (with `neighbours`, undefined, too).
 
     orientation  which sets are the groups: see biasgrid.orientation
     neighbours   so many nearest neighbours (by cosine) of each word of the groups are averaged with it: the

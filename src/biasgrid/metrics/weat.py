@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ..errors import BiasgridError
-from ..geometry import cosines, mean_of_rows, weighted_mean, weighted_sum
+from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -42,7 +42,8 @@ def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: in
     """The effect size d: difference of the two mean associations, divided by the standard deviation over all words.
 
     `ddof` 0 (WEFE's and the default) or 1 (which gives Caliskan's printed values). Range [-2, 2] with ddof 0 and sets
-    of equal size; neutral value 0. Undefined (NaN) where all words have the same association.
+    of equal size, wider with sets of unequal size (`geometry.effect_size_range`); neutral value 0. Undefined (NaN)
+    where all words have the same association.
     """
     return weat(targets, attributes, return_effect_size=True, ddof=ddof)
 
@@ -70,6 +71,10 @@ def _resampled(
 
 def _es_resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 0) -> Callable:
     return _resampled(words, attributes, return_effect_size=True, ddof=ddof)
+
+
+def _es_sized(targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 0) -> tuple[float, float]:
+    return effect_size_range(*targets, ddof)
 
 
 def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> list[np.ndarray]:
@@ -121,6 +126,7 @@ METRICS = (
         neutral=0.0,
         groups="attributes",
         reference=REFERENCE,
+        sized=_es_sized,
         resampled=_es_resampled,
         check=_check,
     ),
