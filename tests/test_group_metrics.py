@@ -368,6 +368,20 @@ def test_samples_have_the_functions_values(name, parameters, groups):
         assert fast.tolist() == pytest.approx(slow.tolist(), rel=1e-9, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"k": 2}, {"legacy_centred": True}])
+def test_pairs_whose_words_have_changed_places(parameters):
+    metric = metrics.metric("direct_bias").under(parameters)
+    rng = np.random.default_rng(3)
+    words, attributes = rng.normal(size=(12, 8)) + 1, rng.normal(size=(5, 8))
+    times, swapped = rng.integers(1, 3, size=(30, 6)), rng.integers(2, size=(30, 6))
+    first = np.concatenate([times * (1 - swapped), times * swapped], axis=1).astype(float)
+    sets = [first, np.roll(first, 6, axis=1)], [np.ones((1, 5))]
+    fast = metric.resampled(words, attributes, **parameters)(*sets)
+    slow = one_by_one(metric, words, attributes, parameters)(*sets)
+    assert np.ptp(slow) > 0.01
+    assert fast.tolist() == pytest.approx(slow.tolist(), abs=1e-12)
+
+
 @pytest.mark.parametrize("apart", [1, 0.1, 1e-3])
 @pytest.mark.parametrize("d", [5, 300])
 @pytest.mark.parametrize(("name", "parameters"), [("same", {}), ("direct_bias", {"direction": "mean"})])

@@ -166,9 +166,13 @@ def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np
         w = weights[start : start + block]
         root, gram = np.sqrt(w), products
         if centred:
+            # a pair whose words have changed places has the other difference, also in the mean
+            first = groups[0][start : start + block]
+            sign = np.sign(first[:, :sets] - first[:, sets:])
             mean = w / w.sum(axis=1, keepdims=True)
-            off = mean @ products
-            gram = products - off[:, None] - off[:, :, None] + np.vecdot(off, mean)[:, None, None]
+            gram = sign[:, :, None] * products * sign[:, None]
+            off = np.einsum("si,sij->sj", mean, gram)
+            gram = gram - off[:, None] - off[:, :, None] + np.vecdot(off, mean)[:, None, None]
         squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
         lengths = np.sqrt(squares[:, ::-1].clip(min=0))
         following = lengths[:, k] if k < len(products) else 0.0
@@ -176,7 +180,7 @@ def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np
         top = (vectors[:, :, ::-1][:, :, :k] * root[:, :, None]).swapaxes(1, 2)
         top = top / np.where(defined[:, None], lengths[:, :k], np.nan)[:, :, None]
         if centred:
-            top = top - top.sum(axis=2, keepdims=True) * mean[:, None]
+            top = (top - top.sum(axis=2, keepdims=True) * mean[:, None]) * sign[:, None]
         sums = top @ contrasts
         ahead = np.vecdot(sums @ among, towards[start : start + block][:, None])
         found[start : start + block] = sums * np.where(ahead < 0, -1.0, 1.0)[:, :, None]
