@@ -739,6 +739,12 @@ def _page(
     return figure, top
 
 
+def _nothing(title: str, why: str) -> Figure:
+    """In place of a figure: why there is none. What one model lacks does not end a study of several."""
+    figure, _ = _page(title, f"Nothing to draw: {why}", [("", Patch(fill=False, linewidth=0))], PAGE[0], 0.0)
+    return figure
+
+
 def _figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
