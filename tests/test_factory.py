@@ -258,6 +258,16 @@ def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
     assert error.startswith(f"biasgrid: {path}: ")
 
 
+def test_a_detail_that_a_metric_does_not_have_is_one_line(tmp_path, capsys, monkeypatch):
+    path = write_config(tmp_path, TINY | {"metrics": {"mac": {"words": "target_eval"}}})
+    model = next(iter(Factory.read(path).models))
+    assert main(["factory", "--config", str(path), "--model", model]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("biasgrid: metrics: mac: words: it has no detail 'target_eval'; it has ")
+    assert error.count("\n") == 1
+    assert not Factory.read(path).model_file(Factory.read(path).models[model]).exists()
+
+
 def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write_config(tmp_path / "config", TINY)

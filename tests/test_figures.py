@@ -176,6 +176,22 @@ def test_ranking_bars_are_the_published_ranks():
     assert_readable(figure)
 
 
+def test_no_two_metrics_look_alike():
+    ranks = pd.DataFrame(
+        [
+            ("Overall", f"metric {i:02}", m, "none", rank, 0)
+            for i in range(19)
+            for rank, m in ((1.0, "a"), (2.0, "b"))
+        ],
+        columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"],
+    )
+    figure = figures.rankings(ranks, {})
+    drawn = [bars[0] for bars in figure.axes[0].containers]
+    for areas in (drawn, figure.legends[0].get_patches()):
+        assert len({(area.get_facecolor(), area.get_hatch()) for area in areas}) == len(areas) == 19
+    assert_readable(figure)
+
+
 def test_ranking_number_stands_in_its_segment():
     ranks = {f"model {i:02}": [float(1 + (5 * i + 3 * j) % 12) for j in range(4)] for i in range(12)}
     ranks["model 00"][0] = ranks["model 05"][0] = 1.5

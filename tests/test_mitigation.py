@@ -53,6 +53,9 @@ def test_before_and_after_of_every_measure(tmp_path):
             # another criterion, another model
             ("Religion", "q3", "weat", "m", "none", 7.0),
             ("Gender", "q1", "weat", "n", "none", 7.0),
+            # and one that the method is measured on, too
+            ("Occupations", "q4", "gipe", "m", "none", 0.04),
+            ("Occupations", "q4", "gipe", "m", "hard", 0.02),
         ),
         [
             evaluation(
@@ -69,13 +72,16 @@ def test_before_and_after_of_every_measure(tmp_path):
                 ("displacement", "mean_cosine_distance", 0.02, 100, "ok"),
             ),
         ],
-        {("Gender", "mac"): 1.0, ("Gender", "weat"): 0.0, ("Gender", "ripa"): 0.0, ("Religion", "mac"): 0.0},
+        {("Gender", "mac"): 1.0, ("Gender", "weat"): 0.0, ("Gender", "ripa"): 0.0, ("Religion", "mac"): 0.0}
+        | {("Occupations", "gipe"): 0.0},
     )
     assert list(table.columns) == mitigation.MITIGATION
     assert set(table["debias"]) == {"hard"}
+    assert set(table["criterion"]) == {"Gender", "Occupations"}
     rows = {row.measure: (row.group, row.before, row.after, row.n, row.status) for row in table.itertuples()}
     assert rows["mac"] == ("metric", pytest.approx(0.15), pytest.approx(0.055), 2, "ok")
     assert rows["weat"] == ("metric", 0.5, 0.2, 1, "ok")
+    assert rows["gipe"] == ("metric", 0.04, 0.02, 1, "ok")
     assert rows["direct_bias"] == ("direct", 0.08, 0.0, 258, "ok")
     assert rows["mean_cosine_distance"] == ("displacement", 0.0, 0.02, 100, "ok")
     missing = table.set_index("measure").loc[["ripa", "men"]]
@@ -319,6 +325,9 @@ def test_there_is_no_trade_off_without_a_measure_of_quality(root):
     }
     config["figures"] = ["mitigation"]
     assert set(Study.of(config, root=root).figures) == {"before-after-first"}
+    # a method may be measured on other criteria, too
+    config["debias"]["First"]["hard"]["criteria"] = ["First", "Second"]
+    assert set(Study.of(config, root=root).figures) == {"before-after-first", "before-after-second"}
 
 
 def test_editing_a_querys_word_fits_nothing(debiased):

@@ -334,6 +334,14 @@ def test_trade_off_is_what_its_axes_say():
     assert_readable(figure)
 
 
+def test_trade_off_leaves_out_what_has_no_quality_on_the_criterion():
+    """A method of another criterion that is measured on this one."""
+    table = mitigation()
+    guest = table[where(table, criterion="Gender", debias="gender-hard", group="metric")]
+    figure = drawing.trade_off(pd.concat([table, guest.assign(debias="guest")]), LABELS, "Gender")
+    assert not any("guest" in text for text in [*legend(figure), *unwrapped(figure)])
+
+
 def test_trade_off_of_a_study_is_readable():
     table = lose(mitigation(), model="glove-6b-50d", debias="gender-leace", group="similarity")
     lose(table, model="glove-6b-50d", debias="gender-hard", measure="weat")

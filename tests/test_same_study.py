@@ -177,6 +177,8 @@ def test_correlation_of_nothing_is_nan():
     assert all(map(math.isnan, ratings.correlation([0.1, 0.2], [1, 2], "pearson")))
     assert all(map(math.isnan, ratings.correlation([0.1, 0.1, 0.1], [1, 2, 3], "spearman")))
     assert ratings.correlation([1, 2, 3, 4], [2, 4, 6, 8], "pearson")[0] == pytest.approx(1)
+    # rounding goes no further
+    assert max(ratings.correlation([0.1, 0.3, 0.7], [0.2, 0.6, 1.4], "pearson")) <= 1
 
 
 def test_shipped_ratings_are_bolukbasis():
@@ -272,8 +274,9 @@ def test_projections_of_few_words_and_one_side():
     figure = projections(words, ("First", "Second"), "title", "note", most=1)
     assert isinstance(figure, Figure)
     assert {"no word", "towards First: 2 of 2 words", "towards Second: 0 of 2 words"} <= set(texts(figure))
-    with pytest.raises(BiasgridError, match="nothing to draw"):
-        projections(words.assign(value=math.nan), ("First", "Second"), "title", "note")
+    # a model that lacks the words does not end a study
+    empty = projections(words.assign(value=math.nan), ("First", "Second"), "title", "note")
+    assert "Nothing to draw: no word has a value. note" in texts(empty)
 
 
 def test_figure_of_ratings_names_the_extremes_and_the_outliers(study):
@@ -282,8 +285,8 @@ def test_figure_of_ratings_names_the_extremes_and_the_outliers(study):
     assert {"homemaker", "nurse", "philosopher", "financier", "caretaker"} <= set(shown)
     assert any("Pearson's r" in text and "[0.60, 0.76]" in text for text in shown)
     empty = pd.DataFrame({"word": [], "value": [], "rating": []})
-    with pytest.raises(BiasgridError, match="nothing to draw"):
-        rated(empty, ("First", "Second"), {}, "title", "note", "rating")
+    empty = rated(empty, ("First", "Second"), {}, "title", "note", "rating")
+    assert "Nothing to draw: no word has a rating and a value. note" in texts(empty)
 
 
 def test_figure_of_directions(study):
@@ -292,6 +295,7 @@ def test_figure_of_directions(study):
     assert shown.count("5.4°") == shown.count("21.9°") == 2
     found = table(study, "directions")
     assert "no angle" in texts(draw_directions(found.assign(angle=math.nan), {}, "Occupations"))
+    assert any("Nothing to draw" in text for text in texts(draw_directions(found, {}, "Other")))
     with pytest.raises(BiasgridError, match="'other' is not known"):
         draw_directions(found.assign(direction_a="other"), {}, "Occupations")
 

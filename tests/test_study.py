@@ -138,7 +138,7 @@ def test_one_name_for_different_words_is_an_error(root):
 
 def test_criteria_need_figures_of_their_own(root):
     config = grid_config()
-    config["criteria"]["first"] = config["criteria"].pop("Second")
+    config["criteria"]["first"] = config["criteria"].pop("Second") | {"ranked": False}
     with pytest.raises(BiasgridError, match="would share a figure's file name"):
         Study.of(config, root=root)
 

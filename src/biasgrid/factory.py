@@ -325,7 +325,8 @@ def measure(
     """A metric of the config on a model: value (NaN: none), status, and its scores of occupations (None: none).
 
     Occupations are one set, or for a metric that takes two, those that are male in truth (share above .5) and those
-    that are female; one of exactly .5 is in neither.
+    that are female; one of exactly .5 is in neither. Raises BiasgridError where the entry's `words` is none of the
+    metric's details.
     """
     metric = metrics.metric(entry["metric"])
     sets = {"occupations": list(occupations)}
@@ -347,7 +348,11 @@ def measure(
     except BiasgridError as error:
         # such as a metric of what a debias method has changed
         return {"value": np.nan, "status": str(error), "words": None}
-    scores = _word_scores(result.detail, sets, entry.get("words"))
+    name = entry.get("words")
+    if name and result.detail and name not in result.detail:
+        known = ", ".join(result.detail)
+        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {name!r}; it has {known}")
+    scores = _word_scores(result.detail, sets, name)
     by_word = None if scores is None else [scores.get(word, np.nan) for word in occupations]
     return {"value": result.value, "status": result.status, "words": by_word}
 

@@ -60,8 +60,9 @@ def table(
     """One row a criterion, model, debias method and measure, before and after.
 
     group "metric": the mean distance of the criterion's scores from the metric's neutral value (`neutral` has it by
-    criterion and metric), over the cells that have a value both before and after (`n` of them). Else what the
-    evaluation files hold; `n` is how many words, pairs or questions the measure after rests on.
+    criterion and metric), over the cells that have a value both before and after (`n` of them); of every criterion
+    that an evaluated method is measured on. Else what the evaluation files hold, of the method's own criterion; `n`
+    is how many words, pairs or questions the measure after rests on.
     """
     records = map(read_evaluation, evaluations)
     states = {(r["criterion"], r["model"], r["debias"]): r for r in records}
@@ -77,7 +78,10 @@ def table(
             before = untouched.get(named, {"value": 0.0, "status": "ok"})
             status = before["status"] if before["status"] != "ok" else after["status"]
             rows.append((*place, *named, before["value"], after["value"], after["n"], status))
-        rows += [(*place, "metric", *row) for row in _of_metrics(scores, *place, neutral)]
+        under = (scores["model"] == model) & (scores["debias"] == key)
+        for measured in scores.loc[under, "criterion"].unique():
+            found = _of_metrics(scores, measured, model, key, neutral)
+            rows += [(measured, model, key, "metric", *row) for row in found]
     table = pd.DataFrame(rows, columns=MITIGATION).sort_values(MITIGATION[:5], ignore_index=True)
     return table.astype({"before": "float64", "after": "float64", "n": "int64"})
 
@@ -87,8 +91,6 @@ def _of_metrics(
 ) -> Iterable[tuple]:
     mine = scores[(scores["criterion"] == criterion) & (scores["model"] == model)]
     states = mine.pivot(index=["metric", "query"], columns="debias", values="value")
-    if key not in states:
-        return
     for metric, part in states[[UNTOUCHED, key]].groupby("metric"):
         values = part.to_numpy()
         values = np.abs(values[np.isfinite(values).all(axis=1)] - neutral[criterion, metric])

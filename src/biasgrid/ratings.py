@@ -110,4 +110,5 @@ def _of_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
 
         x, y = rankdata(x, axis=1), rankdata(y, axis=1)
     x, y = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
-    return np.vecdot(x, y) / np.sqrt(np.vecdot(x, x) * np.vecdot(y, y))
+    # rounding can take a correlation beyond 1
+    return np.clip(np.vecdot(x, y) / np.sqrt(np.vecdot(x, x) * np.vecdot(y, y)), -1, 1)

@@ -331,7 +331,9 @@ class Study:
                 if criterion not in self.config["debias"]:
                     continue
                 slug = _slug(criterion)
-                figures[f"before-after-{slug}"] = ("before-after", criterion, None)
+                methods = self.config["debias"][criterion]
+                measured = [cell.criterion for cell in self.cells.values() if cell.debias in methods]
+                figures |= {f"before-after-{_slug(c)}": ("before-after", c, None) for c in measured}
                 if entry["similarity"]:  # the quality that is kept
                     figures[f"trade-off-{slug}"] = ("trade-off", criterion, None)
                 if entry.get("hidden") is not None:
@@ -765,11 +767,8 @@ class Study:
 
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
-        drawn = self.config["criteria"]
-        if "sentiment" not in self.config["figures"]:
-            drawn = list(dict.fromkeys([*self.ranked, *self.config["evaluation"]]))
-        slugs = [_slug(criterion) for criterion in drawn]
-        for criterion in drawn:
+        slugs = [_slug(criterion) for criterion in self.config["criteria"]]
+        for criterion in self.config["criteria"]:
             if slugs.count(_slug(criterion)) > 1:
                 raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
         labels = [model["label"] for model in self.models.values()]

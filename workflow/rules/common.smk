@@ -350,7 +350,9 @@ def drawn_from(wildcards):
 def figure_code(wildcards):
     kind = KINDS[STUDY.figures[wildcards.figure][0]]
     drawn_by = {"grid", kind.module or "grid"}
-    return [source(f"figures/{name}.py") for name in sorted(drawn_by)]
+    # figures of words take them from the table as ratings.py does
+    chosen_by = [source("ratings.py")] if kind.module == "words" else []
+    return [source(f"figures/{name}.py") for name in sorted(drawn_by)] + chosen_by
 
 
 def draw_null(cell, study):

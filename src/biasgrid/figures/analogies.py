@@ -62,7 +62,7 @@ def analogies(
         first = next((":".join(p) for p in pairs if (mine["pair"] == ":".join(p)).any()), "")
         mine = mine[mine["pair"].isin([first, ""])].set_index(["word", "method", "excluded"])
         asked = [word for word in words if word in mine.index.get_level_values(0)][:MOST]
-        blocks[name] = first, len(pairs), asked, mine
+        blocks[name] = first, f"{len(pairs)} pair{'s' * (len(pairs) > 1)}", asked, mine
     columns = [(method, excluded) for method in METHODS for excluded in ("no", "yes")]
     texts = {
         column: [
@@ -73,7 +73,7 @@ def analogies(
         ]
         for column in columns
     }
-    pairs_of = [(first, f"{pairs} pairs") for first, pairs, *_ in blocks.values()]
+    pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
     wide = {}
     for method, excluded in columns:
         found = max(_width(text, SMALL) for text in [*texts[method, excluded], "with own"])
@@ -107,7 +107,7 @@ def analogies(
         for method, excluded in columns:
             y = 0.22 + ROW / 2
             if excluded == "no":
-                of = first if method in PER_PAIR else f"{pairs} pairs"
+                of = first if method in PER_PAIR else pairs
                 axes.text(x, y, f"{METHODS[method]} ({of})", weight="bold", **line)
             axes.text(x, y + ROW, "with own" if excluded == "no" else "without", color="#333333", **line)
             part = summary[

@@ -21,7 +21,7 @@ from .grid import (
     _fitted,
     _heading,
     _lines,
-    _rows,
+    _nothing,
     _styled,
     _unit_label,
     _width,
@@ -47,9 +47,13 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
 
     `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
     NaN, of a direction that there is not, is a grey cell.
-    Raises BiasgridError where the table has no rows of the criterion.
+    Without rows of the criterion, as of words that no model has, the figure says so. Raises BiasgridError for a
+    direction that is not known.
     """
-    mine = _rows(table, "directions", criterion)
+    title = f"{criterion}: angles between directions"
+    mine = table[table["criterion"] == criterion]
+    if mine.empty:
+        return _nothing(title, "no model has the groups' words.")
     unknown = sorted({*mine["direction_a"], *mine["direction_b"]} - DIRECTIONS.keys())
     if unknown:
         raise BiasgridError(f"directions: {unknown[0]!r} is not known; known are {', '.join(DIRECTIONS)}")
@@ -71,7 +75,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
     downs = [0.15 + 0.14 * _lines(head) + 0.25 + height for head in heads]
     figure = _figure(across, top + sum(downs) + MARGIN)
     inches = figure.get_figheight()
-    figure.text(MARGIN / across, 1 - MARGIN / inches, f"{criterion}: angles between directions", **_heading())
+    figure.text(MARGIN / across, 1 - MARGIN / inches, title, **_heading())
     figure.text(MARGIN / across, 1 - 0.3 / inches, note, va="top", size=SMALL, color="#333333")
     for (_, part), head, down in zip(panels, heads, downs, strict=True):
         figure.text(MARGIN / across, 1 - (top + 0.12) / inches, head, va="top", weight="bold")

@@ -70,9 +70,11 @@ STYLE = {
 MODEL_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#332288"]
 MODEL_COLOURS += ["#56B4E9", "#882255", "#999933", "#000000", "#44AA99", "#AA4499"]
 MARKERS = "osD^vPX<>ph*d"
-# Metrics are areas with black numbers in them: Tol's light scheme and four of the same lightness.
+# Metrics are areas with black numbers in them: Tol's light scheme and six of the same lightness. Where there are more
+# metrics than colours, the others are hatched.
 METRIC_COLOURS = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99"]
 METRIC_COLOURS += ["#BBCC33", "#C7A6E0", "#D9B38C", "#AAAA00", "#B8C4CE", "#E08FC0"]
+HATCHED = r"\\\\\\"
 GREY = "#666666"
 NO_FILL = "#BBBBBB"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -303,6 +305,7 @@ def save(figure: Figure, stem: Path | str) -> None:
 @_styled
 def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str]) -> Figure:
     colours = _cycled(sorted(table["metric"].unique()), METRIC_COLOURS)
+    hatched = set(list(colours)[len(METRIC_COLOURS) :])
     table = table[table["criterion"].isin(criteria)]
     whole = table[table["criterion"] == OVERALL] if OVERALL in criteria else table
     order = _by_rank(whole, _units(table))
@@ -313,7 +316,7 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
     }
     names = [_wrapped(_unit_label(unit, labels), 36) for unit in order]
     metrics = sorted(table["metric"].unique())
-    handles = [Patch(facecolor=colours[metric]) for metric in metrics]
+    handles = [_area(colours[metric], metric in hatched) for metric in metrics]
     entries = [labels.get(metric, metric) for metric in metrics]
     if any(part.isna().any(axis=None) for part in ranks.values()):
         handles += [Patch(**_no_rank("white"))]
@@ -356,7 +359,9 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
         down, across = divmod(i, columns)
         corner = left + across * panel(columns), head + down * (head + bars + between)
         axes = _axes(figure, *corner, panel(columns) - 0.1, bars)
-        _bar_panel(axes, ranks[criterion], short.get(criterion, set()), colours, labels, inches(columns))
+        _bar_panel(
+            axes, ranks[criterion], short.get(criterion, set()), colours, hatched, labels, inches(columns)
+        )
         axes.set_title(criterion, loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(order)), names if across == 0 else [""] * len(order), size=size)
     text = "Accumulated rank over the metrics (lower = less biased)"
@@ -387,11 +392,16 @@ def _fewer(rankings: pd.DataFrame) -> pd.Series:
     return rankings["cells_nan"] > fullest
 
 
+def _area(colour: str, hatched: bool) -> Patch:
+    return Patch(facecolor=colour, **({"edgecolor": "white", "hatch": HATCHED} if hatched else {}))
+
+
 def _bar_panel(
     axes: Axes,
     ranks: pd.DataFrame,
     short: set[tuple[str, str]],
     colours: Mapping[str, str],
+    hatched: set[str],
     labels: Mapping[str, str],
     inches: float,
 ):
@@ -406,6 +416,7 @@ def _bar_panel(
             height=0.76,
             color=colours[metric],
             edgecolor="white",
+            hatch=HATCHED if metric in hatched else None,
             linewidth=0.6,
             label=labels.get(metric, metric),
         )
@@ -726,6 +737,12 @@ def _page(
     figure.text(MARGIN / width, 1 - under / height, note, va="top", size=SMALL, color="#333333")
     entries.draw(figure, top + down)
     return figure, top
+
+
+def _nothing(title: str, why: str) -> Figure:
+    """In place of a figure: why there is none. What one model lacks does not end a study of several."""
+    figure, _ = _page(title, f"Nothing to draw: {why}", [("", Patch(fill=False, linewidth=0))], PAGE[0], 0.0)
+    return figure
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -380,7 +380,7 @@ def _removed(rows: pd.DataFrame) -> pd.Series:
 
 
 def _ordered(table: pd.DataFrame, criterion: str) -> list[str]:
-    """The criterion's methods by what they remove, most first."""
+    """The methods measured on a criterion by what they remove, most first."""
     rows = table[table["criterion"] == criterion]
     removed = _removed(rows).where(rows["group"] == "metric").groupby(rows["debias"]).mean().fillna(-2)
     return sorted(removed.index, key=lambda method: (-removed[method], method))
@@ -390,6 +390,8 @@ def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
     """x, y, fewer and left of `trade_off` by (model, debias), with the untouched models as "none"."""
     bias = _of(table, "trade_off", criterion, "metric")
     quality = _of(table, "trade_off", criterion, "similarity")
+    # methods of other criteria that are measured on this one have no quality here
+    bias = bias[bias["debias"].isin(quality["debias"])]
     keys = ["model", "debias"]
     kept = quality["after"] / quality["before"].where(quality["before"] > 0)
     both = {

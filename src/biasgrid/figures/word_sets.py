@@ -9,8 +9,20 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ..errors import BiasgridError
-from .grid import GREY, MARGIN, NO_FILL, PAGE, SMALL, _axes, _free_places, _look, _page, _styled, _unit_label
+from .grid import (
+    GREY,
+    MARGIN,
+    NO_FILL,
+    PAGE,
+    SMALL,
+    _axes,
+    _free_places,
+    _look,
+    _nothing,
+    _page,
+    _styled,
+    _unit_label,
+)
 
 REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
 HEIGHTS = 3.0, 7.0  # of a panel in inches, as the map needs
@@ -30,11 +42,12 @@ def word_sets(
     `maps`: debias method or "none" -> map with "words", the "side" (set) of each and its "xy"; a panel each.
     Directions and units mean nothing, distances do: axes have no numbers, and the same scale both ways. Of words that
     have no room beside their marks the name is left out.
-    Raises BiasgridError where no map has a word.
+    Where no map has a word the figure says so.
     """
     maps = {state: drawn for state, drawn in maps.items() if drawn.get("words")}
     if not maps:
-        raise BiasgridError(f"word_sets, {criterion}: nothing to draw: fewer than eight words have a place")
+        why = f"fewer than eight words have a place in {labels.get(model, model)}."
+        return _nothing(f"{criterion}: a map of the words", why)
     there = {side for drawn in maps.values() for side in drawn["side"]}
     looks = {name: _look(i) for i, name in enumerate(sets)}
     others = sorted(there - looks.keys())

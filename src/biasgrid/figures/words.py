@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
-from ..errors import BiasgridError
 from .grid import (
     BOLD,
     DASHED,
@@ -24,6 +24,7 @@ from .grid import (
     SMALL,
     _axes,
     _free_places,
+    _nothing,
     _page,
     _styled,
     _two_digits,
@@ -54,11 +55,11 @@ def projections(
     most     so many words of each side at most; a word is on the side that it leans to
     measure  what a value is called, beneath the scale
 
-    Raises BiasgridError for a table without a value.
+    Without any value the figure says so.
     """
     values = words.dropna(subset="value").drop_duplicates("word").set_index("word")["value"]
     if values.empty:
-        raise BiasgridError(f"projections, {title}: nothing to draw, no word has a value")
+        return _nothing(title, f"no word has a value. {note}")
     # the left panel has the second pole, as negative values are on the left
     towards = [(values[sign * values > 0] * sign).sort_values(ascending=False) for sign in (-1, 1)]
     sides = list(zip(poles[::-1], towards, (LESS_LIGHT, MORE_LIGHT), strict=True))
@@ -128,7 +129,9 @@ def _spread(axes, values: pd.Series) -> None:
     mean, deviation = values.mean(), values.std(ddof=0)
     axes.plot([mean - deviation, mean + deviation], [over, over], color="black", linewidth=0.9)
     axes.plot(mean, over, color="black", marker="|", markersize=7)
+    end = max(end, abs(mean) + deviation)
     axes.set(xlim=(-end * 1.02, end * 1.02), ylim=(0, counts.max() * 1.25))
+    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axes.spines["left"].set_visible(True)
 
 
@@ -150,11 +153,11 @@ def rated(
     rating        what is rated, and what its ends mean
 
     Named are the most extreme in bias on either side, and those that lie furthest from the line of least squares.
-    Raises BiasgridError for a table without a word.
+    Without any word the figure says so.
     """
     known = words.dropna(subset=["rating", "value"]).drop_duplicates("word")
     if known.empty:
-        raise BiasgridError(f"ratings, {title}: nothing to draw, no word has a rating and a value")
+        return _nothing(title, f"no word has a rating and a value. {note}")
     points = known[["rating", "value"]].to_numpy()
     names = [str(word).replace("_", " ") for word in known["word"]]
     x, y = points.T
