@@ -386,6 +386,8 @@ def test_neighbourhoods_are_what_their_definitions_say(random_model, debiased, b
             {name: expected[name] for name in AROUND}
         )
         assert found["pmn"].scalars["correlation"] == pytest.approx(expected["correlation"])
+        of_words = metrics.pmn(QUERY, state, **options, correlation=True)
+        assert of_words.value == pytest.approx(expected["correlation"])
         assert found["gipe"].scalars["proximity"] == found["proximity"].value
     if debiased:
         before = by_hand(model, model, QUERY, 6, 25, bias_of=bias_of)
@@ -412,20 +414,22 @@ def test_options_of_neighbourhoods(random_model):
     assert metrics.gipe(one, model, **few, legacy_weights=True).status == "degenerate"
 
 
-@pytest.mark.parametrize("name", AROUND)
+@pytest.mark.parametrize(("name", "more"), [*((name, {}) for name in AROUND), ("pmn", {"correlation": True})])
 @pytest.mark.parametrize("direction", directions.DIRECTIONS)
-def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, direction):
+def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, more, direction):
     model, metric = random_model(7), metrics.metric(name)
-    options = {"neighbours": 6, "direction": direction}
-    result = metric(QUERY, model, **options, sensitivity={}, bootstrap={"draws": 40})
+    options = {"neighbours": 6, "direction": direction} | more
+    # a correlation needs three words
+    query = Query.of([s.words for s in QUERY.target_sets], [w(*range(20, 28))]) if more else QUERY
+    result = metric(query, model, **options, sensitivity={}, bootstrap={"draws": 40})
     assert result.ci_low < result.value < result.ci_high
     targets, attributes = (
-        [list(s.words) for s in side] for side in (QUERY.target_sets, QUERY.attribute_sets)
+        [list(s.words) for s in side] for side in (query.target_sets, query.attribute_sets)
     )
     paired = direction in directions.PAIRED
     for side, sets in ((0, targets), (1, attributes)):
         for i, words in enumerate(sets[: 1 if paired and not side else None]):
-            named = (QUERY.target_sets, QUERY.attribute_sets)[side][i].name
+            named = (query.target_sets, query.attribute_sets)[side][i].name
             for place, word in enumerate(words):
                 fewer = [[list(s) for s in targets], [list(s) for s in attributes]]
                 for j in range(2) if paired and not side else [i]:

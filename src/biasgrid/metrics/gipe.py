@@ -20,7 +20,7 @@ from .. import directions
 from .. import neighbours as around
 from ..embeddings.store import DebiasedModel
 from ..errors import BiasgridError
-from ..geometry import unit, weighted_mean
+from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
 from .registry import Detail, Metric, Score
 
@@ -187,29 +187,31 @@ def pmn(
     neighbours: int = NEIGHBOURS,
     vocabulary: int = around.VOCABULARY,
     bias_of: str = UNTOUCHED,
+    correlation: bool = False,
     legacy_itself: bool = False,
 ) -> Score:
     """Percent male neighbours, for any two groups, as a share: the mean over words of how many of their
     nearest neighbours lean to the first group, cos(v, g) > 0.
 
-    Range [0, 1], neutral value .5; words that lean opposite ways cancel: `correlation`, Pearson's r over the
-    words of their own cosine with g and their share, is what Gonen & Goldberg look at, and tells such words
-    apart (NaN of fewer than three words). Parameters and NaN: as of `proximity`; "measured" is what FEE does.
+    Range [0, 1], neutral value .5; words that lean opposite ways cancel. With `correlation` the value is what
+    Gonen & Goldberg look at, which tells such words apart: Pearson's r, over the words, of their own cosine with
+    g and their share. Range [-1, 1], neutral value 0; NaN of fewer than three words. Other parameters and NaN: as of
+    `proximity`; "measured" is what FEE does.
 
     Per word: its share, and its own cosine with g.
     """
     own, nodes = _along_axis(around, direction)
-    share = _shares(own, _leaning(around, own, nodes))[0]
-    bias = own[0]
-    correlation = float("nan")
-    if len(share) > 2 and np.ptp(share) > 0 and np.ptp(bias) > 0:
-        correlation = float(np.corrcoef(bias, share)[0, 1])
+    share = _shares(own, _leaning(around, own, nodes))
+    values = {
+        "share": float(share.mean()),
+        "correlation": float(_correlations(own, share, np.ones_like(own))[0]),
+    }
     return Score(
-        float(share.mean()),
-        scalars={"correlation": correlation, "neighbours": float(around.places.shape[1])},
+        values["correlation" if correlation else "share"],
+        scalars=values | {"neighbours": float(around.places.shape[1])},
         detail={
-            "share": Detail("attribute", _split(share, attributes)),
-            "bias": Detail("attribute", _split(bias, attributes)),
+            "share": Detail("attribute", _split(share[0], attributes)),
+            "bias": Detail("attribute", _split(own[0], attributes)),
         },
     )
 
@@ -263,6 +265,17 @@ def _weights(around: Neighbourhood, illicit: np.ndarray, times: np.ndarray, lega
     return weights[:, around.itself]
 
 
+def _correlations(own: np.ndarray, share: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Pearson's r (samples,) of own (samples or 1, m) and share (samples, m) of words that stand in the samples
+    `times` (samples or 1, m); NaN where one of them is the same for all, and of fewer than three words."""
+    own, share = (x - weighted_mean(times, x)[:, None] for x in (own, share))
+    products = [weighted_mean(times, x) for x in (own * share, own**2, share**2)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = products[0] / np.sqrt(products[1] * products[2])
+    flat = (products[1] > FLAT**2) & (products[2] > FLAT**2) & ((times > 0).sum(axis=1) > 2)
+    return np.where(flat, np.clip(r, -1.0, 1.0), np.nan)
+
+
 def _split(values: np.ndarray, sets: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(values, np.cumsum([len(s) for s in sets])[:-1])
 
@@ -272,6 +285,7 @@ def _values(
     around: Neighbourhood,
     *,
     threshold: float = THRESHOLD,
+    correlation: bool = False,
     legacy_weights: bool = False,
     **others: Any,
 ) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
@@ -286,10 +300,14 @@ def _values(
             part = slice(start, start + block)
             p, q, weights = (array[part] if len(array) > 1 else array for array in (own, nodes, times))
             marks = _leaning(around, p, q) if name == "pmn" else _illicit(around, p, q, threshold)
+            shares = _shares(p, marks)
+            if correlation:
+                found[part] = _correlations(p, shares, weights)
+                continue
             if name == "gipe":
                 weights = weights * _weights(around, marks, weights, legacy_weights)
             with np.errstate(invalid="ignore"):
-                found[part] = weighted_mean(weights, _shares(p, marks))
+                found[part] = weighted_mean(weights, shares)
         return found
 
     return values
@@ -348,6 +366,7 @@ def _check(
     vocabulary: int,
     bias_of: str,
     threshold: float = THRESHOLD,
+    correlation: bool = False,
     legacy_weights: bool = False,
     legacy_itself: bool = False,
 ) -> None:
@@ -359,13 +378,18 @@ def _check(
         raise BiasgridError(
             f"threshold: {threshold!r} is not allowed; allowed are numbers from 0 on, below 1"
         )
-    for name, value in (("legacy_weights", legacy_weights), ("legacy_itself", legacy_itself)):
+    for name, value in (
+        ("correlation", correlation),
+        ("legacy_weights", legacy_weights),
+        ("legacy_itself", legacy_itself),
+    ):
         if type(value) is not bool:
             raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are true and false")
 
 
-def _variant(*, direction: str, **others: Any) -> dict[str, Any]:
-    return {"paired": direction in directions.PAIRED}
+def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dict[str, Any]:
+    of_words = {"range": (-1.0, 1.0), "neutral": 0.0} if correlation else {}
+    return {"paired": direction in directions.PAIRED} | of_words
 
 
 RAN = "Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? TACL 8, 2020"
