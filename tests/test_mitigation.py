@@ -211,7 +211,7 @@ def debiased(debiased_project, tmp_path):
 
 
 # what follows from new cells and evaluations
-FOLLOWS = {"scores", "aggregates", "rankings", "correlations", "mitigation", "figure"}
+FOLLOWS = {"scores", "scalars", "aggregates", "rankings", "correlations", "mitigation", "figure"}
 ALL = [("one", "hard"), ("one", "hsr"), ("one", "projection"), ("two", "hard"), ("two", "projection")]
 
 

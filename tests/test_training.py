@@ -363,7 +363,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     assert {name.split("/")[0] for name in cells(jobs)} == {"ft"}
     assert len(cells(jobs)) == 12
     assert set(jobs) <= {
-        "train", "cell", "scores", "aggregates", "rankings", "correlations", "study", "figure", "all"
+        "train", "cell", "scores", "scalars", "aggregates", "rankings", "correlations", "study", "figure", "all"
     }  # fmt: skip
     project_of_trained.run()
     changed = {path for path, content in project_of_trained.results().items() if before[path] != content}

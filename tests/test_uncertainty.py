@@ -330,6 +330,7 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
         }
         text |= {
             "alternative",
+            "quantity",
             "reason",
             "set",
             "word",

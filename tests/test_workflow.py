@@ -14,7 +14,7 @@ import time
 import pytest
 from conftest import ROOT, Project
 
-TABLES_AND_FIGURES = {"scores", "aggregates", "rankings", "correlations", "figure"}
+TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "figure"}
 # modules that no cell, table or figure of the study below is computed by: they plan the run, make models, are for
 # other kinds of study or for the command line
 OTHERS = [
