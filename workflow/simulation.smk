@@ -41,7 +41,7 @@ FIGURES = ["p-values", "coverage-expected", "coverage-all-words"]
 # what a cell's results depend on, besides its metric
 CODE = [
     os.path.relpath(SOURCES / f"{name}.py")
-    for name in ("geometry", "measure", "metrics/registry", "simulation")
+    for name in ("directions", "geometry", "measure", "metrics/registry", "orientation", "simulation")
 ]
 CODE += sorted(map(os.path.relpath, (SOURCES / "inference").glob("*.py")))
 
