@@ -169,6 +169,9 @@ def test_without_a_transform_a_store_comes_out_as_it_was(model, tmp_path):
 
 
 finite = st.floats(-100, 100, width=32)
+# a transform of one dimension that touches no word by itself
+ALONE = {"shift": np.ones(1), "normalize": False, "renormalize": False, "leave": (), "only": None}
+ALONE |= {"override_words": (), "overrides": np.zeros((0, 1))}
 
 
 @st.composite
@@ -204,6 +207,16 @@ def cases(draw):
 
 @settings(max_examples=80, deadline=None)
 @given(case=cases(), block=st.integers(1, 5))
+@example(case=(["\t"], np.ones((1, 1), np.float32), np.zeros(1, int), ALONE), block=1)
+@example(
+    case=(
+        ["a\t", "b"],
+        np.ones((1, 2), np.float32),
+        np.zeros(2, int),
+        ALONE | {"shift": np.ones(2), "overrides": np.zeros((0, 2))},
+    ),
+    block=1,
+)
 def test_any_transform_of_any_store(tmp_path_factory, case, block):
     words, vectors, rows, parts = case
     n = len(words) + 1

@@ -109,7 +109,9 @@ def _layout(path: Path, sample: bytes) -> Layout:
     dimensions = header[1] if header else counts.most_common(1)[0][0]
     usual = next(line for line in lines if _numbers_at_end(line))
     tail = re.search(rb"(?:[ \t]+[^ \t]+){1,%d}[ \t\r]*$" % min(dimensions, 1000), usual)
-    return Layout(header, dimensions, b"\t" in tail[0].rstrip(), offset, 1 + bool(match))
+    # a tab beside a space is the end of a word
+    tabs = re.search(rb"(?<![ \t])\t+(?![ \t])", tail[0].rstrip()) is not None
+    return Layout(header, dimensions, tabs, offset, 1 + bool(match))
 
 
 def _lines(sample: bytes) -> list[bytes]:
