@@ -16,7 +16,8 @@ from scipy.stats import norm
 
 from biasgrid import metrics
 from biasgrid.cli import main
-from biasgrid.factory import Factory, Templates, angle, corpus, make, plan, train, trainer_parameters
+from biasgrid.directions import angles
+from biasgrid.factory import Factory, Templates, corpus, make, plan, train, trainer_parameters
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.recovery import percentage_difference
 
@@ -103,7 +104,7 @@ def test_the_angle_of_directions():
     """Two pairs, by hand."""
     male, female = np.array([[1.0, 0, 0], [0, 1.0, 0]]), np.array([[-1.0, 0, 0], [0, 0, 1.0]])
     # differences (2, 0, 0) and (0, 1, -1): the first component is (1, 0, 0), the mean (1, .5, -.5)
-    assert angle(male, female) == pytest.approx(np.degrees(np.arccos(1 / np.sqrt(1.5))))
+    assert angles(male, female)["pca", "mean"] == pytest.approx(np.degrees(np.arccos(1 / np.sqrt(1.5))))
 
 
 def test_percentage_difference_of_a_tuple():

@@ -19,11 +19,11 @@ import numpy as np
 
 from . import metrics
 from .configs import read_json, read_yaml
+from .directions import angles
 from .embeddings.store import EmbeddingStore, StoreWriter
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .files import write_text
-from .geometry import unit
 from .measure import as_finite, dumps
 from .query import Query
 from .study import _checked as checked
@@ -308,7 +308,8 @@ def make(factory: Factory, model: Model) -> None:
         "occupations": factory.occupations,
         "planned": planned.tolist(),
         "truth": truth.tolist(),
-        "angle": angle(male, female),
+        # Schroeder et al. 2021, section 5.2.1
+        "angle": angles(male, female)["pca", "mean"],
         "measured": measured,
     }
     write_text(factory.model_file(model), dumps(as_finite(record)) + "\n")
@@ -355,14 +356,6 @@ def measure(
     scores = _word_scores(result.detail, sets, name)
     by_word = None if scores is None else [scores.get(word, np.nan) for word in occupations]
     return {"value": result.value, "status": result.status, "words": by_word}
-
-
-def angle(male: np.ndarray, female: np.ndarray) -> float:
-    """Degrees between the pairs' first principal component, each pair centred, and the difference of the groups'
-    means, of unit vectors (Schroeder et al. 2021, section 5.2.1). From 0 to 90."""
-    differences = unit(male) - unit(female)
-    component = np.linalg.svd(differences)[2][0]
-    return float(np.degrees(np.arccos(min(1.0, abs(component @ unit(differences.mean(axis=0)))))))
 
 
 def _measured_as(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
