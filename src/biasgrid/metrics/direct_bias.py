@@ -214,11 +214,10 @@ def _variant(
     *,
     orientation: str,
     direction: str,
-    c: float,
     k: int,
     legacy_centred: bool,
     legacy_component_sum: bool,
-    legacy_raw_pair: bool,
+    **others: Any,
 ) -> dict[str, Any]:
     if direction not in directions.PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
