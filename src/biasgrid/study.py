@@ -550,8 +550,16 @@ class Study:
 
     def metric(self, criterion: str, key: str) -> metrics.Metric:
         """The registered metric behind a study's metric key, under its parameters."""
-        entry = self.metrics(criterion)[key]
-        return metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
+        place = criterion, key
+        if place not in self._registered:
+            entry = self.metrics(criterion)[key]
+            self._registered[place] = metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
+        return self._registered[place]
+
+    @cached_property
+    def _registered(self) -> dict[tuple[str, str], metrics.Metric]:
+        """What `metric` has found: it is asked for every cell, and parameters are checked each time."""
+        return {}
 
     def word_options(self, criterion: str, key: str, model: str) -> dict[str, Any]:
         """Look-up options of a cell: the study's, then the criterion's, the metric's, the model's."""
