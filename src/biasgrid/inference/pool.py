@@ -70,7 +70,9 @@ class Pool:
                 arrays = {name: file[name] for name in ("rows", "bands", "seeds", "near")}
                 return cls(entries=tuple(file["entries"].tolist()), declared=bool(file["declared"]), **arrays)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile, SyntaxError, OverflowError) as error:
-            raise BiasgridError(f"{path}: no pool of random groups ({error}); delete it, and run again") from None
+            raise BiasgridError(
+                f"{path}: no pool of random groups ({error}); delete it, and run again"
+            ) from None
 
 
 def bands_of(rows: np.ndarray, declared: bool) -> np.ndarray:

@@ -9,17 +9,20 @@ words, and is from the same bands of frequency where the model's order of words 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..geometry import unit
+from ..metrics.registry import Metric
 from ..query import Query
 from ..words import FoundSet, WordOptions, find
 from .bootstrap import digest
+from .permutation import Permutation, drawn_test
 from .pool import NEAREST, WIDTHS, Pool, bands_of
 
 # how far a random group's mean cosine may be from that of the query's group
@@ -30,6 +33,99 @@ SPARE = 1.3
 FEWEST, FEWEST_SEEDS = 99, 30
 # halvings of the width of neighbourhoods until groups are as coherent as they should be
 ROUNDS = 5
+# of more random groups than this share of which the metric has no value, those that have one are no fair sample
+MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True)
+class GroupsTest:
+    """The outcome of a test against random groups.
+
+    test      its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random splits
+              are left out here
+    cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
+    matched   the mean of that over the random groups
+    declared  whether random groups are from the same bands of frequency
+    """
+
+    test: Permutation
+    cosines: list[float]
+    matched: list[float]
+    declared: bool
+
+
+def groups_test(
+    metric: Metric,
+    query: Query,
+    targets: Sequence[FoundSet],
+    attributes: Sequence[FoundSet],
+    parameters: Mapping[str, Any],
+    options: WordOptions,
+    model: EmbeddingStore | DebiasedModel,
+    pool: Pool,
+    *,
+    draws: int,
+    alternative: str,
+    seed: int,
+) -> GroupsTest | str:
+    """Test a metric's value of a query against that of random groups; or why that cannot be done, in a sentence.
+
+    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has them,
+    `alternative` is "greater", "less" or "two-sided". A p-value is (k + 1) / (draws + 1), k the number of random groups
+    of which the value is as extreme.
+    """
+    groups, words = (targets, attributes) if metric.regrouped == "targets" else (attributes, targets)
+    drawn = draw_groups(pool, model, groups, query, options, draws, seed)
+    if isinstance(drawn, str):
+        return drawn
+    # the query's own groups come first, so that they are measured as the random ones are
+    joined, ends = _joined([*groups, drawn.words])
+    places = [
+        np.concatenate([np.arange(end - len(group.keys), end)[None], ends[-2] + random])
+        for group, end, random in zip(groups, ends, drawn.places, strict=False)
+    ]
+    values = _values(metric, joined, places, words, parameters, model)
+    observed, values = float(values[0]), values[1:]
+    defined = np.isfinite(values)
+    if not np.isfinite(observed) or np.count_nonzero(~defined) > MOST_UNDEFINED * len(values):
+        return f"the metric has no value for {np.count_nonzero(~defined)} of {len(values)} random groups"
+    test = drawn_test(values[defined], observed, alternative)
+    return GroupsTest(test, drawn.cosines, drawn.matched, pool.declared)
+
+
+def _joined(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
+    """The rows of all sets as one, and where each set ends."""
+    words, keys = (tuple(x for s in sets for x in getattr(s, name)) for name in ("words", "keys"))
+    vectors = np.concatenate([s.vectors for s in sets])
+    joined = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, {}, ())
+    return joined, np.cumsum([len(s.keys) for s in sets])
+
+
+def _values(
+    metric: Metric,
+    joined: FoundSet,
+    places: Sequence[np.ndarray],
+    words: Sequence[FoundSet],
+    parameters: Mapping[str, Any],
+    model: EmbeddingStore | DebiasedModel,
+) -> np.ndarray:
+    """The metric's value of each draw of groups."""
+
+    def sides(groups: Sequence, others: Sequence) -> tuple[Sequence, Sequence]:
+        return (groups, others) if metric.regrouped == "targets" else (others, groups)
+
+    def further(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
+        return metric.of_model(model, *sides(groups, words), **parameters) if metric.of_model else {}
+
+    others = [s.vectors for s in words]
+    if metric.redrawn:
+        return metric.redrawn(joined.vectors, places, others, **parameters, **further([joined]))
+    values = []
+    for draw in zip(*places, strict=True):
+        groups = [joined.take(rows) for rows in draw]
+        vectors = sides([group.vectors for group in groups], others)
+        values.append(metric.function(*vectors, **parameters, **further(groups)).value)
+    return np.array(values)
 
 
 @dataclass(frozen=True)
@@ -63,7 +159,9 @@ def draw_groups(
     alike. Groups of one draw have no word in common.
     """
     sets = (*query.target_sets, *query.attribute_sets)
-    keys = {key for s in sets for found in find(s.name, s.words, model, options).found.values() for key in found}
+    keys = {
+        key for s in sets for found in find(s.name, s.words, model, options).found.values() for key in found
+    }
     left_out = np.unique(model.rows(sorted(keys)))
     drawn = _drawn(pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
     if isinstance(drawn, str):
@@ -132,7 +230,9 @@ def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
     """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one word."""
     words = vectors.shape[-2]
     total = vectors.sum(axis=-2)
-    return (np.vecdot(total, total) - words) / (words * (words - 1)) if words > 1 else total[..., 0] * math.nan
+    return (
+        (np.vecdot(total, total) - words) / (words * (words - 1)) if words > 1 else total[..., 0] * math.nan
+    )
 
 
 def _coherent(
@@ -206,7 +306,9 @@ def _around(
         if not most:
             continue
         # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
-        size = np.maximum(needed, 1) * np.exp(width * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(needed, 1)))
+        size = np.maximum(needed, 1) * np.exp(
+            width * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(needed, 1))
+        )
         level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
         known = pool.near[seeds, band, level]
         allowed = (known >= 0) & free[known]

@@ -74,15 +74,21 @@ class Metric:
                how often each word stands in the set; an array of one row is the same for all samples. Of a metric of
                pairs, a pair stands in the sample with one word in either set. None: `function` is called sample by
                sample, which is slow
+    redrawn    its value for groups that are drawn anew, for many draws at once: (pool, places, words, **parameters) ->
+               values (draws,). `pool` (n, d) are all words that are in such groups, `places` which of them, one array
+               (draws, words) for each group, `words` the sets on the other side. None: `function` is called draw by
+               draw, which is slow
+    regrouped  which side's sets are the groups that a test of random groups draws anew: "targets", the sets of
+               protected groups, or "attributes"
     exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
                words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
                else "targets"
     no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
-    null       a null hypothesis of its own, tested in place of an exchange of words: (targets, attributes,
-               **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,) of a world without bias
-    null_name  what is drawn there, in the plural
+    isotropic  of a metric that looks along a direction, its value on directions that are as likely one as another:
+               (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
+               makes no test: directions of any real words lie where vectors vary most
     of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
-               further keyword arguments of `function`, `resampled` and `null`, row i of whose arrays may belong to
+               further keyword arguments of `function`, `resampled`, `redrawn` and `isotropic`, row i of whose arrays may belong to
                word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which know the words'
                vocabulary entries. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
@@ -105,10 +111,11 @@ class Metric:
     seeded: bool = False
     sized: Callable[..., tuple[float, float]] | None = None
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
+    redrawn: Callable[..., np.ndarray] | None = None
+    regrouped: Literal["targets", "attributes"] = "targets"
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
     no_test: str = ""
-    null: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
-    null_name: str = ""
+    isotropic: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
