@@ -49,11 +49,16 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     from .measure import as_json, split_options
     from .measure import measure as measure_query
     from .query import Query
+    from .study import INFERRED
 
     metric = metrics.metric(args.metric)
     options = _options(args.param)
-    asked = {part: getattr(args, part) for part in ("permutation", "bootstrap", "sensitivity")}
-    asked = {part: _options(given, f"--{part}") for part, given in asked.items() if given is not None}
+    asked = {part: getattr(args, part) for part in INFERRED}
+    asked = {
+        part: _options(given, f"--{part.replace('_', '-')}")
+        for part, given in asked.items()
+        if given is not None
+    }
     if asked:
         # imported late: scipy.stats takes a second
         from .inference.options import checked
@@ -430,6 +435,7 @@ def _parser() -> argparse.ArgumentParser:
             "help": "for metrics that draw at random, and inference (default 0)",
         },
         permutation=asked("a permutation test: draws, exact, alternative"),
+        random_groups=asked("a test against random groups: draws, alternative, sorted"),
         bootstrap=asked("bootstrap intervals: draws, level"),
         sensitivity=asked("influence of words, and robustness under halving the sets: halves"),
         interval={

@@ -52,7 +52,12 @@ NEEDS = {
     "word-set-map": "an evaluation with a map",
     "weat-table": "a criterion with WEAT, and published numbers (published)",
 }
-INFERRED = ("permutation", "bootstrap", "sensitivity")  # parts of `inference` that a cell's file has
+INFERRED = (
+    "permutation",
+    "random_groups",
+    "bootstrap",
+    "sensitivity",
+)  # parts of `inference` that a cell's file has
 UNTOUCHED = "none"  # the debias key of a model as it is
 QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
@@ -253,6 +258,10 @@ class Study:
         """Where the values of a cell's bootstrap samples are, in an array (sub-queries of all queries, draws)."""
         return self.results / "inference" / f"{inference.group}.npy"
 
+    def pool_file(self, model: str) -> Path:
+        """Where the words are that random groups of a model are made of."""
+        return self.results / "pools" / f"{model}.npz"
+
     def null_stem(self, cell: Cell) -> Path:
         """Where the figure of a cell's null distribution is, less the extension."""
         return self.results / "figures" / "null" / cell.name
@@ -409,7 +418,16 @@ class Study:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
-        return {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        if "random_groups" in found:
+            found["random_groups"]["sorted"] = self.order(cell.model)
+        return found
+
+    def order(self, model: str) -> bool | None:
+        """Whether a model's words are in the order of falling frequency: what `inference` says of all models, else
+        what the model's entry says; None where neither does."""
+        of_all = self.config["inference"].get("random_groups", {}).get("sorted")
+        return self.models[model].get("sorted") if of_all is None else of_all
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -468,7 +486,7 @@ class Study:
     def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> str:
         """The canonical spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
-        order = {} if self.models[model]["sorted"] else {"sorted": False}
+        order = {} if self.models[model].get("sorted", True) else {"sorted": False}
         return _canonical({"spec": entry | order, "seed": seed})
 
     @cached_property

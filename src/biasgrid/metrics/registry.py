@@ -167,6 +167,7 @@ class Metric:
         *,
         seed: int = 0,
         permutation: Mapping[str, Any] | None = None,
+        random_groups: Mapping[str, Any] | None = None,
         bootstrap: Mapping[str, Any] | None = None,
         sensitivity: Mapping[str, Any] | None = None,
         interval: str = "jackknife",
@@ -175,9 +176,9 @@ class Metric:
         """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
 
         `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
-        `permutation`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults), ask for the
-        result's `p_value`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or "bca") and `inference`;
-        see `biasgrid.inference.infer_query`.
+        `permutation`, `random_groups`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults), ask
+        for the result's `p_value`, `p_groups`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or "bca")
+        and `inference`; see `biasgrid.inference.infer_query`.
         """
         # imported late: measure.py and inference need this module
         from ..measure import measure, split_options
@@ -190,7 +191,8 @@ class Metric:
                 f"take its sub-queries: query.subqueries({template})"
             )
         results = measure(self, query, model, parameters, words, seed)
-        asked = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}
+        asked = {"permutation": permutation, "random_groups": random_groups}
+        asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
         if any(part is not None for part in asked.values()):
             from ..inference.results import inferred
 
