@@ -464,7 +464,7 @@ def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
         ("ect/q1", ["as low as the score or lower"]),
         (
             "rnsb/q1",
-            ["which of the attribute sets a word is in", "classifier is trained anew", "draws at random"],
+            ["which of the attribute sets a word is in", "nothing about the target words", "draws at random"],
         ),
     ],
 )

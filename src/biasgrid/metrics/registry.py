@@ -16,6 +16,13 @@ import numpy as np
 
 from ..errors import BiasgridError
 
+# what a small p-value of each kind of test is about: `Metric.test_of`
+TESTS = {
+    "words": "Permutation test: does it matter which set a word is in?",
+    "labels": "Label test: does it matter to the classifier which attribute set a word that it learns from is in? It "
+    "says nothing about the target words.",
+}
+
 
 @dataclass(frozen=True)
 class Detail:
@@ -83,6 +90,8 @@ class Metric:
     exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
                words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
                else "targets"
+    test_of    what that test is about: "words", those that the query asks about; "labels", those of the words that a
+               classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each
     no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
     isotropic  of a metric that looks along a direction, its value on directions that are as likely one as another:
                (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
@@ -114,6 +123,7 @@ class Metric:
     redrawn: Callable[..., np.ndarray] | None = None
     regrouped: Literal["targets", "attributes"] = "targets"
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
+    test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
     isotropic: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None

@@ -460,6 +460,7 @@ METRICS = (
         resampled=_resampled,
         redrawn=_redrawn,
         exchanged="attributes",
+        test_of="labels",
         check=_check,
         reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
         "in word embeddings. ACL 2019",
