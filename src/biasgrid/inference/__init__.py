@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import metrics
 from ..cell import head, model_of, query_of
+from ..embeddings import study_store
 from ..files import write_bytes, write_text
 from ..measure import as_finite, dumps, look_up, subquery, variants
 from ..metrics.registry import Metric, one_by_one
@@ -31,7 +32,7 @@ from ..words import FoundSet, WordOptions
 from .bootstrap import digest, drawn_counts, groups_of, intervals
 from .options import checked
 from .permutation import ALTERNATIVES, Permutation, deal, drawn_test, permutation_test
-from .pool import Pool, pool_of
+from .pool import Pool, make_pool, pool_of
 from .random_groups import groups_test
 
 __all__ = [
@@ -62,6 +63,7 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
     What is in the file already and is of the same is kept: an edited query costs its own cell.
     """
     path, samples_path = study.inference_file(inferences[0]), study.samples_file(inferences[0])
+    pool = study_pool(study, inferences[0].cell.model)
     kept = _kept(path, samples_path)
     records, samples = [], []
     for inference in inferences:
@@ -78,6 +80,7 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
                 spec["seed"],
                 **spec["inference"],
                 values=_measured(study.cell_file(cell)) if metric.seeded else None,
+                pool=pool,
             )
             made = {"made_of": made_of, "inference": spec["inference"], "results": results}
             kept[made_of] = head(cell, spec) | made, values
@@ -91,6 +94,23 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
         np.save(file, np.concatenate(samples))
         write_bytes(samples_path, file.getvalue())
     write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+
+
+def study_pool(study: Study, model: str) -> Pool | None:
+    """The pool of a study's model, from its file; None where there is none, so that it is made when it is needed."""
+    path = study.pool_file(model)
+    return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+@lru_cache(maxsize=16)
+def _read_pool(path: Path, time: int) -> Pool:
+    return Pool.load(path)
+
+
+def write_pool(study: Study, model: str) -> None:
+    """Make the pool of a study's model, and write it where the study has it."""
+    store = study_store(study.embeddings, model, study.models[model])
+    make_pool(store, study.order(model)).save(study.pool_file(model))
 
 
 def _measured(cell: Path) -> list[float]:

@@ -26,9 +26,9 @@ from .permutation import Permutation, drawn_test
 from .pool import NEAREST, WIDTHS, Pool, bands_of
 
 # how far a random group's mean cosine may be from that of the query's group
-NEAR = 0.05
+NEAR = 0.03
 # groups that are drawn for each that is wanted: some are not near enough, or share a word
-SPARE = 1.3
+SPARE = 1.5
 # with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
 FEWEST, FEWEST_SEEDS = 99, 30
 # halvings of the width of neighbourhoods until groups are as coherent as they should be
@@ -269,19 +269,24 @@ def _coherent(
         chosen[wanted == band] = rng.choice(seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band))
     if size == 1:
         return pool.seeds[chosen][:, None]
-    luck = rng.random((draws, len(members), NEAREST))
     best, distance = np.empty((draws, size), dtype=np.int64), np.full(draws, np.inf)
-    low, high = np.zeros(draws), np.ones(draws)
-    for attempt in range(ROUNDS + 2):
-        # the narrowest, the widest, and halves
-        width = low if attempt == 0 else high if attempt == 1 else (low + high) / 2
-        groups = _around(pool, chosen, counts, members, free, width, luck)
+    low, high, open_ = np.zeros(draws), np.ones(draws), np.arange(draws)
+    for attempt in range(ROUNDS + 1):
+        # any words first, and these they are if they are as coherent: a narrower neighbourhood that is so, too, would
+        # be words of one topic where the query's need not be
+        width = high[open_] if attempt == 0 else (low[open_] + high[open_]) / 2
+        luck = rng.random((len(open_), len(members), NEAREST))
+        groups = _around(pool, chosen[open_], counts, members, free, width, luck)
         found = _mean_cosines(vectors[groups])
-        nearer = np.where((groups >= 0).all(axis=1), np.abs(found - cosine), np.inf)
-        best = np.where((nearer < distance)[:, None], groups, best)
-        distance = np.minimum(nearer, distance)
-        if attempt > 1:
-            low, high = np.where(found > cosine, width, low), np.where(found > cosine, high, width)
+        off = np.where((groups >= 0).all(axis=1), np.abs(found - cosine), np.inf)
+        nearer = off < distance[open_]
+        best[open_[nearer]], distance[open_[nearer]] = groups[nearer], off[nearer]
+        low[open_] = np.where(found > cosine, width, low[open_])
+        high[open_] = np.where(found > cosine, high[open_], width)
+        if attempt == 0:
+            low[open_] = np.where(found > cosine, 1.0, 0.0)
+            high[open_] = 1.0
+            open_ = open_[distance[open_] > NEAR]
     return best[distance <= NEAR]
 
 
