@@ -427,7 +427,10 @@ class Study:
         """Whether a model's words are in the order of falling frequency: what `inference` says of all models, else
         what the model's entry says; None where neither does."""
         of_all = self.config["inference"].get("random_groups", {}).get("sorted")
-        return self.models[model].get("sorted") if of_all is None else of_all
+        if of_all is not None:
+            return of_all
+        # what is trained here is written so
+        return self.models[model].get("sorted", True if model in self.trained else None)
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -267,7 +267,7 @@ def infer_query(
                     coherence = {
                         "cosines": tested.cosines,
                         "matched": tested.matched,
-                        "bands": tested.declared,
+                        "bands": tested.banded,
                     }
                     record["random_groups"] = _as_record(tested.test) | coherence
                     if nulls is not None:
