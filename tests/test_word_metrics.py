@@ -273,15 +273,18 @@ def test_hard_debias_leaves_no_indirect_bias_of_neutral_words(google_news, hard_
     assert words[0]["softball"] == pytest.approx(np.mean(list(words[1].values())))
 
 
-def test_indirect_bias_is_tested_against_random_directions(random_model):
+def test_indirect_bias_beside_isotropic_directions(random_model):
     model = random_model(3)
     query = Query.of([w(1, 2, 3), w(4, 5, 6)], [w(7, 8), w(9, 10, 11)])
-    test = metrics.indirect_bias(query, model, permutation={"draws": 50, "exact": 0}).inference["permutation"]
-    assert (test["method"], test["draws"], test["partitions"]) == ("drawn", 50, None)
+    result = metrics.indirect_bias(query, model, permutation={"draws": 50, "exact": 0})
+    assert np.isnan(result.p_value)
+    assert "direction is made of the groups' words" in result.inference["permutation"]["reason"]
+    beside = result.inference["isotropic_directions"]
+    assert (beside["method"], beside["draws"], beside["partitions"]) == ("drawn", 50, None)
     vectors = [
         [s.vectors for s in found_sets(query, model, side)] for side in ("target_sets", "attribute_sets")
     ]
-    drawn = metrics.indirect_bias.null(*vectors)(np.random.default_rng(8), 20)
+    drawn = metrics.indirect_bias.isotropic(*vectors)(np.random.default_rng(8), 20)
     axes = np.random.default_rng(8).standard_normal((20, 9))
     # the direction of a pair of opposites is what is drawn
     expected = [value("indirect_bias", [[g], [-g]], vectors[1], direction="pair") for g in axes]
@@ -440,16 +443,16 @@ def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, mor
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_neighbourhoods_are_tested_against_random_directions(random_model, monkeypatch, name):
+def test_neighbourhoods_beside_isotropic_directions(random_model, monkeypatch, name):
     model, metric = random_model(7), metrics.metric(name)
-    test = metric(QUERY, model, permutation={"draws": 99}).inference["permutation"]
+    test = metric(QUERY, model, permutation={"draws": 99}).inference["isotropic_directions"]
     assert test["method"] == "drawn"
     assert test["alternative"] == ("two-sided" if name == "pmn" else "greater")
     assert 0.01 <= test["p_value"] <= 1
     # a draw is the value of groups that differ in the direction that is drawn
     sides = [found_sets(QUERY, model, side) for side in ("target_sets", "attribute_sets")]
     further = metric.of_model(model, *sides, neighbours=6, vocabulary=25)
-    drawn = metric.null(*([s.vectors for s in side] for side in sides), **further)(
+    drawn = metric.isotropic(*([s.vectors for s in side] for side in sides), **further)(
         np.random.default_rng(3), 10
     )
     axes = np.random.default_rng(3).standard_normal((10, 9))
@@ -639,8 +642,7 @@ def test_the_documentation_has_every_metric_as_the_registry_has_it():
         assert limits == (f"from {low:g}" if np.isfinite(low) and not np.isfinite(high) else both)
         assert float(neutral) == metric.neutral
         assert ("none" in test) == bool(metric.no_test)
-        assert ("random directions" in test) == bool(metric.null)
-        assert ("pair" in test) == (metric.paired and not metric.null)
+        assert ("pair" in test) == (metric.paired and not metric.isotropic)
         assert ("attribute" in test) == (metric.exchanged == "attributes")
         # legacy options are told of where they are
         legacy = {option for option in metric.parameters if option.startswith("legacy_")}

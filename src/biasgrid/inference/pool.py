@@ -85,7 +85,7 @@ def declared_order(model: EmbeddingStore | DebiasedModel, order: bool | None = N
     """Whether the model's rows are in the order of frequency: `order` where it is given, else what the store's
     record says (`sorted`); None where nothing does."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    return store.metadata.get("sorted") if order is None else order
+    return getattr(store, "metadata", {}).get("sorted") if order is None else order
 
 
 def make_pool(model: EmbeddingStore | DebiasedModel, order: bool | None = None) -> Pool:
