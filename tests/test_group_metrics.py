@@ -548,8 +548,10 @@ def test_from_the_command_line(tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
     assert result["status"] == "ok"
     assert 0 < result["ci_low"] < result["value"] < result["ci_high"] < 1
-    tested = result["inference"]["permutation"]
-    assert (tested["method"], tested["partitions"], tested["draws"]) == ("drawn", None, 99)
-    assert tested["p_value"] == result["p_value"] >= tested["p_lowest"] == 0.01
+    assert result["p_value"] is None
+    assert "direction is made of" in result["inference"]["permutation"]["reason"]
+    beside = result["inference"]["isotropic_directions"]
+    assert (beside["method"], beside["partitions"], beside["draws"]) == ("drawn", None, 99)
+    assert beside["p_value"] >= beside["p_lowest"] == 0.01
     assert main(["measure", "--metric", "direct_bias", *arguments, "--param", "c=-1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
