@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import yaml
 from conftest import ROOT, Project, grid_config, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -625,6 +626,32 @@ def test_samples_of_real_vectors_one_by_one(word2vec, name):
     fast = metric.resampled(words, others)(targets, attributes)
     slow = one_by_one(metric, words, others, {})(targets, attributes)
     assert fast.tolist() == pytest.approx(slow.tolist(), rel=1e-9)
+
+
+def test_the_page_of_defaults_has_every_parameter_with_its_default():
+    text = (ROOT / "docs" / "defaults.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line[:3] == "| `"
+    ]
+    assert {len(row) for row in rows} == {6, 3}
+    told: dict[str, dict] = {}
+    for metric, parameter, default, paper, wefe, _ in (row for row in rows if len(row) == 6):
+        assert paper
+        assert wefe
+        given = told.setdefault(metric.strip("`"), {})
+        if parameter == "none":
+            assert default == ""
+        else:
+            assert parameter not in given
+            given[parameter.strip("`")] = yaml.safe_load(default.strip("`"))
+    registered = {name: metric.parameters for name, metric in metrics.REGISTRY.items()}
+    # as text: False is no 0
+    assert json.dumps(told, sort_keys=True) == json.dumps(registered, sort_keys=True)
+    options = {row[0].strip("`"): yaml.safe_load(row[1].strip("`")) for row in rows if len(row) == 3}
+    assert options == {**vars(WordOptions()), "preprocessors": [{}]}
+    # WEFE has seven of the metrics
+    wefes = {row[0].strip("`") for row in rows if len(row) == 6 and row[4] != "-"}
+    assert wefes == {"weat", "weat_es", "rnd", "ripa", "ect", "mac", "rnsb"}
 
 
 def test_the_documentation_has_every_metric_as_the_registry_has_it():
