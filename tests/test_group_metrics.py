@@ -11,12 +11,11 @@ from conftest import ROOT, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
-from test_resampling import Vectors, drawn, p_of, pooled
+from test_resampling import Vectors, drawn, pooled
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.cli import main
 from biasgrid.embeddings import build_store
-from biasgrid.figures.null import Null, null_distribution
 from biasgrid.inference import infer_query
 from biasgrid.metrics.direct_bias import expected_noise
 from biasgrid.metrics.registry import one_by_one

@@ -330,8 +330,8 @@ def exchange_test(
 
 
 def _isotropic(sampled: Sampled, seed: int, *, draws: int, alternative: str, **options: int) -> Permutation:
-    """The metric's value beside that on directions that are as likely one as another: no test, as the groups' direction
-    is made of real words (`Metric.isotropic`)."""
+    """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
+    direction is made of real words (`Metric.isotropic`)."""
     words = [key for s in (*sampled.targets, *sampled.attributes) for key in s.keys]
     values = sampled.isotropic(np.random.default_rng([seed, digest(words)]), draws)
     return drawn_test(values, sampled.value, sampled.metric.bias if alternative == BIAS else alternative)
