@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 
 from . import debias, metrics
-from .configs import read_json, read_yaml
+from .configs import check_expansion, read_json, read_yaml
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
@@ -854,9 +854,10 @@ def _canonical(record: Any) -> str:
 def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
     try:
+        check_expansion(record)
         # a NaN is within all limits
         record = json.loads(json.dumps(record, allow_nan=False))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
