@@ -73,7 +73,7 @@ def check_expansion(record: Any) -> None:
                 waiting += [(part, False) for part in inner if _shared(part)]
     if sizes[id(record)] - once > MOST_EXPANDED:
         raise ValueError(
-            f"its aliases (*name) stand for more than {MOST_EXPANDED:,} values and characters, which is the most allowed"
+            f"its aliases (*name) stand for more than {MOST_EXPANDED:,} values and characters, the most allowed"
         )
 
 

@@ -222,10 +222,12 @@ class Study:
 
         Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
         """
+        # imported late: most commands need no HTTP client
+        from .embeddings.sources import read_manifest
+
         raw = self.embeddings / "raw"
         for archive in filter(None, map(self.archive_of, files.values())):
-            manifest = raw / archive / "manifest.json"
-            source = read_json(manifest)["source"] if manifest.is_file() else None
+            source = read_manifest(raw / archive).get("source")
             if source not in (None, self.config["benchmarks"][archive]["source"]):
                 raise BiasgridError(
                     f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
