@@ -30,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
             record = parsed.run(parsed)
         from .measure import dumps
 
-        sys.stdout.reconfigure(encoding="utf-8")
+        # the byte of a path that is no UTF-8 becomes JSON's \udcxx
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         print(dumps(record, indent=1))
     except BiasgridError as error:
         print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
@@ -374,6 +375,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str):
+        message = " ".join(message.split())
+        message = message if len(message) <= 1000 else f"{message[:1000]} ..."
         print(f"{self.prog}: {message} ({self.prog} --help lists what is allowed)", file=sys.stderr)
         raise SystemExit(2)
 

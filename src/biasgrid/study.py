@@ -858,7 +858,11 @@ def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any
     try:
         check_expansion(record)
         # a NaN is within all limits
-        record = json.loads(json.dumps(record, allow_nan=False))
+        text = json.dumps(record, allow_nan=False, ensure_ascii=False)
+        record = json.loads(text, parse_int=_integer)
+        text.encode()
+        if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
+            raise ValueError("a text has a NUL character in it")
     except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
@@ -867,6 +871,12 @@ def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any
         place = ".".join(map(str, (*part, *error.absolute_path)))
         raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
     return record
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 300:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _shortened(error: jsonschema.ValidationError) -> str:

@@ -330,9 +330,15 @@ class StoreWriter:
             "warnings": dict(self.warnings),
             "sha256": hashes,
         }
-        with (self._aside / MODEL).open("w", encoding="utf-8", newline="\n") as file:
-            json.dump(record, file, ensure_ascii=False, indent=1, sort_keys=True)
-            file.write("\n")
+        try:
+            text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
+        except UnicodeEncodeError as error:  # a path on the command line may have any bytes
+            broken = error.object[error.start : error.end]
+            raise BiasgridError(
+                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
+            ) from None
+        with (self._aside / MODEL).open("wb") as file:
+            file.write(text + b"\n")
             _sync(file)
         # a former store stops being one before the first of its files changes
         (self.output / MODEL).unlink(missing_ok=True)
