@@ -330,6 +330,8 @@ def read(path: Path | str) -> pd.DataFrame:
         "published",
         "ours",
         "difference",
+        "runs",
+        "sd",
         "before",
         "after",
         "coverage",
