@@ -40,7 +40,7 @@ REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word s
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "analogies": "an evaluation with questions about words",
-    "comparison": "published numbers (published)",
+    "comparison": "numbers to compare with (published, computed)",
     "directions": "a criterion with Direct Bias of pairs",
     "influence": "inference with a bootstrap and sensitivity",
     "order": "inference with a bootstrap",
@@ -50,7 +50,7 @@ NEEDS = {
     "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
     "sentiment": "a criterion with RNSB",
     "word-set-map": "an evaluation with a map",
-    "weat-table": "a criterion with WEAT, and published numbers (published)",
+    "weat-table": "a criterion with WEAT, and numbers to compare with (published, computed)",
 }
 INFERRED = (
     "permutation",
@@ -290,6 +290,11 @@ class Study:
         return self.results / "rank_samples.npy"
 
     @property
+    def compared(self) -> list[str]:
+        """Files of the numbers that the study is compared with: published ones, and ones of other code."""
+        return [*self.config["published"], *self.config["computed"]]
+
+    @property
     def tables(self) -> list[str]:
         """The tables that the study has: a comparison only where the config names published numbers, a table of
         mitigation or quality only where it says what to evaluate, those of inference where it asks for their part."""
@@ -305,7 +310,7 @@ class Study:
             "directions": self.directed,
             "words": self.worded,
             "ratings": self.rated,
-            "comparison": self.config["published"],
+            "comparison": self.compared,
             "mitigation": any(e.debias != UNTOUCHED for e in self.evaluations.values()),
             "quality": self.quality,
         }
@@ -316,7 +321,7 @@ class Study:
         """Figure name -> (kind, criterion, model or cell)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
         wanted = self.config["figures"]
-        if "comparison" in wanted and self.config["published"]:
+        if "comparison" in wanted and self.compared:
             figures["comparison"] = ("comparison", None, None)
         if self.ranked:
             for name in ("rankings", "rankings-by-criterion", "correlations"):
@@ -335,7 +340,7 @@ class Study:
         if "weat-table" in wanted:
             for criterion in self.config["criteria"]:
                 registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
-                if registered & {"weat", "weat_es"} and self.config["published"]:
+                if registered & {"weat", "weat_es"} and self.compared:
                     figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():

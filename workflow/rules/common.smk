@@ -23,7 +23,7 @@ try:
     for path in workflow.configfiles:
         read_yaml(os.path.relpath(path))
     STUDY = Study.of(config, where=", ".join(map(os.path.relpath, workflow.configfiles)))
-    comparison.read(STUDY.config["published"])
+    comparison.read(STUDY.config["published"], STUDY.config["computed"])
     for entry in STUDY.config["criteria"].values():
         if "ratings" in entry:
             ratings.read(entry["ratings"]["file"])
