@@ -337,14 +337,25 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def simulate(args: argparse.Namespace) -> dict[str, Any]:
-    """One cell of a simulation; without --cell the table and the figures, from its cells."""
+    """One cell of a simulation, or a real model's store and pool; without either, tables and figures."""
     from . import simulation
 
     chosen = simulation.Simulation.read(args.config)
+    if args.model is not None:
+        if args.model not in chosen.config["models"]:
+            known = ", ".join(chosen.config["models"]) or "none"
+            raise BiasgridError(f"{args.config}: unknown model {args.model!r}; allowed: {known}")
+        simulation.prepare(chosen, args.model)
+        return {"pool": str(chosen.pool_file(args.model))}
     if args.cell is None:
         return {"results": simulation.summarise(chosen)}
+    if args.cell in chosen.real_cells:
+        cell = chosen.real_cells[args.cell]
+        simulation.calibrate(chosen, cell)
+        return {"cell": str(chosen.real_file(cell))}
     if args.cell not in chosen.cells:
-        raise BiasgridError(f"{args.config}: no cell {args.cell!r}; it has {', '.join(chosen.cells)}")
+        known = ", ".join([*chosen.cells, *chosen.real_cells])
+        raise BiasgridError(f"{args.config}: no cell {args.cell!r}; it has {known}")
     simulation.simulate(chosen, chosen.cells[args.cell])
     return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
 
@@ -543,7 +554,8 @@ def _parser() -> argparse.ArgumentParser:
     command(
         simulate,
         config={"required": True, "type": Path, "help": "the simulation's config"},
-        cell={"help": "metric/words/bias"},
+        cell={"help": "metric/words/bias, or model/kind"},
+        model={"help": "fetch this model, and make its store and its pool of random groups"},
     )
     command(
         properties,

@@ -165,7 +165,22 @@ def draw_groups(
         key for s in sets for found in find(s.name, s.words, model, options).found.values() for key in found
     }
     left_out = np.unique(model.rows(sorted(keys)))
-    drawn = _drawn(pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    of = (pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    return _looked_up(*of, options.normalize)
+
+
+# vectors of the groups' words take megabytes, places in the pool do not: these are kept for many queries
+@lru_cache(maxsize=2)
+def _looked_up(
+    pool: Pool,
+    model: EmbeddingStore | DebiasedModel,
+    groups: tuple[tuple[str, ...], ...],
+    left_out: tuple[int, ...],
+    draws: int,
+    seed: int,
+    normalize: bool,
+) -> RandomGroups | str:
+    drawn = _drawn(pool, model, groups, left_out, draws, seed)
     if isinstance(drawn, str):
         return drawn
     places, cosines, matched = drawn
@@ -173,7 +188,7 @@ def draw_groups(
     parts = np.split(compact, np.cumsum([p.size for p in places])[:-1])
     entries = tuple(pool.entries[i] for i in used)
     vectors = model.take(entries, pool.rows[used])
-    vectors = unit(vectors) if options.normalize else vectors
+    vectors = unit(vectors) if normalize else vectors
     words = FoundSet("random groups", entries, entries, np.arange(len(used)), vectors, {}, ())
     return RandomGroups(
         words, [part.reshape(p.shape) for part, p in zip(parts, places, strict=True)], cosines, matched
