@@ -357,7 +357,7 @@ def read(path: Path | str) -> pd.DataFrame:
     ]
     # of directions, and of ranks
     numbers += ["angle"]
-    numbers += ["mean", "low", "high", "first", "probability"]
+    numbers += ["mean", "low", "high", "first", "share_of_resamples"]
     # of answers
     numbers += ["score"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]
