@@ -389,7 +389,7 @@ def small(tmp_path_factory):
 
     made = Project(tmp_path_factory.mktemp("null"))
     config = grid_config()
-    config["metrics"] |= {"mac": {}, "ect": {}, "ripa": {}}
+    config["metrics"] |= {"mac": {}, "ect": {}, "ripa": {"params": {"relation": "mean"}}}
     config["inference"] = INFERENCE
     made.configure(config)
     wanted = ["one/none/weat", "one/none/rnsb", "two/none/weat"]
@@ -464,7 +464,7 @@ def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
         ("ect/q1", ["as low as the score or lower"]),
         (
             "rnsb/q1",
-            ["which of the attribute sets a word is in", "classifier is trained anew", "draws at random"],
+            ["which of the attribute sets a word is in", "nothing about the target words", "draws at random"],
         ),
     ],
 )

@@ -290,7 +290,7 @@ TESTED = {
     "status": "ok",
     "value": 0.5,
     "permutation": {
-        "p_value": 0.01, "p_low": 0.008, "p_high": 0.02, "p_normal": 0.015, "p_lowest": 0.001,
+        "test_of": "words", "p_value": 0.01, "p_low": 0.008, "p_high": 0.02, "p_normal": 0.015, "p_lowest": 0.001,
         "alternative": "greater", "method": "monte_carlo", "partitions": 10**40, "draws": 999, "observed": 0.5,
     },
     "bootstrap": {
@@ -327,6 +327,8 @@ def test_inference_in_full(tmp_path):
         999,
         1e40,
     )
+    assert one["test_of"] == "words"
+    assert table.loc["three", "test_of"] == ""
     # two tests in the family
     assert (one["p_value"], one["p_holm"], one["p_benjamini_hochberg"]) == (0.01, 0.02, 0.01)
     assert (one["set"], one["word"], one["influence"]) == ("A", "NA", -0.3)

@@ -33,8 +33,8 @@ INFERENCE = [*CELL, "value", *TESTED[:-1], "p_holm", "p_benjamini_hochberg", "re
 INFERENCE += ["undefined", *(f"{name}_{end}" for name in INTERVALS for end in ("low", "high"))]
 INFERENCE += ["set", "word", "influence"]
 INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robustness_attributes"]
-INFERENCE += ["interval_reason"]
-TEXT = [*CELL, "alternative", "method", "reason", "set", "word", "interval_reason"]
+INFERENCE += ["test_of", "interval_reason"]
+TEXT = [*CELL, "alternative", "method", "reason", "set", "word", "test_of", "interval_reason"]
 COUNTS = ["partitions", "draws", "undefined"]
 
 
@@ -55,7 +55,7 @@ def inference(
             continue
         test, bootstrap = result.get("permutation", {}), result.get("bootstrap", {})
         row = dict(zip(CELL, key, strict=True)) | {"value": result.get("value")}
-        row |= {name: test.get(name) for name in TESTED}
+        row |= {name: test.get(name) for name in (*TESTED, "test_of")}
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
         for name in INTERVALS:
             row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))

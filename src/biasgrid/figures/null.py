@@ -25,7 +25,7 @@ from ..cell import model_of
 from ..errors import BiasgridError
 from ..inference import infer_query
 from ..inference.permutation import _rounding
-from ..metrics.registry import Metric
+from ..metrics.registry import TESTS, Metric
 from ..study import Inference, Study
 from ..words import WordOptions
 from .grid import (
@@ -250,8 +250,8 @@ def _note(null: Null, samples: bool) -> str:
         text = f"Left: the score with {metric.null_name} in place of the query's own."
     else:
         text = f"Left: the score if it did not matter {MATTERS[kind]}: {EXCHANGED[kind]}."
-    if metric.name == "rnsb":
-        text += " A classifier is trained anew for every partition."
+    if metric.test_of == "labels":
+        text += f" A classifier is trained anew for every partition. {TESTS['labels']}"
     if samples:
         text += " Right: the score had other words been chosen: those of each set are drawn again from it."
     else:

@@ -206,7 +206,10 @@ def infer_query(
             record["value"] = sampled.value
             if permutation is not None:
                 tested = exchange_test(sampled, seed=draw_seed, **permutation)
-                record["permutation"] = {"reason": tested} if isinstance(tested, str) else _as_record(tested)
+                of = {"test_of": metric.test_of}
+                record["permutation"] = (
+                    {"reason": tested} if isinstance(tested, str) else of | _as_record(tested)
+                )
                 if nulls is not None and not isinstance(tested, str):
                     nulls[part.name] = tested.null_distribution
             if bootstrap is not None:

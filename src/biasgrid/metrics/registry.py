@@ -16,6 +16,13 @@ import numpy as np
 
 from ..errors import BiasgridError
 
+# what a small p-value of each kind of test is about: `Metric.test_of`
+TESTS = {
+    "words": "Permutation test: does it matter which set a word is in?",
+    "labels": "Label test: does it matter to the classifier which attribute set a word that it learns from is in? It "
+    "says nothing about the target words.",
+}
+
 
 @dataclass(frozen=True)
 class Detail:
@@ -77,6 +84,8 @@ class Metric:
     exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
                words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
                else "targets"
+    test_of    what that test is about: "words", those that the query asks about; "labels", those of the words that a
+               classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each
     no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
     null       a null hypothesis of its own, tested in place of an exchange of words: (targets, attributes,
                **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,) of a world without bias
@@ -106,6 +115,7 @@ class Metric:
     sized: Callable[..., tuple[float, float]] | None = None
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
+    test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
     null: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     null_name: str = ""

@@ -432,6 +432,7 @@ METRICS = (
         seeded=True,
         resampled=_resampled,
         exchanged="attributes",
+        test_of="labels",
         check=_check,
         reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
         "in word embeddings. ACL 2019",
