@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from conftest import Project, grid_config
 
 from biasgrid import BiasgridError, tables, uncertainty
@@ -413,6 +414,7 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
             "quantity",
             "reason",
             "interval_reason",
+            "test_of",
             "set",
             "word",
             "resampled",
@@ -426,6 +428,15 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
     pd.testing.assert_frame_equal(scores[[*keys, "value", "p_value"]], inference[[*keys, "value", "p_value"]])
     assert scores["p_value"].notna().all()
     pd.testing.assert_series_equal(scores["p_adjusted"], inference["p_holm"], check_names=False)
+    # WEAT and its effect size are one test, and RNSB's is none of words
+    assert set(scores["metric"]) == {"weat", "weat_es", "rnd", "rnsb"}
+    one = inference.query("metric != 'weat_es'")
+    for _, family in one.groupby([one["criterion"], one["metric"] == "rnsb"]):
+        expected = scipy.stats.false_discovery_control(family["p_value"])
+        assert family["p_benjamini_hochberg"].tolist() == pytest.approx(expected.tolist())
+    adjusted = {metric: part["p_benjamini_hochberg"].tolist() for metric, part in inference.groupby("metric")}
+    assert adjusted["weat"] == adjusted["weat_es"]
+    assert min(adjusted["weat"]) < 1
     pd.testing.assert_series_equal(scores["ci_low"], inference["jackknife_low"], check_names=False)
     most = found["influence"].groupby(keys)["influence"].agg(lambda values: values.abs().max())
     assert most.tolist() == inference["influence"].abs().tolist()
@@ -546,9 +557,10 @@ def edited_module(name):
         (edited_inference(bootstrap={"draws": 20}), {"study", "inference", *OF_INFERENCE}),
         (edited_inference(permutation={"draws": 20, "exact": 10}), {"study", "inference", *OF_INFERENCE}),
         (edited_module("uncertainty"), {"inference_table", "influence", *RANKED}),
+        (edited_module("families"), OF_INFERENCE - {"influence"}),
         (edited_module("inference/bootstrap"), {"inference", *OF_INFERENCE}),
     ],
-    ids=["interval", "adjust", "samples", "permutations", "uncertainty.py", "inference/"],
+    ids=["interval", "adjust", "samples", "permutations", "uncertainty.py", "families.py", "inference/"],
 )
 def test_what_an_edit_of_inference_reruns(inferred, edit, rules):
     edit(inferred)

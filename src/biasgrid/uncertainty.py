@@ -39,15 +39,18 @@ COUNTS = ["partitions", "draws", "undefined"]
 
 
 def inference(
-    inferences: Iterable[Path], ranges: Mapping[tuple[str, str], tuple[float, float]]
+    inferences: Iterable[Path],
+    ranges: Mapping[tuple[str, str], tuple[float, float]],
+    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
 ) -> pd.DataFrame:
     """A row of scores.csv in full: its test, with both adjustments for the number of tests of its criterion; its
     bootstrap, and why an interval is missing; the word whose leaving out changes it most; and how far half the words
     move it.
 
-    `ranges` are the intervals of values, by criterion and metric. robustness_targets and robustness_attributes are
-    halves_targets and halves_attributes in units of the range's length, which makes metrics comparable (Schroeder et
-    al., table 6); empty where it is infinite. Empty is whatever was not asked for or does not exist.
+    `tests` are those of `tables.adjusted`, `ranges` the intervals of values, by criterion and metric.
+    robustness_targets and robustness_attributes are halves_targets and halves_attributes in units of the range's
+    length, which makes metrics comparable (Schroeder et al., table 6); empty where it is infinite. Empty is whatever
+    was not asked for or does not exist.
     """
     rows: dict[tuple, dict] = {}
     for key, _, result in tables.results(inferences):
@@ -75,8 +78,8 @@ def inference(
     made = made.astype(dict.fromkeys(numbers, "float64"))
     for name in COUNTS:
         made[name] = pd.Series([_count(value) for value in made[name]], dtype=object)
-    made["p_holm"] = tables.adjusted(made, "holm")
-    made["p_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg")
+    made["p_holm"] = tables.adjusted(made, "holm", tests=tests)
+    made["p_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg", tests=tests)
     return made
 
 
