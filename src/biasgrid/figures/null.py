@@ -43,6 +43,7 @@ from .grid import (
     _page,
     _styled,
     _unit_label,
+    _wrapped,
 )
 
 TAIL = "#E8834A"
@@ -206,7 +207,7 @@ def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interva
     axes.update_datalim([(result["value"], 0)])
     low, high = record[interval]
     if low is None:
-        return "no interval: too many samples have no value,\nor all lie on one side of the score"
+        return _wrapped(f"no interval: {record['reasons'][interval]}", 44)
     look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
     axes.plot([low, high], [0.03 * max(counts)] * 2, **look)
     return (
