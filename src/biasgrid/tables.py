@@ -333,6 +333,8 @@ def read(path: Path | str) -> pd.DataFrame:
         "published",
         "ours",
         "difference",
+        "runs",
+        "sd",
         "before",
         "after",
         "coverage",

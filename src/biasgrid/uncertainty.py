@@ -45,9 +45,9 @@ COUNTS = ["partitions", "draws", "undefined", "groups_draws"]
 def inference(
     inferences: Iterable[Path], ranges: Mapping[tuple[str, str], tuple[float, float]]
 ) -> pd.DataFrame:
-    """A row of scores.csv in full: its permutation test and its test against random groups, each with both adjustments
-    for the number of tests of its criterion; its bootstrap; the word whose leaving out changes it most; and how far
-    half the words move it.
+    """A row of scores.csv in full: its permutation test and its test against random groups, each with both
+    adjustments for the number of tests of its criterion; its bootstrap; the word whose leaving out changes it most;
+    and how far half the words move it.
 
     `ranges` are the intervals of values, by criterion and metric. robustness_targets and robustness_attributes are
     halves_targets and halves_attributes in units of the range's length, which makes metrics comparable (Schroeder et

@@ -21,14 +21,12 @@ from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_bytes
 
-# rows of a model that the pool is drawn from, the first ones, where its order is not known to be something else than
-# that of frequency: the rest of a large vocabulary is hardly words that anybody would group
-FIRST = 50_000
+# of a model whose order is not that of frequency
 WORDS, SEEDS = 20_000, 1_000
-# of a model whose order is that of frequency, in each band of frequency
+# of others, in each band
 WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, 400
-# rows of the first band; each band is four times as long as all before it
-BAND = 1024
+# rows of the first band; each further one reaches four times as far, and the last one to the end of the model
+BAND, BANDS = 1024, 5
 # neighbours of a seed that are known for each width of neighbourhood, and how many widths there are: all words of a
 # band, a fourth of them, ...
 NEAREST, WIDTHS = 64, 5
@@ -41,11 +39,11 @@ class Pool:
 
     rows     (n,) the words' rows in the store, in random order
     entries  the words, as the vocabulary has them
-    bands    (n,) the band of frequency that each is in; 0 for all where the model's order is not declared
+    bands    (n,) the band of rows that each is in, see `bands_of`
     seeds    (s,) which of the words have neighbours here
     near     (s, bands, WIDTHS, NEAREST) which of the words of each band are nearest to a seed, nearest first: among
              all words of the band, a fourth of them, ...; -1 where there are no more
-    declared  whether the model's order of words is declared to be that of frequency
+    banded   whether there is more than one band: not where the model's order is said not to be that of frequency
     """
 
     rows: np.ndarray
@@ -53,13 +51,13 @@ class Pool:
     bands: np.ndarray
     seeds: np.ndarray
     near: np.ndarray
-    declared: bool
+    banded: bool
 
     def save(self, path: Path) -> None:
         """Write the pool; the same bytes for the same pool."""
         file = BytesIO()
         arrays = {name: getattr(self, name) for name in ("rows", "bands", "seeds", "near")}
-        np.savez(file, entries=np.array(self.entries), declared=self.declared, **arrays)
+        np.savez(file, entries=np.array(self.entries), banded=self.banded, **arrays)
         write_bytes(path, file.getvalue())
 
     @classmethod
@@ -68,26 +66,26 @@ class Pool:
         try:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in ("rows", "bands", "seeds", "near")}
-                return cls(entries=tuple(file["entries"].tolist()), declared=bool(file["declared"]), **arrays)
+                return cls(entries=tuple(file["entries"].tolist()), banded=bool(file["banded"]), **arrays)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile, SyntaxError, OverflowError) as error:
             raise BiasgridError(
                 f"{path}: no pool of random groups ({error}); delete it, and run again"
             ) from None
 
 
-def bands_of(rows: np.ndarray, declared: bool) -> np.ndarray:
-    """The band of frequency of rows: 0 for the first 1,024, 1 for the next 3,072, and so on, each band reaching four
-    times as far; 0 for all where the order of the rows is not `declared` to be that of frequency."""
-    if not declared:
+def bands_of(rows: np.ndarray, banded: bool) -> np.ndarray:
+    """The band of rows: 0 for the first 1,024, 1 for the next 3,072, then 12,288 and 49,152, 4 for all others; 0
+    for all where they are not `banded`."""
+    if not banded:
         return np.zeros(len(rows), dtype=np.int64)
-    return np.ceil(np.log2(np.maximum((rows + 1) / BAND, 1)) / 2).astype(np.int64)
+    return np.ceil(np.log2(np.maximum((rows + 1) / BAND, 1)) / 2).clip(max=BANDS - 1).astype(np.int64)
 
 
 def declared_order(model: EmbeddingStore | DebiasedModel, order: bool | None = None) -> bool | None:
     """Whether the model's rows are in the order of frequency: `order` where it is given, else what the store's
     record says (`sorted`); None where nothing does."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    return store.metadata.get("sorted") if order is None else order
+    return getattr(store, "metadata", {}).get("sorted") if order is None else order
 
 
 def make_pool(model: EmbeddingStore | DebiasedModel, order: bool | None = None) -> Pool:
@@ -95,15 +93,19 @@ def make_pool(model: EmbeddingStore | DebiasedModel, order: bool | None = None) 
     cores, and drawn with one seed for all models.
 
     `order` says whether the model's rows are in the order of frequency (None: what `declared_order` knows). If so,
-    words are drawn from each band of frequency; if it is not known, from the first 50,000 rows; if not, from all.
+    words are drawn from each band of rows, so that random groups can be of words as frequent as the query's; and if
+    it is not known, too: most files are in that order, and where one is not, a band of thousands of rows is as good
+    as any other. Of a model that is said not to be, they are drawn from all rows.
     """
     store = model.model if isinstance(model, DebiasedModel) else model
     order = declared_order(store, order)
     rng = np.random.default_rng(0)
-    entries, rows = store.vocabulary(FIRST if order is None else None)
-    bands = bands_of(rows, bool(order))
+    banded = order is not False
+    # the last band's words from the first million rows: more are slow to read, and hardly words
+    entries, rows = store.vocabulary(BAND * 4**BANDS if banded else None)
+    bands = bands_of(rows, banded)
     drawn = rng.permutation(len(rows))
-    most, seeds_of_band = (WORDS_OF_BAND, SEEDS_OF_BAND) if order else (WORDS, SEEDS)
+    most, seeds_of_band = (WORDS_OF_BAND, SEEDS_OF_BAND) if banded else (WORDS, SEEDS)
     drawn = np.concatenate([drawn[bands[drawn] == band][:most] for band in np.unique(bands)])
     vectors = store.matrix([entries[i] for i in drawn], rows[drawn])
     lengths = np.linalg.norm(vectors, axis=1)
@@ -120,7 +122,7 @@ def make_pool(model: EmbeddingStore | DebiasedModel, order: bool | None = None) 
             members = np.flatnonzero(bands == band)
             if len(members):
                 _find_nearest(vectors, members, seeds, near[:, band])
-    return Pool(rows, tuple(entries[i] for i in drawn), bands, seeds, near, bool(order))
+    return Pool(rows, tuple(entries[i] for i in drawn), bands, seeds, near, banded)
 
 
 def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, near: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 The null hypothesis is that the query's groups are groups as any others. Only the groups are drawn anew; the words
 that they are compared with, and the neighbours of these, stay. A random group has as many words as the query's, is
 as coherent (the mean cosine of its words with each other is the same to within `NEAR`), has none of the query's
-words, and is from the same bands of frequency where the model's order of words is declared to be that of frequency.
+words, and is from the same bands of rows (in most models, of frequency) unless the model's order is said to be none.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ NEAR = 0.03
 SPARE = 1.5
 # with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
 FEWEST, FEWEST_SEEDS = 99, 30
-# halvings of the width of neighbourhoods until groups are as coherent as they should be
-ROUNDS = 5
+# attempts at groups that are as coherent as they should be
+ROUNDS = 9
+# where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words
+OFTEN = 0.1
 # of more random groups than this share of which the metric has no value, those that have one are no fair sample
 MOST_UNDEFINED = 0.05
 
@@ -45,13 +47,13 @@ class GroupsTest:
               are left out here
     cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
     matched   the mean of that over the random groups
-    declared  whether random groups are from the same bands of frequency
+    banded    whether random groups are from the same bands of rows
     """
 
     test: Permutation
     cosines: list[float]
     matched: list[float]
-    declared: bool
+    banded: bool
 
 
 def groups_test(
@@ -70,9 +72,9 @@ def groups_test(
 ) -> GroupsTest | str:
     """Test a metric's value of a query against that of random groups; or why that cannot be done, in a sentence.
 
-    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has them,
-    `alternative` is "greater", "less" or "two-sided". A p-value is (k + 1) / (draws + 1), k the number of random groups
-    of which the value is as extreme.
+    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has
+    them, `alternative` is "greater", "less" or "two-sided". A p-value is (k + 1) / (draws + 1), k the number of
+    random groups of which the value is as extreme.
     """
     groups, words = (targets, attributes) if metric.regrouped == "targets" else (attributes, targets)
     drawn = draw_groups(pool, model, groups, query, options, draws, seed)
@@ -90,7 +92,7 @@ def groups_test(
     if not np.isfinite(observed) or np.count_nonzero(~defined) > MOST_UNDEFINED * len(values):
         return f"the metric has no value for {np.count_nonzero(~defined)} of {len(values)} random groups"
     test = drawn_test(values[defined], observed, alternative)
-    return GroupsTest(test, drawn.cosines, drawn.matched, pool.declared)
+    return GroupsTest(test, drawn.cosines, drawn.matched, pool.banded)
 
 
 def _joined(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
@@ -155,15 +157,30 @@ def draw_groups(
 ) -> RandomGroups | str:
     """Random groups in place of `groups`, sets of the query as they were looked up; or why there are none.
 
-    What is drawn depends on `seed`, the words of each group, the query's words and the model, so that all metrics draw
-    alike. Groups of one draw have no word in common.
+    What is drawn depends on `seed`, the words of each group, the query's words and the model, so that all metrics
+    draw alike. Groups of one draw have no word in common.
     """
     sets = (*query.target_sets, *query.attribute_sets)
     keys = {
         key for s in sets for found in find(s.name, s.words, model, options).found.values() for key in found
     }
     left_out = np.unique(model.rows(sorted(keys)))
-    drawn = _drawn(pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    of = (pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    return _looked_up(*of, options.normalize)
+
+
+# vectors of the groups' words take megabytes, places in the pool do not: these are kept for many queries
+@lru_cache(maxsize=2)
+def _looked_up(
+    pool: Pool,
+    model: EmbeddingStore | DebiasedModel,
+    groups: tuple[tuple[str, ...], ...],
+    left_out: tuple[int, ...],
+    draws: int,
+    seed: int,
+    normalize: bool,
+) -> RandomGroups | str:
+    drawn = _drawn(pool, model, groups, left_out, draws, seed)
     if isinstance(drawn, str):
         return drawn
     places, cosines, matched = drawn
@@ -171,7 +188,7 @@ def draw_groups(
     parts = np.split(compact, np.cumsum([p.size for p in places])[:-1])
     entries = tuple(pool.entries[i] for i in used)
     vectors = model.take(entries, pool.rows[used])
-    vectors = unit(vectors) if options.normalize else vectors
+    vectors = unit(vectors) if normalize else vectors
     words = FoundSet("random groups", entries, entries, np.arange(len(used)), vectors, {}, ())
     return RandomGroups(
         words, [part.reshape(p.shape) for part, p in zip(parts, places, strict=True)], cosines, matched
@@ -200,7 +217,7 @@ def _drawn(
         cosines.append(float(_mean_cosines(own)))
         rng = np.random.default_rng([seed, digest(keys)])
         found = _coherent(
-            pool, vectors, bands_of(rows, pool.declared), cosines[-1], free, math.ceil(SPARE * draws), rng
+            pool, vectors, bands_of(rows, pool.banded), cosines[-1], free, math.ceil(SPARE * draws), rng
         )
         if found is None:
             return (
@@ -227,7 +244,8 @@ def _unit_vectors(pool: Pool, model: EmbeddingStore | DebiasedModel) -> np.ndarr
 
 
 def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
-    """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one word."""
+    """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one
+    word."""
     words = vectors.shape[-2]
     total = vectors.sum(axis=-2)
     return (
@@ -245,7 +263,8 @@ def _coherent(
     rng: np.random.Generator,
 ) -> np.ndarray | None:
     """Random groups, places in the pool (at most `draws`, words), of words in these bands, whose mean cosine is near
-    `cosine`; None where too few seeds have so coherent neighbours, or so many. Only words that are `free` are in them.
+    `cosine`; None where too few seeds have so coherent neighbours, or so many. Only words that are `free` are in
+    them.
 
     A group is a seed and some of its nearest neighbours in a neighbourhood whose width is found by halving.
     """
@@ -270,23 +289,27 @@ def _coherent(
     if size == 1:
         return pool.seeds[chosen][:, None]
     best, distance = np.empty((draws, size), dtype=np.int64), np.full(draws, np.inf)
-    low, high, open_ = np.zeros(draws), np.ones(draws), np.arange(draws)
-    for attempt in range(ROUNDS + 1):
-        # any words first, and these they are if they are as coherent: a narrower neighbourhood that is so, too, would
-        # be words of one topic where the query's need not be
-        width = high[open_] if attempt == 0 else (low[open_] + high[open_]) / 2
-        luck = rng.random((len(open_), len(members), NEAREST))
-        groups = _around(pool, chosen[open_], counts, members, free, width, luck)
+    # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
+    # is as coherent by chance would be of one topic, which the query's group need not be
+    low, high = np.ones(draws), np.ones(draws)
+    left = np.arange(draws)
+    for attempt in range(ROUNDS):
+        width = (low[left] + high[left]) / 2
+        luck = rng.random((len(left), len(members), NEAREST))
+        groups = _around(pool, chosen[left], counts, members, free, width, luck)
         found = _mean_cosines(vectors[groups])
         off = np.where((groups >= 0).all(axis=1), np.abs(found - cosine), np.inf)
-        nearer = off < distance[open_]
-        best[open_[nearer]], distance[open_[nearer]] = groups[nearer], off[nearer]
-        low[open_] = np.where(found > cosine, width, low[open_])
-        high[open_] = np.where(found > cosine, high[open_], width)
+        nearer = off < distance[left]
+        best[left[nearer]], distance[left[nearer]] = groups[nearer], off[nearer]
         if attempt == 0:
-            low[open_] = np.where(found > cosine, 1.0, 0.0)
-            high[open_] = 1.0
-            open_ = open_[distance[open_] > NEAR]
+            narrow = (off <= NEAR).mean() < OFTEN and np.median(found) < cosine
+            low -= narrow
+        else:
+            low[left] = np.where(narrow & (found > cosine), width, low[left])
+            high[left] = np.where(narrow & (found <= cosine), width, high[left])
+        left = np.flatnonzero(distance > (NEAR / 4 if narrow else NEAR))
+        if not len(left):
+            break
     return best[distance <= NEAR]
 
 
