@@ -296,7 +296,7 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
 
     study = _study(args.study)
     if args.cell in study.cells and args.cell not in study.inferences:
-        raise BiasgridError(f"{args.study}: no permutation test: the study has no inference in its config")
+        raise BiasgridError(f"{args.study}: no test: the study has no inference in its config")
     if args.cell not in study.inferences:
         example = next(iter(study.cells))
         raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -117,6 +117,15 @@ class Inference:
     def group(self) -> str:
         """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
         return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
+
+
+def no_test(metric: metrics.Metric, parts: Collection[str]) -> str:
+    """Why there is no test of a metric in these parts of `inference`; empty where there is one."""
+    if "random_groups" in parts or ("permutation" in parts and not metric.no_test):
+        return ""
+    if "permutation" in parts:
+        return f"{metric.label} has no permutation test (but one of random_groups): {metric.no_test}"
+    return "needs a test (inference: permutation or random_groups)"
 
 
 @dataclass(frozen=True)
@@ -706,16 +715,10 @@ class Study:
                 raise BiasgridError(
                     f"{where}: null_distributions: no cell {name!r}; cells are named like {example!r}"
                 )
-            if inference is None or "permutation" not in json.loads(inference.spec)["inference"]:
-                raise BiasgridError(
-                    f"{where}: null_distributions: needs a permutation test (inference: permutation)"
-                )
-            registered = self.metric(inference.cell.criterion, inference.cell.metric)
-            if registered.no_test:
-                raise BiasgridError(
-                    f"{where}: null_distributions: {name}: {registered.label} has no permutation test: "
-                    f"{registered.no_test}"
-                )
+            cell = self.cells[name]
+            registered = self.metric(cell.criterion, cell.metric)
+            if reason := no_test(registered, json.loads(inference.spec)["inference"] if inference else ()):
+                raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
         drawn = {kind for kind, *_ in self.figures.values()}
         for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
             raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
