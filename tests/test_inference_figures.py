@@ -559,9 +559,9 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name):
     """On real vectors: permutation, random groups, bootstrap; random groups alone of a metric that has no other."""
     query = Query.of(
         [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
-        [["science", "physics", "chemistry"], ["poetry", "art", "dance"]][: metrics.metric(name).template[1]],
+        [["science", "physics", "chemistry"], ["poetry", "art", "dance"]],
         ["Male", "Female"],
-        ["Science", "Arts"][: metrics.metric(name).template[1]],
+        ["Science", "Arts"],
     )
     values = {}
     asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
