@@ -10,10 +10,13 @@ A source is a mapping with a `type` and the keys that `KEYS` lists for it:
 - file: one that the user has put in place, which is referenced and not copied.
 """
 
+import bz2
 import fcntl
 import gzip
+import io
 import json
 import logging
+import lzma
 import os
 import re
 import shutil
@@ -23,7 +26,6 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -31,6 +33,7 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from biasgrid.bounded import Expanded, allowed, damaged, zip_member
 from biasgrid.embeddings.download import LIMITS, Limits, WrongHash, download, download_parts, hash_file
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
@@ -108,9 +111,11 @@ def fetch(
 def verify(name: str, raw: Path | str) -> None:
     """Hash every file of a fetched model again; BiasgridError names the first that has changed."""
     folder = Path(raw) / name
-    manifest = _read_json(folder / "manifest.json")
+    manifest = read_manifest(folder)
     if not manifest:
-        raise BiasgridError(f"{name}: not fetched: {folder / 'manifest.json'} is missing")
+        raise BiasgridError(
+            f"{name}: not fetched: {folder / 'manifest.json'} is missing, or damaged: fetch it again"
+        )
     for file, facts in manifest["files"].items():
         path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
         if not path.is_file():
@@ -177,7 +182,7 @@ def _check_members(members: object) -> None:
 
 def _fetched(folder: Path, source: dict) -> Path | None:
     """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
-    manifest = _read_json(folder / "manifest.json")
+    manifest = read_manifest(folder)
     if manifest.get("source") != source or source["type"] == "file":  # the user's file may change any day
         return None
     for file, facts in manifest["files"].items():
@@ -201,7 +206,7 @@ def _fetch(name: str, source: dict, raw: Path, shared: bool, progress: bool, lim
         path, digest = _local(source)
         files = {source["path"]: {"sha256": digest, "bytes": path.stat().st_size}}
         manifest = {"source": source, "files": files, "input": source["path"]}
-        if (before := _read_json(manifest_path)) != manifest:
+        if (before := read_manifest(folder)) != manifest:
             refuse_another(before)
             folder.mkdir(parents=True, exist_ok=True)
             with _lock(raw / f".{name}.lock", name):
@@ -212,7 +217,7 @@ def _fetch(name: str, source: dict, raw: Path, shared: bool, progress: bool, lim
     with _lock(raw / f".{name}.lock", name):
         if found := _fetched(folder, source):  # another process has done it while this one waited
             return found
-        before = _read_json(manifest_path)
+        before = read_manifest(folder)
         refuse_another(before)
         for left_over in folder.glob(".partial-*"):  # of a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
@@ -261,7 +266,7 @@ def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) ->
 
     record = raw / f"{name}.first-seen.json"
     trusted = not whole and not any(pins)
-    first_seen = _read_json(record) if trusted else {}
+    first_seen = _read_first_seen(record) if trusted else {}
     if trusted:
         pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
 
@@ -359,36 +364,75 @@ def _archive(source: dict, folder: Path, progress: bool, limits: Limits) -> dict
 
 
 def _unpack(archive: Path, names: dict[str, str], folder: Path) -> None:
-    """Write the regular files among `names` (path in the archive -> file name) into `folder`."""
-    try:
-        for member, content in _open_members(archive, names):
-            with (folder / names[member]).open("wb") as file:
-                shutil.copyfileobj(content, file, 1 << 20)
-                file.flush()
-                os.fsync(file.fileno())
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        gzip.BadGzipFile,
-        zlib.error,
-        EOFError,
-        RuntimeError,
-    ) as error:
-        raise BiasgridError(f"{archive.name} cannot be unpacked: {error}") from None
+    """Write the regular files among `names` (path in the archive -> file name) into `folder`.
+
+    All of them together may expand as `bounded.allowed` has it.
+    """
+    for member, content in _open_members(archive, names):
+        with (folder / names[member]).open("wb") as file:
+            shutil.copyfileobj(content, file, 1 << 20)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
-    if archive.name.endswith((".whl", ".zip")):
-        with zipfile.ZipFile(archive) as opened:
-            for info in opened.infolist():
+    left, what = allowed(archive.stat().st_size), "cannot be unpacked"
+    with archive.open("rb") as file:
+        if archive.name.endswith((".whl", ".zip")):
+            with damaged(archive.name, what):
+                members = zipfile.ZipFile(file)
+            for info in members.infolist():
                 if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
-                    with opened.open(info) as content:
-                        yield info.filename, content
-    else:
-        with tarfile.open(archive) as opened:
-            for entry in opened:
-                if entry.name in names and entry.isreg():
-                    yield entry.name, opened.extractfile(entry)
+                    content = zip_member(members, info, archive.name, left)
+                    yield info.filename, io.BufferedReader(content)
+                    left -= content.done
+            return
+        # as a stream, which is expanded once and from its beginning to its end
+        stream = Expanded(_expanded(file), archive.name, what, left)
+        with damaged(archive.name, what):
+            members = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
+        while True:
+            with damaged(archive.name, what):
+                entry = members.next()
+            if entry is None:
+                return
+            if entry.name in names and entry.isreg():
+                content = Expanded(members.extractfile(entry), archive.name, what, left)
+                yield entry.name, io.BufferedReader(content)
+            members.members.clear()  # else each entry's facts are kept
+
+
+def _expanded(file: IO[bytes]) -> IO[bytes]:
+    """The content of a tar archive, however it is compressed."""
+    start = file.read(6)
+    file.seek(0)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file)
+    if start.startswith(b"BZh"):
+        return bz2.BZ2File(file)
+    return _Xz(file) if start == b"\xfd7zXZ\0" else file
+
+
+class _Xz:
+    """An .xz file, which may ask for less memory than Python's lzma module would give it: up to 4 GB."""
+
+    MEMORY = 256 << 20  # bytes; what `xz -9` makes needs 65 MB
+
+    def __init__(self, file: IO[bytes]):
+        self.file = file
+        self.stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=self.MEMORY)
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self.stream.eof:
+                if self.stream.unused_data or self.file.read(1):
+                    raise lzma.LZMAError("something follows the compressed data")
+                return b""
+            block = self.file.read(1 << 16) if self.stream.needs_input else b""
+            if self.stream.needs_input and not block:
+                raise EOFError("the compressed data is cut off")
+            if content := self.stream.decompress(block, size):
+                return content
 
 
 def _pip(source: dict, scratch: Path, show: bool) -> None:
@@ -516,14 +560,43 @@ def _lock(path: Path, name: str) -> Iterator[None]:
         yield
 
 
-def _read_json(path: Path) -> dict:
-    """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
+def read_manifest(folder: Path) -> dict:
+    """What was fetched into a model's folder: {} where nothing was, and where the record of it is damaged.
+
+    Fetched again, files that are whole are found by their hashes and stay.
+    """
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        files, local = manifest["files"], manifest["source"]["type"] == "file"
+        whole = [
+            isinstance(manifest["input"], str),
+            isinstance(files, dict) and len(files) > 0,
+            # only of a source of type file may they be elsewhere
+            local or all(PurePosixPath(file).name == file != "manifest.json" for file in files),
+            local or manifest["input"] in (".", *files),
+            all(type(facts["bytes"]) is int and isinstance(facts["sha256"], str) for facts in files.values()),
+        ]
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError):
-        raise BiasgridError(f"{path} is damaged: delete it and fetch again") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+    return manifest if all(whole) else {}
+
+
+def _read_first_seen(path: Path) -> dict[str, str]:
+    """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if all(re.fullmatch(PATTERNS["sha256"][0], digest) for digest in record.values()):
+            return record
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    raise BiasgridError(
+        f"{path} is damaged, and with it what the file was when it was first seen: pin its sha256 in the study, or "
+        "delete this record to trust the file that is there now"
+    )
 
 
 def _write_json(path: Path, content: dict) -> None:
