@@ -2,9 +2,10 @@
 #
 #   snakemake --snakefile workflow/simulation.smk --cores 2        config/simulation.yaml; --configfile: another
 #
-# A workflow of its own: it has no models and no queries. Each cell is a process of its own.
+# A workflow of its own: it has no study's queries. Each cell is a process of its own, and so is a real model's store.
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from snakemake.exceptions import WorkflowError
 SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
 sys.path.insert(0, str(SOURCES.parent))
 
-from biasgrid import metrics
+from biasgrid import metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.simulation import Simulation
 
@@ -37,18 +38,31 @@ LOGS = f"logs/{SIMULATION.config['simulation']}"
 COMMAND = (
     f"PYTHONPATH={os.path.relpath(SOURCES.parent)} {sys.executable} -m biasgrid simulate --config {CONFIG}"
 )
-FIGURES = ["p-values", "coverage-expected", "coverage-all-words"]
+FIGURES = ["p-values", "coverage-expected", "coverage-all-words"] + ["calibration"] * bool(SIMULATION.real_cells)
+TABLES = ["simulation"] + ["calibration"] * bool(SIMULATION.real_cells)
+MODELS = SIMULATION.config["models"]
 # what a cell's results depend on, besides its metric
 CODE = [
     os.path.relpath(SOURCES / f"{name}.py")
     for name in ("directions", "geometry", "measure", "metrics/registry", "orientation", "simulation")
 ]
 CODE += sorted(map(os.path.relpath, (SOURCES / "inference").glob("*.py")))
+# what p-values on real vectors do: those of every metric are in one cell
+REAL_CODE = CODE + [
+    os.path.relpath(SOURCES / f"{name}.py")
+    for name in ("calibration", "embeddings/store", "neighbours", "query", "words")
+]
+REAL_METRICS = sorted(
+    {
+        os.path.relpath(metrics.source_file(metrics.metric(entry.get("metric", key))))
+        for key, entry in SIMULATION.config.get("calibration", {}).get("metrics", {}).items()
+    }
+)
 
 
 def simulate(log, *arguments):
     """The command in a process of its own: cells side by side, and matplotlib's settings belong to a process."""
-    environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
+    environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)}
     called = [sys.executable, "-m", "biasgrid", "simulate", "--config", CONFIG, *arguments]
     done = subprocess.run(called, env=environment, capture_output=True, encoding="utf-8")
     Path(log).write_text(done.stderr, encoding="utf-8")
@@ -65,31 +79,43 @@ def metric_source(wildcards):
     return os.path.relpath(metrics.source_file(metrics.metric(spec["metric"])))
 
 
+def local_file(wildcards):
+    """A model's file that the user put in place: when it changes, so does the model."""
+    source = MODELS[wildcards.model]["source"]
+    return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
+
+
 localrules:
     simulated_all,
+    prepared,
+
+
+wildcard_constraints:
+    model="|".join(map(re.escape, MODELS)) or "(?!)",
 
 
 rule simulated_all:
     default_target: True
     input:
-        f"{RESULTS}/simulation.csv",
+        [f"{RESULTS}/{table}.csv" for table in TABLES],
 
 
 # the table and the figures
 rule simulation:
     input:
         cells=[str(SIMULATION.cell_file(cell)) for cell in SIMULATION.cells.values()],
+        real=[str(SIMULATION.real_file(cell)) for cell in SIMULATION.real_cells.values()],
         code=[
             os.path.relpath(SOURCES / name)
-            for name in ("simulation.py", "figures/simulation.py", "figures/grid.py")
+            for name in ("calibration.py", "simulation.py", "figures/simulation.py", "figures/grid.py")
         ],
     output:
-        f"{RESULTS}/simulation.csv",
+        [f"{RESULTS}/{table}.csv" for table in TABLES],
         expand(f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=FIGURES, extension=["pdf", "svg", "png"]),
     log:
         f"{LOGS}/simulation.txt",
     params:
-        labels=json.dumps(SIMULATION.labels),
+        labels=json.dumps(SIMULATION.labels | (SIMULATION.real_labels if SIMULATION.real_cells else {})),
     run:
         simulate(log[0])
 
@@ -112,3 +138,42 @@ rule simulated:
         spec=lambda w: cell_of(w).spec,
     run:
         simulate(log[0], "--cell", cell_of(wildcards).name)
+
+
+# A real model: its archive, its store, which studies may share, and the pool that its random groups are drawn from
+rule prepared:
+    input:
+        local_file,
+        code=os.path.relpath(SOURCES / "inference" / "pool.py"),
+    output:
+        f"{RESULTS}/models/{{model}}.json",
+        f"{RESULTS}/pools/{{model}}.npz",
+    log:
+        f"{LOGS}/models/{{model}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 30 * attempt,
+    params:
+        entry=lambda w: json.dumps(MODELS[w.model], sort_keys=True),
+    run:
+        simulate(log[0], "--model", wildcards.model)
+
+
+# A real model, a kind of query: both tests of every metric
+rule calibrated:
+    input:
+        f"{RESULTS}/models/{{model}}.json",
+        f"{RESULTS}/pools/{{model}}.npz",
+        metrics=REAL_METRICS,
+        code=REAL_CODE,
+    output:
+        f"{RESULTS}/real/{{model}}/{{kind}}.json",
+    log:
+        f"{LOGS}/real/{{model}}/{{kind}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 60 * attempt,
+    params:
+        spec=lambda w: SIMULATION.real_cells["{model}/{kind}".format(**w)].spec,
+    run:
+        simulate(log[0], "--cell", "{model}/{kind}".format(**wildcards))

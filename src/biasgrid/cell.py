@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from . import metrics
@@ -68,7 +69,14 @@ def model_of(study: Study, cell: Cell) -> EmbeddingStore | DebiasedModel:
     model = _opened(str(study.embeddings), cell.model, json.dumps(study.models[cell.model]), stamp)
     if cell.debias == UNTOUCHED:
         return model
-    return model.under(Transform.load(study.transform_file(cell.model, cell.debias)))
+    path = study.transform_file(cell.model, cell.debias)
+    return _under(model, path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+# one object for all cells of a debiased model: what is known of it is known once
+@lru_cache(maxsize=16)
+def _under(model: EmbeddingStore, path: Path, time: int) -> DebiasedModel:
+    return model.under(Transform.load(path))
 
 
 @lru_cache(maxsize=16)

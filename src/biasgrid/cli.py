@@ -13,15 +13,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import yaml
 from threadpoolctl import threadpool_limits
 
 from .errors import BiasgridError
+from .processes import end_with_starter
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
     warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
+    end_with_starter()
     parsed = _parser().parse_args(arguments)
     try:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed
@@ -29,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
             record = parsed.run(parsed)
         from .measure import dumps
 
-        sys.stdout.reconfigure(encoding="utf-8")
+        # the byte of a path that is no UTF-8 becomes JSON's \udcxx
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         print(dumps(record, indent=1))
     except BiasgridError as error:
         print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
@@ -49,11 +51,16 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     from .measure import as_json, split_options
     from .measure import measure as measure_query
     from .query import Query
+    from .study import INFERRED
 
     metric = metrics.metric(args.metric)
     options = _options(args.param)
-    asked = {part: getattr(args, part) for part in ("permutation", "bootstrap", "sensitivity")}
-    asked = {part: _options(given, f"--{part}") for part, given in asked.items() if given is not None}
+    asked = {part: getattr(args, part) for part in INFERRED}
+    asked = {
+        part: _options(given, f"--{part.replace('_', '-')}")
+        for part, given in asked.items()
+        if given is not None
+    }
     if asked:
         # imported late: scipy.stats takes a second
         from .inference.options import checked
@@ -275,10 +282,11 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
         if other is chosen or not study.cell_file(other.cell).is_file():
             write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
             compute_cell(study, other.cell)
-    infer_cells(study, group)
-    output = study.inference_file(chosen)
-    cells = json.loads(output.read_text(encoding="utf-8"))["cells"]
-    return {"inference": str(output), "results": cells[group.index(chosen)]["results"]}
+    records = infer_cells(study, group)
+    return {
+        "inference": str(study.inference_file(chosen)),
+        "results": records[group.index(chosen)]["results"],
+    }
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
@@ -329,14 +337,25 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def simulate(args: argparse.Namespace) -> dict[str, Any]:
-    """One cell of a simulation; without --cell the table and the figures, from its cells."""
+    """One cell of a simulation, or a real model's store and pool; without either, tables and figures."""
     from . import simulation
 
     chosen = simulation.Simulation.read(args.config)
+    if args.model is not None:
+        if args.model not in chosen.config["models"]:
+            known = ", ".join(chosen.config["models"]) or "none"
+            raise BiasgridError(f"{args.config}: unknown model {args.model!r}; allowed: {known}")
+        simulation.prepare(chosen, args.model)
+        return {"pool": str(chosen.pool_file(args.model))}
     if args.cell is None:
         return {"results": simulation.summarise(chosen)}
+    if args.cell in chosen.real_cells:
+        cell = chosen.real_cells[args.cell]
+        simulation.calibrate(chosen, cell)
+        return {"cell": str(chosen.real_file(cell))}
     if args.cell not in chosen.cells:
-        raise BiasgridError(f"{args.config}: no cell {args.cell!r}; it has {', '.join(chosen.cells)}")
+        known = ", ".join([*chosen.cells, *chosen.real_cells])
+        raise BiasgridError(f"{args.config}: no cell {args.cell!r}; it has {known}")
     simulation.simulate(chosen, chosen.cells[args.cell])
     return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
 
@@ -372,6 +391,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str):
+        message = " ".join(message.split())
+        message = message if len(message) <= 1000 else f"{message[:1000]} ..."
         print(f"{self.prog}: {message} ({self.prog} --help lists what is allowed)", file=sys.stderr)
         raise SystemExit(2)
 
@@ -430,6 +451,7 @@ def _parser() -> argparse.ArgumentParser:
             "help": "for metrics that draw at random, and inference (default 0)",
         },
         permutation=asked("a permutation test: draws, exact, alternative"),
+        random_groups=asked("a test against random groups: draws, alternative, sorted"),
         bootstrap=asked("bootstrap intervals: draws, level"),
         sensitivity=asked("influence of words, and robustness under halving the sets: halves"),
         interval={
@@ -532,7 +554,8 @@ def _parser() -> argparse.ArgumentParser:
     command(
         simulate,
         config={"required": True, "type": Path, "help": "the simulation's config"},
-        cell={"help": "metric/words/bias"},
+        cell={"help": "metric/words/bias, or model/kind"},
+        model={"help": "fetch this model, and make its store and its pool of random groups"},
     )
     command(
         properties,
@@ -553,14 +576,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def _study(path: Path):
     """The study of a config file, or of standard input (-)."""
+    from .configs import parse_json
     from .study import Study
 
     if str(path) == "-":
         sys.stdin.reconfigure(encoding="utf-8")
         try:
-            return Study.of(json.load(sys.stdin), "standard input")
+            config = parse_json(sys.stdin.read())
         except ValueError as error:
             raise BiasgridError(f"standard input: not JSON: {error}") from None
+        return Study.of(config, "standard input")
     return Study.read(path)
 
 
@@ -588,12 +613,15 @@ def _options(given: list[str], flag: str = "--param") -> dict[str, Any]:
 
 
 def _value(where: str, text: str) -> Any:
+    from .configs import parse_json, parse_yaml
+
     # JSON first: YAML takes 1e-4 for a word
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         pass
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise BiasgridError(f"{where}: {text!r} is neither JSON nor YAML") from None
+        return parse_yaml(text)
+    except ValueError as error:
+        text = text if len(text) <= 80 else f"{text[:80]} ..."
+        raise BiasgridError(f"{where}: {text!r} is neither JSON nor YAML: {error}") from None

@@ -19,12 +19,10 @@ from typing import Any
 import numpy as np
 
 from .errors import BiasgridError
-from .geometry import FLAT, unit
+from .geometry import BLOCK, FLAT, means_of_groups, unit
 
 PCA, PAIR, MEAN, SUM = DIRECTIONS = ("pca", "pair", "mean", "sum")
 PAIRED = (PCA, PAIR)
-# numbers that are in memory at a time: 8 MB of float64
-BLOCK = 2**20
 
 Vectors = Sequence[np.ndarray]
 Along = Callable[[Vectors, Vectors], list[np.ndarray]]
@@ -120,6 +118,69 @@ def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False
         return [np.clip(sums @ (pool @ vectors.T), -1.0, 1.0) for vectors in others]
 
     return cosines
+
+
+def redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    direction: str,
+    k: int = 1,
+    *,
+    centred: bool = False,
+    raw: bool = False,
+) -> np.ndarray:
+    """The axes (draws, components, d) of groups that are drawn from a pool of words: what `axes` gives for the groups
+    `pool[places[0][i]]`, `pool[places[1][i]]`, ... of each draw i, up to a rotation of the axes of a span.
+
+    `pool` is (n, d), `places` one array (draws, words) for each group.
+    """
+    pool = pool if raw else unit(pool)
+    if direction == PAIR:
+        first, second = (pool[group[:, 0]] for group in places)
+        difference = first - second
+        difference[~(np.linalg.norm(difference, axis=1) > FLAT)] = np.nan
+        return unit(difference)[:, None]
+    means = np.stack([means_of_groups(pool, group) for group in places], axis=1)
+    if direction == PCA:
+        towards = means[:, 0] - means[:, 1:].mean(axis=1)
+        found = _redrawn_components(pool, places, k, centred)
+        return found * np.where(np.vecdot(found, towards[:, None]) < 0, -1.0, 1.0)[:, :, None]
+    if direction == SUM:
+        means[~(np.linalg.norm(means, axis=2) > FLAT)] = np.nan
+        means = unit(means)
+    differences = means[:, :1] - means[:, 1:]
+    if differences.shape[1] == 1:
+        differences[~(np.linalg.norm(differences, axis=2) > FLAT)] = np.nan
+        return unit(differences)
+    # groups whose differences span less have the other directions as axes of no length
+    spread, found = np.linalg.svd(np.nan_to_num(differences), full_matrices=False)[1:]
+    found = np.where((spread > FLAT * np.maximum(spread[:, :1], 1.0))[:, :, None], found, 0.0)
+    return np.where(
+        np.isfinite(differences).all(axis=(1, 2), keepdims=True) & (spread[:, :1, None] > FLAT), found, np.nan
+    )
+
+
+def _redrawn_components(pool: np.ndarray, places: Sequence[np.ndarray], k: int, centred: bool) -> np.ndarray:
+    """Principal components (draws, k, d) of defining sets, NaN where they do not single out so many; see `axes`."""
+    draws, sets = places[0].shape
+    contrasts = _contrasts(len(places))
+    size = sets * len(contrasts)
+    found = np.full((draws, k, pool.shape[1]), np.nan)
+    if k > size:
+        return found
+    block = max(1, BLOCK // (size * max(size, pool.shape[1])))
+    for start in range(0, draws, block):
+        part = slice(start, start + block)
+        words = np.stack([pool[group[part]] for group in places], axis=2)
+        rows = (contrasts @ words).reshape(-1, size, pool.shape[1])
+        rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
+        squares, vectors = np.linalg.eigh(rows @ rows.swapaxes(1, 2))
+        lengths = np.sqrt(squares[:, ::-1].clip(min=0))
+        following = lengths[:, k] if k < size else 0.0
+        defined = lengths[:, k - 1] - following > FLAT * np.maximum(lengths[:, 0], 1.0)
+        lengths = np.where(defined[:, None], lengths[:, :k], np.nan)
+        found[part] = vectors[:, :, ::-1][:, :, :k].swapaxes(1, 2) @ rows / lengths[:, :, None]
+    return found
 
 
 def _lengths(sums: np.ndarray, among: np.ndarray) -> np.ndarray:

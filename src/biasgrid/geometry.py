@@ -6,6 +6,8 @@ import numpy as np
 
 # shorter differences of unit vectors are rounding noise, alone or relative to the longest of several
 FLAT = 1e-7
+# numbers that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -43,6 +45,21 @@ def weighted_mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 def mean_of_rows(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Mean of the rows of `values` (n, k), weighted (samples, n): (samples, k)."""
     return weights @ values / weights.sum(axis=1, keepdims=True)
+
+
+def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Euclidean distance of every row of `a` (n, d) to every row of `b` (m, d): (n, m)."""
+    squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)
+    left = squares - 2 * (a @ b.T)
+    # of a row to itself, rounding is no distance
+    return np.sqrt(np.where(left < 1e-14 * squares, 0.0, left))
+
+
+def means_of_groups(pool: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Means (draws, d) of groups (draws, words) of the rows of `pool` (n, d)."""
+    block = max(1, BLOCK // (places.shape[1] * pool.shape[1]))
+    parts = (places[start : start + block] for start in range(0, len(places), block))
+    return np.concatenate([pool[part].mean(axis=1) for part in parts])
 
 
 def projections(differences: np.ndarray, among: np.ndarray, across: np.ndarray) -> np.ndarray:

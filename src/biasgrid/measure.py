@@ -36,6 +36,7 @@ class Result:
                  None where nothing was
     contrasts    of one group against another or the others: {"first", "second", "words", "values"}, the sets' names,
                  None for the others together and for all words together; None of a metric that has no contrasts
+    p_groups     of the test against random groups; NaN where none was asked for, or none can be made
     """
 
     query: str
@@ -52,6 +53,7 @@ class Result:
     ci_high: float = math.nan
     inference: dict[str, Any] | None = None
     contrasts: list[dict[str, Any]] | None = None
+    p_groups: float = math.nan
 
     @property
     def words(self) -> dict[str, dict[str, list[str]]]:
@@ -126,7 +128,9 @@ def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str,
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it: NaN becomes null; inference only where it was asked
     for, as a study has it in files of its own."""
-    left_out = () if result.inference is not None else ("p_value", "ci_low", "ci_high", "inference")
+    left_out = (
+        () if result.inference is not None else ("p_value", "ci_low", "ci_high", "inference", "p_groups")
+    )
     left_out += ("contrasts",) if result.contrasts is None else ()
     record = {f.name: getattr(result, f.name) for f in fields(result) if f.name not in left_out}
     return as_finite(record)

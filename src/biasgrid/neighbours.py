@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -25,6 +26,14 @@ def nearest(
     and those entries' rows in the store (int64). A word is not its own neighbour, nor is a vector of zeros
     anybody's. Of equally near ones the first in the model comes first. The same for any number of cores.
     """
+    return _nearest(model, tuple(words), count, vocabulary)
+
+
+# metrics of neighbours, and their tests, ask for those of the same words one after the other
+@lru_cache(maxsize=4)
+def _nearest(
+    model: EmbeddingStore | DebiasedModel, words: tuple[str, ...], count: int, vocabulary: int
+) -> tuple[np.ndarray, list[str], np.ndarray]:
     entries, rows = model.vocabulary(vocabulary)
     own = model.rows(words)
     # BLAS of several threads rounds otherwise

@@ -37,7 +37,12 @@ def oriented(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
     """The fields of a metric (`Metric.variant`) that its orientation decides: `template` is the paper's."""
     if orientation == PAPER:
         return {"template": template}
-    return {"template": ("n", template[0]), "groups": "attributes", "exchanged": "attributes"}
+    return {
+        "template": ("n", template[0]),
+        "groups": "attributes",
+        "exchanged": "attributes",
+        "regrouped": "attributes",
+    }
 
 
 def check(orientation: str) -> None:

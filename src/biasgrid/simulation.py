@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,16 +19,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, kstest
 
-from . import metrics
+from . import calibration, metrics
 from .configs import read_json, read_yaml
+from .embeddings import build_store, study_store
+from .embeddings.store import MODEL
 from .errors import BiasgridError
 from .files import write_text
 from .inference import Permutation, Sampled, exchange_test, infer_query
+from .inference.pool import Pool, make_pool
 from .measure import as_finite, dumps, look_up, subquery
 from .metrics.registry import Metric
 from .query import Query
+from .study import PLACE, cell_seed
 from .study import _checked as checked
-from .study import cell_seed
+from .study import _merged as merged
 from .words import WordOptions
 
 SCHEMA = json.loads(Path(__file__).with_name("simulation.schema.json").read_text(encoding="utf-8"))
@@ -102,15 +107,41 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class RealCell:
+    """Queries of a kind, drawn from a real model. `spec` is everything that its results depend on."""
+
+    model: str
+    kind: str
+    spec: str
+
+    @property
+    def name(self) -> str:
+        """Model/kind, its path below the simulation's real cells."""
+        return f"{self.model}/{self.kind}"
+
+
+@dataclass(frozen=True)
 class Simulation:
     """A checked config of a simulation. Build it with `Simulation.of`."""
 
     config: dict[str, Any]
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], where: str = "config") -> Simulation:
-        """Raises BiasgridError naming the key that is wrong and what is allowed there."""
+    def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Simulation:
+        """A config whose files of models are relative to `root`.
+
+        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        """
         config = checked(config, SCHEMA, where)
+        config["models"] = merged(config["models"], "models", where, root) if config["models"] else {}
+        for model, entry in config["models"].items():
+            if entry["source"]["type"] == "trained":
+                raise BiasgridError(f"{where}: models: {model}: a simulation trains no models; name others")
+        for key, entry in config.get("calibration", {}).get("metrics", {}).items():
+            try:
+                metrics.metric(entry.get("metric", key)).under(entry["params"])
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: calibration: metrics: {key}: {error}") from None
         for key, entry in config["metrics"].items():
             place = f"{where}: metrics: {key}"
             try:
@@ -163,10 +194,79 @@ class Simulation:
     @property
     def labels(self) -> dict[str, str]:
         """What figures print for a metric's key."""
-        return {
-            key: entry.get("label", metrics.metric(entry.get("metric", key)).label)
-            for key, entry in self.config["metrics"].items()
+        return _labels(self.config["metrics"])
+
+    @property
+    def embeddings(self) -> Path:
+        """The folder of archives and stores: that of the environment variable BIASGRID_EMBEDDINGS, which studies
+        share, else data/embeddings."""
+        return Path(os.environ.get(PLACE) or "data/embeddings").expanduser()
+
+    def model_file(self, model: str) -> Path:
+        """Where the record of a model's store is, a copy of its model.json."""
+        return self.results / "models" / f"{model}.json"
+
+    def pool_file(self, model: str) -> Path:
+        """Where the words are that random groups of a model are made of."""
+        return self.results / "pools" / f"{model}.npz"
+
+    def real_file(self, cell: RealCell) -> Path:
+        """Where the p-values of queries from a real model are."""
+        return self.results / "real" / f"{cell.name}.json"
+
+    @cached_property
+    def real_cells(self) -> dict[str, RealCell]:
+        """A cell for each real model and kind of query, by name."""
+        found = {}
+        asked = self.config.get("calibration", {})
+        entries = {
+            key: {name: value for name, value in entry.items() if name != "label"}
+            for key, entry in asked.get("metrics", {}).items()
         }
+        for model in self.config["models"] if asked else ():
+            for kind in asked["kinds"]:
+                spec = {name: int(asked[name]) for name in ("words", "vocabulary", "queries", "draws")}
+                spec |= {"metrics": entries, "seed": cell_seed(self.config["seed"], f"{model}/{kind}")}
+                cell = RealCell(model, kind, json.dumps(spec))
+                found[cell.name] = cell
+        return found
+
+    @property
+    def real_labels(self) -> dict[str, str]:
+        """What the figure of real vectors prints for a metric's or model's key."""
+        models = {key: model.get("label", key) for key, model in self.config["models"].items()}
+        return _labels(self.config["calibration"]["metrics"]) | models
+
+
+def _labels(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    return {
+        key: entry.get("label", metrics.metric(entry.get("metric", key)).label)
+        for key, entry in entries.items()
+    }
+
+
+def prepare(simulation: Simulation, model: str) -> None:
+    """Fetch a real model, make its store, and write its record and its pool where the simulation has them."""
+    entry, folder = simulation.config["models"][model], simulation.embeddings
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BiasgridError(f"{folder} is no folder for embeddings: {error.strerror}") from None
+    build_store(model, entry, folder, shared=bool(os.environ.get(PLACE)))
+    store = study_store(folder, model, entry)
+    make_pool(store, entry.get("sorted")).save(simulation.pool_file(model))
+    write_text(simulation.model_file(model), (store.path / MODEL).read_text(encoding="utf-8"))
+
+
+def calibrate(simulation: Simulation, cell: RealCell) -> None:
+    """Write the p-values of a kind of query from a real model, of which `prepare` has made store and pool."""
+    spec = json.loads(cell.spec)
+    store = study_store(simulation.embeddings, cell.model, simulation.config["models"][cell.model])
+    pool = Pool.load(simulation.pool_file(cell.model))
+    of_metrics = spec.pop("metrics")
+    found = calibration.p_values(store, pool, cell.kind, of_metrics, **spec)
+    record = {"model": cell.model, "kind": cell.kind, **spec, "metrics": of_metrics, "found": found}
+    write_text(simulation.real_file(cell), dumps(as_finite(record)) + "\n")
 
 
 def simulate(simulation: Simulation, cell: Cell) -> None:
@@ -176,8 +276,6 @@ def simulate(simulation: Simulation, cell: Cell) -> None:
     drawn = metric, Population(**spec["population"]), spec["words"], spec["bias"], spec["params"]
     streams = [np.random.default_rng([spec["seed"], stream]) for stream in range(2)]
     reason = metric.no_test
-    if metric.null and spec["bias"]:
-        reason = f"no exchange of words makes {metric.null_name} of groups that differ"
     null = {"reason": reason} if reason else under_null(*drawn, streams[0], **spec["null"])
     found = coverage(*drawn, streams[1], **spec["coverage"])
     record = {**spec, "null": null, "settings": spec["coverage"], "found": found}
@@ -313,11 +411,18 @@ def table(simulation: Simulation) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def real_table(simulation: Simulation) -> pd.DataFrame:
+    """The share of small p-values for each real model, kind, metric and test: see docs/simulation.md. Raises
+    BiasgridError for a cell that is not there."""
+    records = [read_json(simulation.real_file(cell)) for cell in simulation.real_cells.values()]
+    return pd.DataFrame(calibration.shares(records), columns=calibration.COLUMNS)
+
+
 def summarise(simulation: Simulation) -> list[str]:
     """Write the table and the figures from the cells, which must be there; returns the files' paths."""
     # imported late: cells need no matplotlib
     from .figures.grid import save
-    from .figures.simulation import coverage, p_values
+    from .figures.simulation import coverage, p_values, shares
 
     results = table(simulation)
     written = [simulation.results / "simulation.csv"]
@@ -330,6 +435,11 @@ def summarise(simulation: Simulation) -> list[str]:
     level = simulation.config["coverage"]["level"]
     for true in TRUE:
         figures[f"coverage-{true.replace('_', '-')}"] = coverage(results, simulation.labels, true, level)
+    if simulation.real_cells:
+        real = real_table(simulation)
+        written.append(simulation.results / "calibration.csv")
+        write_text(written[-1], real.to_csv(index=False, lineterminator="\n"))
+        figures["calibration"] = shares(real, simulation.real_labels)
     for name, figure in figures.items():
         stem = simulation.results / "figures" / name
         save(figure, stem)

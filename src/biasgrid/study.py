@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 
 from . import debias, metrics
-from .configs import read_json, read_yaml
+from .configs import check_expansion, read_json, read_yaml
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
@@ -40,7 +40,7 @@ REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word s
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "analogies": "an evaluation with questions about words",
-    "comparison": "published numbers (published)",
+    "comparison": "numbers to compare with (published, computed)",
     "directions": "a criterion with Direct Bias of pairs",
     "influence": "inference with a bootstrap and sensitivity",
     "order": "inference with a bootstrap",
@@ -50,9 +50,14 @@ NEEDS = {
     "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
     "sentiment": "a criterion with RNSB",
     "word-set-map": "an evaluation with a map",
-    "weat-table": "a criterion with WEAT, and published numbers (published)",
+    "weat-table": "a criterion with WEAT, and numbers to compare with (published, computed)",
 }
-INFERRED = ("permutation", "bootstrap", "sensitivity")  # parts of `inference` that a cell's file has
+INFERRED = (
+    "permutation",
+    "random_groups",
+    "bootstrap",
+    "sensitivity",
+)  # parts of `inference` that a cell's file has
 UNTOUCHED = "none"  # the debias key of a model as it is
 QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
@@ -222,10 +227,12 @@ class Study:
 
         Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
         """
+        # imported late: most commands need no HTTP client
+        from .embeddings.sources import read_manifest
+
         raw = self.embeddings / "raw"
         for archive in filter(None, map(self.archive_of, files.values())):
-            manifest = raw / archive / "manifest.json"
-            source = read_json(manifest)["source"] if manifest.is_file() else None
+            source = read_manifest(raw / archive).get("source")
             if source not in (None, self.config["benchmarks"][archive]["source"]):
                 raise BiasgridError(
                     f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
@@ -253,6 +260,10 @@ class Study:
         """Where the values of a cell's bootstrap samples are, in an array (sub-queries of all queries, draws)."""
         return self.results / "inference" / f"{inference.group}.npy"
 
+    def pool_file(self, model: str) -> Path:
+        """Where the words are that random groups of a model are made of."""
+        return self.results / "pools" / f"{model}.npz"
+
     def null_stem(self, cell: Cell) -> Path:
         """Where the figure of a cell's null distribution is, less the extension."""
         return self.results / "figures" / "null" / cell.name
@@ -279,6 +290,11 @@ class Study:
         return self.results / "rank_samples.npy"
 
     @property
+    def compared(self) -> list[str]:
+        """Files of the numbers that the study is compared with: published ones, and ones of other code."""
+        return [*self.config["published"], *self.config["computed"]]
+
+    @property
     def tables(self) -> list[str]:
         """The tables that the study has: a comparison only where the config names published numbers, a table of
         mitigation or quality only where it says what to evaluate, those of inference where it asks for their part."""
@@ -294,7 +310,7 @@ class Study:
             "directions": self.directed,
             "words": self.worded,
             "ratings": self.rated,
-            "comparison": self.config["published"],
+            "comparison": self.compared,
             "mitigation": any(e.debias != UNTOUCHED for e in self.evaluations.values()),
             "quality": self.quality,
         }
@@ -305,7 +321,7 @@ class Study:
         """Figure name -> (kind, criterion, model or cell)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
         wanted = self.config["figures"]
-        if "comparison" in wanted and self.config["published"]:
+        if "comparison" in wanted and self.compared:
             figures["comparison"] = ("comparison", None, None)
         if self.ranked:
             for name in ("rankings", "rankings-by-criterion", "correlations"):
@@ -324,7 +340,7 @@ class Study:
         if "weat-table" in wanted:
             for criterion in self.config["criteria"]:
                 registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
-                if registered & {"weat", "weat_es"} and self.config["published"]:
+                if registered & {"weat", "weat_es"} and self.compared:
                     figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
@@ -409,7 +425,19 @@ class Study:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
-        return {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        if "random_groups" in found:
+            found["random_groups"]["sorted"] = self.order(cell.model)
+        return found
+
+    def order(self, model: str) -> bool | None:
+        """Whether a model's words are in the order of falling frequency: what `inference` says of all models, else
+        what the model's entry says; None where neither does."""
+        of_all = self.config["inference"].get("random_groups", {}).get("sorted")
+        if of_all is not None:
+            return of_all
+        # what is trained here is written so
+        return self.models[model].get("sorted", True if model in self.trained else None)
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -468,7 +496,7 @@ class Study:
     def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> str:
         """The canonical spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
-        order = {} if self.models[model]["sorted"] else {"sorted": False}
+        order = {} if self.models[model].get("sorted", True) else {"sorted": False}
         return _canonical({"spec": entry | order, "seed": seed})
 
     @cached_property
@@ -854,9 +882,14 @@ def _canonical(record: Any) -> str:
 def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
     try:
+        check_expansion(record)
         # a NaN is within all limits
-        record = json.loads(json.dumps(record, allow_nan=False))
-    except (TypeError, ValueError) as error:
+        text = json.dumps(record, allow_nan=False, ensure_ascii=False)
+        record = json.loads(text, parse_int=_integer)
+        text.encode()
+        if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
+            raise ValueError("a text has a NUL character in it")
+    except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
@@ -864,6 +897,12 @@ def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any
         place = ".".join(map(str, (*part, *error.absolute_path)))
         raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
     return record
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 300:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _shortened(error: jsonschema.ValidationError) -> str:

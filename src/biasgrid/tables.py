@@ -16,6 +16,7 @@ from .study import UNTOUCHED, Study
 
 SCORES = ["criterion", "query", "metric", "model", "debias"]
 SCORES += ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "words_used", "words_lost", "status"]
+SCORES += ["p_groups", "p_groups_adjusted"]
 SCALARS = [*SCORES[:5], "quantity", "value"]
 CONTRASTS = [*SCORES[:5], "first", "second", "words", "quantity", "value"]
 WORDS = [*SCORES[:5], "set", "word", "detail", "column", "value"]
@@ -44,8 +45,9 @@ def scores(
     Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
     has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
     (`interval`: "jackknife", "percentile" or "bca") are those of the cell's file among `inferences`, empty where
-    there is none. p_adjusted: the p-value beside all others of its criterion, by the method `adjust`, see `adjusted`.
-    Raises BiasgridError for a file that is no cell.
+    there is none; so is p_groups, of the test against random groups. p_adjusted and p_groups_adjusted: the p-value
+    beside all others of its criterion and its kind, by the method `adjust`, see `adjusted`. Raises BiasgridError for
+    a file that is no cell.
     """
     inferred = {(key, query): result for key, query, result in results(inferences)}
     rows: dict[tuple, dict] = {}
@@ -55,11 +57,13 @@ def scores(
         # of the same cell as the value: another draws with another seed
         found = inferred.get((key, query), {})
         row["p_value"] = found.get("permutation", {}).get("p_value")
+        row["p_groups"] = found.get("random_groups", {}).get("p_value")
         row["ci_low"], row["ci_high"] = found.get("bootstrap", {}).get(interval, (None, None))
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
-    table = table.astype(dict.fromkeys(["value", "p_value", "ci_low", "ci_high"], "float64"))
+    table = table.astype(dict.fromkeys(["value", "p_value", "p_groups", "ci_low", "ci_high"], "float64"))
     table["p_adjusted"] = adjusted(table, adjust, tests=tests)
+    table["p_groups_adjusted"] = adjusted(table, adjust, "p_groups", tests)
     return table
 
 
@@ -368,6 +372,8 @@ def read(path: Path | str) -> pd.DataFrame:
         "published",
         "ours",
         "difference",
+        "runs",
+        "sd",
         "before",
         "after",
         "coverage",
@@ -377,6 +383,8 @@ def read(path: Path | str) -> pd.DataFrame:
         "common_rank",
         "p_value",
         "p_adjusted",
+        "p_groups",
+        "p_groups_adjusted",
         "ci_low",
         "ci_high",
         "rank_low",
@@ -385,7 +393,8 @@ def read(path: Path | str) -> pd.DataFrame:
     # of a cell's inference: counts, too, are empty where there was no test
     numbers += ["partitions", "draws", "p_low", "p_high", "p_normal", "p_holm", "p_benjamini_hochberg"]
     numbers += ["standard_error", "undefined", "percentile_low", "percentile_high", "bca_low", "bca_high"]
-    numbers += ["jackknife_low", "jackknife_high"]
+    numbers += ["jackknife_low", "jackknife_high", "groups_draws", "p_groups_low", "p_groups_high"]
+    numbers += ["p_groups_holm", "p_groups_benjamini_hochberg", "p_isotropic_directions"]
     numbers += [
         "influence",
         "halves_targets",

@@ -32,10 +32,24 @@ INTERVALS = ("percentile", "bca", "jackknife")
 INFERENCE = [*CELL, "value", *TESTED[:-1], "p_holm", "p_benjamini_hochberg", "reason", "standard_error"]
 INFERENCE += ["undefined", *(f"{name}_{end}" for name in INTERVALS for end in ("low", "high"))]
 INFERENCE += ["set", "word", "influence"]
-INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robustness_attributes"]
-INFERENCE += ["test_of", "interval_reason"]
-TEXT = [*CELL, "alternative", "method", "reason", "set", "word", "test_of", "interval_reason"]
-COUNTS = ["partitions", "draws", "undefined"]
+INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robustness_attributes", "test_of"]
+# of the test against random groups
+GROUPS = {"draws": "groups_draws", "p_value": "p_groups", "p_low": "p_groups_low", "p_high": "p_groups_high"}
+GROUPS["reason"] = "groups_reason"
+INFERENCE += [*list(GROUPS.values())[:-1], "p_groups_holm", "p_groups_benjamini_hochberg", "groups_reason"]
+INFERENCE += ["p_isotropic_directions", "interval_reason"]
+TEXT = [
+    *CELL,
+    "alternative",
+    "method",
+    "reason",
+    "set",
+    "word",
+    "test_of",
+    "groups_reason",
+    "interval_reason",
+]
+COUNTS = ["partitions", "draws", "undefined", "groups_draws"]
 
 
 def inference(
@@ -43,9 +57,9 @@ def inference(
     ranges: Mapping[tuple[str, str], tuple[float, float]],
     tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
 ) -> pd.DataFrame:
-    """A row of scores.csv in full: its test, with both adjustments for the number of tests of its criterion; its
-    bootstrap, and why an interval is missing; the word whose leaving out changes it most; and how far half the words
-    move it.
+    """A row of scores.csv in full: its permutation test and its test against random groups, each with both
+    adjustments for the number of tests of its criterion; its bootstrap, and why an interval is missing; the word
+    whose leaving out changes it most; and how far half the words move it.
 
     `tests` are those of `tables.adjusted`, `ranges` the intervals of values, by criterion and metric.
     robustness_targets and robustness_attributes are halves_targets and halves_attributes in units of the range's
@@ -59,6 +73,9 @@ def inference(
         test, bootstrap = result.get("permutation", {}), result.get("bootstrap", {})
         row = dict(zip(CELL, key, strict=True)) | {"value": result.get("value")}
         row |= {name: test.get(name) for name in (*TESTED, "test_of")}
+        groups = result.get("random_groups", {})
+        row |= {column: groups.get(name) for name, column in GROUPS.items()}
+        row["p_isotropic_directions"] = result.get("isotropic_directions", {}).get("p_value")
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
         for name in INTERVALS:
             row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))
@@ -78,8 +95,9 @@ def inference(
     made = made.astype(dict.fromkeys(numbers, "float64"))
     for name in COUNTS:
         made[name] = pd.Series([_count(value) for value in made[name]], dtype=object)
-    made["p_holm"] = tables.adjusted(made, "holm", tests=tests)
-    made["p_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg", tests=tests)
+    for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
+        made[f"p_{name}"] = tables.adjusted(made, method, tests=tests)
+        made[f"p_groups_{name}"] = tables.adjusted(made, method, "p_groups", tests)
     return made
 
 

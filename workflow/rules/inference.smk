@@ -3,12 +3,34 @@
 # it: an edited query costs its own cell.
 
 
+# The words that random groups of a model are made of, and their neighbours.
+rule pool:
+    input:
+        model=f"{RESULTS}/models/{{model}}.json",
+        code=[source("inference/pool.py"), source("embeddings/store.py")],
+    output:
+        f"{RESULTS}/pools/{{model}}.npz",
+    log:
+        f"{LOGS}/pool/{{model}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        runtime=lambda w, attempt: 5 * attempt,
+    params:
+        order=lambda w: json.dumps(STUDY.order(w.model)),
+    run:
+        # imported late: it needs scipy, which takes longer than to plan a study
+        from biasgrid.inference import write_pool
+
+        step(f"pool {wildcards.model}", log[0], write_pool, STUDY, wildcards.model)
+
+
 rule inference:
     input:
         cells=inferred_cells,
         queries=inferred_queries,
         model=f"{RESULTS}/models/{{model}}.json",
         transform=transform_of,
+        pool=f"{RESULTS}/pools/{{model}}.npz" if "random_groups" in INFERENCE else [],
         metric=inferred_metric,
         code=cell_code,
         inference=INFERENCE_SOURCES,

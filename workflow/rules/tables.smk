@@ -214,7 +214,7 @@ rule comparison:
         inferences=rules.scores.input.inferences,
         evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
         ratings=rules.ratings.output[0] if STUDY.rated else [],
-        published=STUDY.config["published"],
+        published=STUDY.compared,
         code=[source("comparison.py"), source("mitigation.py")],
     output:
         f"{RESULTS}/comparison.csv",
@@ -223,6 +223,7 @@ rule comparison:
     params:
         published_as=json.dumps(sorted([*unit, other] for unit, other in STUDY.published_as.items())),
         beside=json.dumps(STUDY.config["beside"], sort_keys=True),
+        computed=STUDY.config["computed"],
     run:
         step("comparison", log[0], tables.make, STUDY, "comparison")
 

@@ -33,21 +33,23 @@ def build_store(
     model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
-    from .sources import fetch
+    from .sources import fetch, read_manifest
 
     folder, source = Path(folder), model["source"]
     trained = source["type"] == "trained"
     kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
     archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
-    manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
+    manifest = read_manifest(folder / "raw" / kept_as)
     # all that the store depends on
     made_of = _asked_for(model)
     made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
-    licence = {"licence": model.get("licence", "not stated")}
+    said = {"licence": model.get("licence", "not stated")}
+    if "sorted" in model:
+        said["sorted"] = model["sorted"]
     record = _record(folder / name)
     if record.items() >= made_of.items():
-        if not shared and record | licence != record:  # what is said of the vectors, not they
-            text = json.dumps(record | licence, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        if not shared and record | said != record:  # what is said of the vectors, not they
+            text = json.dumps(record | said, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             write_text(folder / name / MODEL, text)
         return EmbeddingStore.open(folder / name)
     try:
@@ -71,7 +73,7 @@ def build_store(
                     name=name,
                     algorithm=source["algorithm"],
                     params=source["params"],
-                    metadata=made_of | licence,
+                    metadata=made_of | said,
                 )
             return convert(
                 archive,
@@ -81,7 +83,7 @@ def build_store(
                 # a pickle is read only if what was fetched is what a checksum in the config says
                 trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
                 vocab_prefix=made_of["vocab_prefix"],
-                metadata=made_of | licence,
+                metadata=made_of | said,
             )
     except OSError as error:
         raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
@@ -117,10 +119,8 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(store: Path) -> dict[str, Any]:
-    """A whole store's model.json; {} where there is none."""
+    """A whole store's model.json; {} where there is none, or a damaged one: the store is made again."""
     try:
-        return json.loads((store / MODEL).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+        return dict(json.loads((store / MODEL).read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, RecursionError):
         return {}
-    except ValueError as error:
-        raise BiasgridError(f"{store / MODEL}: is damaged ({error}): delete the folder") from None

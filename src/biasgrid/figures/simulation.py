@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,14 @@ TRUE = {
     "expected": "the mean score of sets of that many words",
     "all_words": "the score of the whole populations that the words come from",
 }
+# test, kind -> what a mark says
+SHARES = {
+    ("random_groups", "random"): ("random groups, groups of random words", "o", True),
+    ("random_groups", "coherent"): ("random groups, coherent groups", "D", True),
+    ("permutation", "random"): ("permutation, groups of random words", "o", False),
+    ("permutation", "coherent"): ("permutation, coherent groups", "D", False),
+}
+SMALL_P, BOUND = 0.05, 0.08
 LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
 
 
@@ -167,3 +176,64 @@ def _coverage_panel(
     axes.tick_params(axis="x", length=0, pad=5)
     axes.tick_params(axis="y", labelsize=SMALL, color=GREY)
     axes.spines["left"].set_visible(True)
+
+
+@_styled
+def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Share of p <= .05 of both tests on real vectors where there is nothing to find, of calibration.csv.
+
+    A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
+    seen. Raises BiasgridError for a table without such kinds.
+    """
+    drawn = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
+    drawn = drawn.dropna(subset="rejected_0.05")
+    if drawn.empty:
+        raise BiasgridError("calibration: nothing to draw, no test of queries of random words")
+    metrics, models = (list(dict.fromkeys(drawn[name])) for name in ("metric", "model"))
+    looks = {
+        pair: {
+            "linestyle": "",
+            "marker": marker,
+            "markersize": 3.6 if marker == "o" else 3.2,
+            "color": MODEL_COLOURS[not filled],
+            "markeredgecolor": MODEL_COLOURS[not filled],
+            "markerfacecolor": MODEL_COLOURS[not filled] if filled else "white",
+            "markeredgewidth": 0.8,
+        }
+        for pair, (_, marker, filled) in SHARES.items()
+    }
+    legend = [(text, Line2D([], [], **looks[pair])) for pair, (text, *_) in SHARES.items()]
+    legend += [
+        (f"{SMALL_P:g}: as many as a right test gives", Line2D([], [], **DASHED)),
+        (f"{BOUND:g}: what is allowed", Line2D([], [], **DASHED | {"linestyle": ":", "color": "black"})),
+    ]
+    note = (
+        "Share of p ≤ .05 among queries of words that are drawn from a model at random: nothing is to be found. "
+        "Groups are random words, or coherent: a random word and its nearest neighbours. Lines: 95 % intervals. "
+        "Two coherent groups are not exchangeable: the permutation test finds that they differ, which is no bias."
+    )
+    left, gap, down, head, foot = 1.25, 0.1, 0.21, 0.42, 0.36
+    width = (PAGE[0] - MARGIN - left) / len(models) - gap
+    height = down * len(metrics)
+    figure, top = _page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
+    for column, model in enumerate(models):
+        axes = _axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
+        for place in range(0, len(metrics), 2):
+            axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
+        axes.axvline(SMALL_P, **DASHED)
+        axes.axvline(BOUND, **DASHED | {"linestyle": ":", "color": "black"})
+        for i, pair in enumerate(SHARES):
+            part = drawn[(drawn["model"] == model) & (drawn["test"] == pair[0]) & (drawn["kind"] == pair[1])]
+            y = [metrics.index(metric) + (i - (len(SHARES) - 1) / 2) * 0.2 for metric in part["metric"]]
+            colour = looks[pair]["color"]
+            axes.hlines(y, part["low"], part["high"], color=colour, linewidth=0.7, zorder=2)
+            axes.plot(part["rejected_0.05"], y, zorder=3, clip_on=False, **looks[pair])
+        axes.set_xscale("function", functions=(np.sqrt, np.square))
+        axes.set(xlim=(0, 1), ylim=(len(metrics) - 0.5, -0.5), xticks=[0, 0.05, 0.2, 0.5, 1])
+        axes.set_xticklabels(["0", ".05", ".2", ".5", "1"])
+        axes.set_yticks(
+            range(len(metrics)), [labels[m] for m in metrics] if column == 0 else [""] * len(metrics)
+        )
+        axes.tick_params(axis="y", length=0)
+        axes.set_title(fill(labels[model].partition(" (")[0], 20), weight="bold", pad=4)
+    return figure

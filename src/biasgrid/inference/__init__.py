@@ -22,7 +22,9 @@ import numpy as np
 
 from .. import metrics
 from ..cell import head, model_of, query_of
-from ..files import write_bytes, write_text
+from ..embeddings import study_store
+from ..errors import BiasgridError
+from ..files import locked, write_bytes, write_text
 from ..measure import as_finite, dumps, look_up, subquery, variants
 from ..metrics.registry import Metric, one_by_one
 from ..query import Query
@@ -31,6 +33,8 @@ from ..words import FoundSet, WordOptions
 from .bootstrap import digest, drawn_counts, groups_of, intervals
 from .options import checked
 from .permutation import ALTERNATIVES, Permutation, deal, drawn_test, permutation_test
+from .pool import Pool, make_pool, pool_of
+from .random_groups import groups_test
 
 __all__ = [
     "ALTERNATIVES",
@@ -53,13 +57,15 @@ MOST_WORDS = 200
 GROUPS = 50
 
 
-def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
+def infer_cells(study: Study, inferences: Sequence[Inference]) -> list[dict[str, Any]]:
     """Write the file of what is inferred of cells of one model, debias method and metric, and that of their bootstrap
     samples: pure functions of what the cells are of, and of the cells' files, which have their values.
 
-    What is in the file already and is of the same is kept: an edited query costs its own cell.
+    What is in the file already and is of the same is kept: an edited query costs its own cell. Returns what the file
+    has of each cell.
     """
     path, samples_path = study.inference_file(inferences[0]), study.samples_file(inferences[0])
+    pool = study_pool(study, inferences[0].cell.model)
     kept = _kept(path, samples_path)
     records, samples = [], []
     for inference in inferences:
@@ -76,19 +82,44 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
                 spec["seed"],
                 **spec["inference"],
                 values=_measured(study.cell_file(cell)) if metric.seeded else None,
+                pool=pool,
             )
             made = {"made_of": made_of, "inference": spec["inference"], "results": results}
             kept[made_of] = head(cell, spec) | made, values
         record, values = kept[made_of]
         records.append(record)
         samples.append(values)
-    # killed between the two, the next run finds no record that says which samples are whose
-    path.unlink(missing_ok=True)
-    if samples[0] is not None:
-        file = BytesIO()
-        np.save(file, np.concatenate(samples))
-        write_bytes(samples_path, file.getvalue())
-    write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.with_name(f".{path.name}.lock")):
+        # killed between the two, the next run finds no record that says which samples are whose
+        path.unlink(missing_ok=True)
+        if samples[0] is not None:
+            file = BytesIO()
+            np.save(file, np.concatenate(samples))
+            write_bytes(samples_path, file.getvalue())
+        write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    return records
+
+
+def study_pool(study: Study, model: str) -> Pool | None:
+    """The pool of a study's model, from its file; None where there is none, or a damaged one, so that it is made when
+    it is needed."""
+    path = study.pool_file(model)
+    try:
+        return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
+    except BiasgridError:
+        return None
+
+
+@lru_cache(maxsize=16)
+def _read_pool(path: Path, time: int) -> Pool:
+    return Pool.load(path)
+
+
+def write_pool(study: Study, model: str) -> None:
+    """Make the pool of a study's model, and write it where the study has it."""
+    store = study_store(study.embeddings, model, study.models[model])
+    make_pool(store, study.order(model)).save(study.pool_file(model))
 
 
 def _measured(cell: Path) -> list[float]:
@@ -157,16 +188,20 @@ def infer_query(
     seed: int = 0,
     *,
     permutation: Mapping[str, Any] | None = None,
+    random_groups: Mapping[str, Any] | None = None,
     bootstrap: Mapping[str, Any] | None = None,
     sensitivity: Mapping[str, Any] | None = None,
     draw_seed: int = 0,
     values: Sequence[float] | None = None,
-    nulls: dict[str, np.ndarray] | None = None,
+    nulls: dict[str, dict[str, np.ndarray]] | None = None,
+    pool: Pool | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
     (sub-queries, draws), None without a bootstrap.
 
     permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`
+    random_groups  draws (999), alternative, sorted (whether the model's words are in the order of falling frequency;
+                 None: as its store says): see `random_groups.groups_test`
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
@@ -175,7 +210,9 @@ def infer_query(
     draw_seed    of partitions, samples and halves; what is drawn of a set (partitions: of sets) depends on it and on
                  the set's words, so that all queries, metrics and models that have the set draw alike
     values       the metric's, of each sub-query, where they are known; else they are measured
-    nulls        takes the values of the partitions, (draws,), of each sub-query that has a test, by its name
+    nulls        takes the values, (draws,), that each test of a sub-query compares its value with, by the sub-query's
+                 name and that of the test: "permutation", "random_groups"
+    pool         of `random_groups`, if it is at hand
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
@@ -183,10 +220,16 @@ def infer_query(
     """
     words, parameters = words or WordOptions(), dict(parameters or {})
     metric = metric.under(parameters)
-    wanted = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}
-    permutation, bootstrap, sensitivity = (
+    wanted = {"permutation": permutation, "random_groups": random_groups}
+    wanted |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
+    permutation, random_groups, bootstrap, sensitivity = (
         None if options is None else checked(part, options) for part, options in wanted.items()
     )
+    if random_groups is not None:
+        order = random_groups.pop("sorted")
+        pool = pool or pool_of(model, order)
+        if random_groups["alternative"] == BIAS:
+            random_groups["alternative"] = metric.bias
     found = look_up(metric, query, model, words)
     parts = query.subqueries(metric.template)
     samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
@@ -211,7 +254,33 @@ def infer_query(
                     {"reason": tested} if isinstance(tested, str) else of | _as_record(tested)
                 )
                 if nulls is not None and not isinstance(tested, str):
-                    nulls[part.name] = tested.null_distribution
+                    nulls.setdefault(part.name, {})["permutation"] = tested.null_distribution
+                if sampled.isotropic:
+                    record["isotropic_directions"] = _as_record(_isotropic(sampled, draw_seed, **permutation))
+            if random_groups is not None:
+                tested = groups_test(
+                    metric,
+                    query,
+                    targets,
+                    attributes,
+                    parameters,
+                    words,
+                    model,
+                    pool,
+                    seed=draw_seed,
+                    **random_groups,
+                )
+                if isinstance(tested, str):
+                    record["random_groups"] = {"reason": tested}
+                else:
+                    coherence = {
+                        "cosines": tested.cosines,
+                        "matched": tested.matched,
+                        "bands": tested.banded,
+                    }
+                    record["random_groups"] = _as_record(tested.test) | coherence
+                    if nulls is not None:
+                        nulls.setdefault(part.name, {})["random_groups"] = tested.test.null_distribution
             if bootstrap is not None:
                 samples[place] = sampled.bootstrap(bootstrap["draws"], draw_seed)
                 record["bootstrap"] = found_intervals = intervals(
@@ -230,8 +299,7 @@ def infer_query(
 def exchange_test(
     sampled: Sampled, *, seed: int = 0, alternative: str = BIAS, **options: int
 ) -> Permutation | str:
-    """The permutation test of a metric on a query, or why there is none. Of a metric that has a null hypothesis of
-    its own, the test of that.
+    """The permutation test of a metric on a query, or why there is none.
 
     Which partitions are drawn depends on `seed` and on the words of the sets: queries that have the sets draw alike.
     """
@@ -239,11 +307,6 @@ def exchange_test(
     alternative = metric.bias if alternative == BIAS else alternative
     if metric.no_test:
         return metric.no_test
-    if sampled.null:
-        words = [key for s in (*sampled.targets, *sampled.attributes) for key in s.keys]
-        return drawn_test(
-            sampled.null, sampled.value, alternative=alternative, seed=[seed, digest(words)], **options
-        )
     exchanged = sampled.attributes if metric.exchanged == "attributes" else sampled.targets
     if len(exchanged) < 2:
         return "there is one target set, and no other whose words it could exchange"
@@ -275,6 +338,14 @@ def exchange_test(
     )
 
 
+def _isotropic(sampled: Sampled, seed: int, *, draws: int, alternative: str, **options: int) -> Permutation:
+    """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
+    direction is made of real words (`Metric.isotropic`)."""
+    words = [key for s in (*sampled.targets, *sampled.attributes) for key in s.keys]
+    values = sampled.isotropic(np.random.default_rng([seed, digest(words)]), draws)
+    return drawn_test(values, sampled.value, sampled.metric.bias if alternative == BIAS else alternative)
+
+
 @dataclass(frozen=True)
 class Sampled:
     """A metric on a (sub-)query whose words can be exchanged, drawn again and left out.
@@ -284,7 +355,7 @@ class Sampled:
     units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
     places     and where these words stand in the set as given
     range      the interval that values lie in, of sets of so many words
-    null       draws values of the metric's own null hypothesis, where it has one (`Metric.null`)
+    isotropic  draws values on isotropic directions, where the metric looks along one (`Metric.isotropic`)
     """
 
     metric: Metric
@@ -296,7 +367,7 @@ class Sampled:
     units: list[np.ndarray]
     places: list[np.ndarray]
     range: tuple[float, float]
-    null: Callable[[np.random.Generator, int], np.ndarray] | None = None
+    isotropic: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
     @classmethod
     def of(
@@ -329,9 +400,9 @@ class Sampled:
         )
         sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
         ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
-        null = metric.null(*vectors, **parameters) if metric.null else None
+        isotropic = metric.isotropic(*vectors, **parameters) if metric.isotropic else None
         return cls(
-            metric, query, targets, attributes, value, statistic, list(units), list(places), ends, null
+            metric, query, targets, attributes, value, statistic, list(units), list(places), ends, isotropic
         )
 
     @property

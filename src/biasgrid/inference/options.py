@@ -23,7 +23,8 @@ INTERVALS = tuple(_SETTINGS["interval"]["enum"])
 
 
 def checked(part: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of "permutation", "bootstrap" or "sensitivity", with the defaults of those that are left out.
+    """The options of "permutation", "random_groups", "bootstrap" or "sensitivity", with the defaults of those that
+    are left out.
 
     Raises BiasgridError for an option that there is not, or a value that is not allowed, saying what is.
     """
@@ -50,6 +51,8 @@ def check_interval(interval: str) -> None:
 def _allowed(entry: Mapping[str, Any]) -> str:
     if "enum" in entry:
         return ", ".join(entry["enum"])
+    if "boolean" in entry["type"]:
+        return "true, false and null"
     if entry["type"] == "integer":
         return f"whole numbers from {entry['minimum']} to {entry['maximum']}"
     return f"numbers between {entry['exclusiveMinimum']} and {entry['exclusiveMaximum']}"

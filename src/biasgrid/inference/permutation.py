@@ -35,7 +35,7 @@ class Permutation:
                  deviation of the partitions' values; NaN where all partitions have one value
     p_lowest     the smallest p_value that this test can give
     method       "exact": of all partitions, each once; "monte_carlo": of partitions drawn at random, independently;
-                 "drawn": of values that are drawn from the metric's own null hypothesis, and are no partitions
+                 "drawn": of values of another null hypothesis, which are no partitions
     partitions   how many there are; None where none are
     draws        how many values were computed
     observed     the statistic of the words as they are
@@ -117,19 +117,11 @@ def permutation_test(
     return _tested(values, observed, alternative, "exact" if enumerated else "monte_carlo", partitions)
 
 
-def drawn_test(
-    draw: Callable[[np.random.Generator, int], np.ndarray],
-    observed: float,
-    *,
-    draws: int = 100_000,
-    exact: int = 0,
-    alternative: str = "greater",
-    seed: int | Sequence[int] = 0,
-) -> Permutation:
-    """Test an observed value against `draws` values that `draw(rng, draws)` gives, of a null hypothesis that is no
-    exchange of words; p_value is (k + 1) / (draws + 1). There is nothing to enumerate: `exact` changes nothing."""
-    check(draws, exact, alternative)
-    return _tested(draw(np.random.default_rng(seed), draws), observed, alternative, "drawn", None)
+def drawn_test(values: np.ndarray, observed: float, alternative: str = "greater") -> Permutation:
+    """Test an observed value against values (draws,) that were drawn from a null hypothesis that is no exchange of
+    words; p_value is (k + 1) / (draws + 1)."""
+    check(len(values), 0, alternative)
+    return _tested(values, observed, alternative, "drawn", None)
 
 
 def _tested(

@@ -26,7 +26,8 @@ def inferred(
     asked: Mapping[str, Mapping[str, Any] | None],
     interval: str,
 ) -> list[Result]:
-    """The results of `measure` for the same arguments, with `p_value`, `ci_low`, `ci_high` and `inference`.
+    """The results of `measure` for the same arguments, with `p_value`, `p_groups`, `ci_low`, `ci_high` and
+    `inference`.
 
     `asked` are the parts of `infer_query` (None: not that part), whose partitions and samples come from `seed`;
     `interval`, "jackknife", "percentile" or "bca", is which one ci_low and ci_high are.
@@ -39,6 +40,7 @@ def inferred(
 def _with(result: Result, record: Mapping[str, Any], interval: str) -> Result:
     low, high = record.get("bootstrap", {}).get(interval, (None, None))
     numbers = {"p_value": record.get("permutation", {}).get("p_value"), "ci_low": low, "ci_high": high}
+    numbers["p_groups"] = record.get("random_groups", {}).get("p_value")
     parts = {name: part for name, part in record.items() if name not in ("query", "status", "value")}
     return replace(
         result,

@@ -11,11 +11,8 @@ import numpy as np
 from .. import directions
 from .. import orientation as roles
 from ..errors import BiasgridError
-from ..geometry import FLAT, projections, unit, weighted_mean
+from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
-
-# numbers that are in memory at a time: 8 MB of float64
-BLOCK = 2**20
 
 Vectors = Sequence[np.ndarray]
 
@@ -141,7 +138,30 @@ def _resampled(
     return statistic
 
 
-def _null(
+def _redrawn(
+    pool: np.ndarray,
+    places: Vectors,
+    words: Vectors,
+    *,
+    orientation: str = roles.PAPER,
+    direction: str = "pca",
+    c: float = 1.0,
+    k: int = 1,
+    legacy_centred: bool = False,
+    legacy_component_sum: bool = False,
+    legacy_raw_pair: bool = False,
+) -> np.ndarray:
+    axes = directions.redrawn(pool, places, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
+    vectors = unit(np.concatenate(roles.chosen(words, orientation)))
+    block = max(1, BLOCK // (axes.shape[1] * len(vectors)))
+    values = []
+    for start in range(0, len(axes), block):
+        components = (axes[start : start + block] @ vectors.T).swapaxes(1, 2)
+        values.append(_power(_size(components, legacy_component_sum), c).mean(axis=1))
+    return np.concatenate(values)
+
+
+def _isotropic(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
@@ -215,6 +235,7 @@ def _variant(
     *,
     orientation: str,
     direction: str,
+    c: float,
     k: int,
     legacy_centred: bool,
     legacy_component_sum: bool,
@@ -222,6 +243,9 @@ def _variant(
 ) -> dict[str, Any]:
     if direction not in directions.PAIRED:
         unpaired = {"paired": False, "exchanged": "targets"}
+        if direction == directions.MEAN and c == 1:
+            # it is SAME's number, and has SAME's test
+            unpaired["no_test"] = ""
         return unpaired | roles.oriented(orientation, ("k", "n"))
     fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
@@ -231,6 +255,10 @@ def _variant(
     return fields
 
 
+NO_TEST = (
+    "its direction is made of the groups' words, and lies where any words vary most: exchanged words give no world "
+    "without bias"
+)
 METRICS = (
     Metric(
         name="direct_bias",
@@ -241,8 +269,9 @@ METRICS = (
         neutral=0.0,
         paired=True,
         resampled=_resampled,
-        null=_null,
-        null_name="random directions",
+        redrawn=_redrawn,
+        isotropic=_isotropic,
+        no_test=NO_TEST,
         word_bias="bias",
         variant=_variant,
         check=_check,

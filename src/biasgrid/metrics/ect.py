@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..geometry import cosines, unit, weighted_sum
+from ..geometry import cosines, means_of_groups, unit, weighted_sum
 from .registry import Detail, Metric, Score
 
 
@@ -126,6 +126,24 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return ranks
 
 
+def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> np.ndarray:
+    (words,) = attributes
+    block = max(1, BLOCK // len(words))
+    values = []
+    for start in range(0, len(places[0]), block):
+        x, y = (
+            cosines(means_of_groups(pool, group[start : start + block]), words).round(12) for group in places
+        )
+        once = np.broadcast_to(np.ones(1), x.shape)
+        defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+        x, y = _ranks(x, once), _ranks(y, once)
+        scale = np.sqrt(np.vecdot(x, x) * np.vecdot(y, y))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.clip(np.vecdot(x, y) / scale, -1.0, 1.0)
+        values.append(np.where(defined & (scale > 0), found, np.nan))
+    return np.concatenate(values)
+
+
 METRICS = (
     Metric(
         name="ect",
@@ -135,6 +153,7 @@ METRICS = (
         range=(-1.0, 1.0),
         neutral=1.0,
         resampled=_resampled,
+        redrawn=_redrawn,
         reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
     ),
 )

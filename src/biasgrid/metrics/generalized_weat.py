@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -41,6 +41,13 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     return statistic
 
 
+def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> np.ndarray:
+    a = np.stack([unit(words).mean(axis=0) for words in attributes])
+    # as in `_resampled`
+    near = unit(pool) @ (a - a.mean(axis=0)).T
+    return sum(near[group, i].mean(axis=1) for i, group in enumerate(places))
+
+
 METRICS = (
     Metric(
         name="generalized_weat",
@@ -51,6 +58,7 @@ METRICS = (
         neutral=0.0,
         groups="attributes",
         resampled=_resampled,
+        redrawn=_redrawn,
         reference="Swinger, De-Arteaga, Heffernan, Leiserson, Kalai. What are the biases in my word embedding? "
         "AIES 2019",
     ),

@@ -22,6 +22,7 @@ from ..embeddings.store import DebiasedModel
 from ..errors import BiasgridError
 from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
+from .direct_bias import NO_TEST
 from .registry import Detail, Metric, Score
 
 NEIGHBOURS, THRESHOLD = 100, 0.05
@@ -336,27 +337,49 @@ def _resampled(name: str) -> Callable:
     return resampled
 
 
-def _null(name: str) -> Callable:
-    """`Metric.null`: the value on random directions, in the place of the groups'."""
+def _redrawn(name: str) -> Callable:
+    """`Metric.redrawn`: the direction is that of random groups, the words and their neighbours are as they are."""
 
-    def null(
+    def redrawn(
+        pool: np.ndarray,
+        places: Sequence[np.ndarray],
+        attributes: Sequence[np.ndarray],
+        *,
+        around: Neighbourhood,
+        direction: str = directions.PCA,
+        **parameters: Any,
+    ) -> np.ndarray:
+        axes = directions.redrawn(around.groups, places, direction)[:, 0]
+        return _along(name, around, axes, parameters)
+
+    return redrawn
+
+
+def _along(name: str, around: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]) -> np.ndarray:
+    """The value (draws,) along each of the axes (draws, d)."""
+    values, once = _values(name, around, **parameters), np.ones((1, len(around.words)))
+    block = max(1, BLOCK // sum(around.nodes.shape))
+    return np.concatenate(
+        [
+            values(part @ around.words.T, part @ around.nodes.T, once)
+            for part in (axes[start : start + block] for start in range(0, len(axes), block))
+        ]
+    )
+
+
+def _isotropic(name: str) -> Callable:
+    """`Metric.isotropic`: the value on random directions, in the place of the groups'."""
+
+    def isotropic(
         targets: list[np.ndarray], attributes: list[np.ndarray], *, around: Neighbourhood, **parameters: Any
     ) -> Callable[[np.random.Generator, int], np.ndarray]:
-        values = _values(name, around, **parameters)
-        once = np.ones((1, len(around.words)))
-
         def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-            found = np.empty(draws)
-            block = max(1, BLOCK // sum(around.nodes.shape))
-            for start in range(0, draws, block):
-                stop = min(start + block, draws)
-                g = unit(rng.standard_normal((stop - start, around.nodes.shape[1])))
-                found[start:stop] = values(g @ around.words.T, g @ around.nodes.T, once)
-            return found
+            axes = unit(rng.standard_normal((draws, around.nodes.shape[1])))
+            return _along(name, around, axes, parameters)
 
         return draw
 
-    return null
+    return isotropic
 
 
 def _check(
@@ -404,8 +427,9 @@ METRICS = tuple(
         reference=reference,
         paired=True,
         resampled=_resampled(function.__name__),
-        null=_null(function.__name__),
-        null_name="random directions",
+        redrawn=_redrawn(function.__name__),
+        isotropic=_isotropic(function.__name__),
+        no_test=NO_TEST,
         of_model=_around,
         variant=_variant,
         check=_check,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import directions
-from ..geometry import unit
+from ..geometry import BLOCK, unit
+from .direct_bias import NO_TEST
 from .registry import Detail, Metric, Score
-
-# numbers that are in memory at a time: 8 MB of float64
-BLOCK = 2**20
 
 
 def indirect_bias(
@@ -80,27 +78,39 @@ def _mean(cosines: np.ndarray, others: np.ndarray, first: np.ndarray, second: np
     return np.where(np.isfinite(value), value, np.nan)
 
 
-def _null(
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    direction: str = directions.PCA,
+) -> np.ndarray:
+    return _along(directions.redrawn(pool, places, direction)[:, 0], attributes)
+
+
+def _isotropic(
     targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
 ) -> Callable[[np.random.Generator, int], np.ndarray]:
     """The value on random directions."""
-    others = unit(np.concatenate(attributes))
-    rows = np.arange(len(others))
-    weights = [
-        (rows < len(attributes[0]))[None].astype(float),
-        (rows >= len(attributes[0]))[None].astype(float),
-    ]
 
     def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-        values = np.empty(draws)
-        block = max(1, BLOCK // sum(others.shape))
-        for start in range(0, draws, block):
-            stop = min(start + block, draws)
-            g = unit(rng.standard_normal((stop - start, others.shape[1])))
-            values[start:stop] = _mean(g @ others.T, others, *weights)
-        return values
+        return _along(unit(rng.standard_normal((draws, attributes[0].shape[1]))), attributes)
 
     return draw
+
+
+def _along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndarray:
+    """The value (draws,) along each of the axes (draws, d)."""
+    others = unit(np.concatenate(attributes))
+    rows = np.arange(len(others))
+    first = (rows < len(attributes[0]))[None].astype(float)
+    block = max(1, BLOCK // sum(others.shape))
+    return np.concatenate(
+        [
+            _mean(axes[start : start + block] @ others.T, others, first, 1 - first)
+            for start in range(0, len(axes), block)
+        ]
+    )
 
 
 def _check(*, direction: str) -> None:
@@ -121,8 +131,9 @@ METRICS = (
         neutral=0.0,
         paired=True,
         resampled=_resampled,
-        null=_null,
-        null_name="random directions",
+        redrawn=_redrawn,
+        isotropic=_isotropic,
+        no_test=NO_TEST,
         variant=_variant,
         check=_check,
         reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "

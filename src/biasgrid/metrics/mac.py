@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -41,6 +41,18 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, legacy_pooled: bool
     return statistic
 
 
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    legacy_pooled: bool = False,
+) -> np.ndarray:
+    by_word = [1.0 - cosines(pool, words).mean(axis=1) for words in attributes]
+    weights = [len(words) if legacy_pooled else 1 for words in attributes]
+    return np.average(by_word, axis=0, weights=weights)[np.concatenate(places, axis=1)].mean(axis=1)
+
+
 def _check(legacy_pooled: bool) -> None:
     if type(legacy_pooled) is not bool:
         raise BiasgridError(f"legacy_pooled: {legacy_pooled!r} is not allowed; allowed are true and false")
@@ -56,6 +68,7 @@ METRICS = (
         neutral=1.0,
         groups="attributes",
         resampled=_resampled,
+        redrawn=_redrawn,
         check=_check,
         no_test="MAC is a mean over the words of all target sets: it stays what it is when they change sets",
         reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",

@@ -81,19 +81,25 @@ class Metric:
                how often each word stands in the set; an array of one row is the same for all samples. Of a metric of
                pairs, a pair stands in the sample with one word in either set. None: `function` is called sample by
                sample, which is slow
+    redrawn    its value for groups drawn anew, for many draws at once: (pool, places, words, **parameters) ->
+               values (draws,). `pool` (n, d) are all words that are in such groups, `places` which of them, one array
+               (draws, words) for each group, `words` the sets on the other side. None: `function` is called draw by
+               draw, which is slow
+    regrouped  which side's sets are the groups that a test of random groups draws anew: "targets", the sets of
+               protected groups, or "attributes"
     exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
                words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
                else "targets"
     test_of    what that test is about: "words", those that the query asks about; "labels", those of the words that a
                classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each
     no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
-    null       a null hypothesis of its own, tested in place of an exchange of words: (targets, attributes,
-               **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,) of a world without bias
-    null_name  what is drawn there, in the plural
+    isotropic  of a metric that looks along a direction, its value on directions that are as likely one as another:
+               (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
+               makes no test: directions of any real words lie where vectors vary most
     of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
-               further keyword arguments of `function`, `resampled` and `null`, row i of whose arrays may belong to
-               word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which know the words'
-               vocabulary entries. A metric that has it has `resampled`, too
+               further keyword arguments of `function`, `resampled`, `redrawn` and `isotropic`, row i of whose
+               arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s,
+               which know the words' vocabulary entries. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
     word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
@@ -114,11 +120,12 @@ class Metric:
     seeded: bool = False
     sized: Callable[..., tuple[float, float]] | None = None
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
+    redrawn: Callable[..., np.ndarray] | None = None
+    regrouped: Literal["targets", "attributes"] = "targets"
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
     test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
-    null: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
-    null_name: str = ""
+    isotropic: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
@@ -170,6 +177,7 @@ class Metric:
         *,
         seed: int = 0,
         permutation: Mapping[str, Any] | None = None,
+        random_groups: Mapping[str, Any] | None = None,
         bootstrap: Mapping[str, Any] | None = None,
         sensitivity: Mapping[str, Any] | None = None,
         interval: str = "jackknife",
@@ -178,9 +186,9 @@ class Metric:
         """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
 
         `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
-        `permutation`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults), ask for the
-        result's `p_value`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or "bca") and `inference`;
-        see `biasgrid.inference.infer_query`.
+        `permutation`, `random_groups`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults),
+        ask for the result's `p_value`, `p_groups`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or
+        "bca") and `inference`; see `biasgrid.inference.infer_query`.
         """
         # imported late: measure.py and inference need this module
         from ..measure import measure, split_options
@@ -193,7 +201,8 @@ class Metric:
                 f"take its sub-queries: query.subqueries({template})"
             )
         results = measure(self, query, model, parameters, words, seed)
-        asked = {"permutation": permutation, "bootstrap": bootstrap, "sensitivity": sensitivity}
+        asked = {"permutation": permutation, "random_groups": random_groups}
+        asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
         if any(part is not None for part in asked.values()):
             from ..inference.results import inferred
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,9 @@ def ripa(targets: list[np.ndarray], attributes: list[np.ndarray], *, relation: s
     relation  "component": the relation vector is the first principal component of the pairs' differences (first word
               minus second), not centred and at their own length: their first right singular vector. It has unit
               length and the direction in which the mean difference points. The two words of a pair may change places
-              without changing it. "mean": each pair has a relation vector of its own, its difference at unit length,
-              and the value is the mean over pairs, too (WEFE). Of one pair both are the same
+              without changing it, and a pair of one and the same word says nothing of it.
+              "mean": each pair has a relation vector of its own, its difference at unit length, and the value is the
+              mean over pairs, too (WEFE). Of one pair both are the same
 
     Undefined (NaN) where no pair is left; of "component", where all pairs' words coincide, where the component is not
     unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing says which
@@ -121,6 +122,36 @@ def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
     return statistic
 
 
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    relation: str = COMPONENT,
+) -> np.ndarray:
+    first, second = places
+    mean = attributes[0].mean(axis=0)
+    values = np.empty(len(first))
+    pairs = first.shape[1]
+    block = max(1, BLOCK // max(pairs * max(pairs, pool.shape[1]), 1))
+    for start in range(0, len(first), block):
+        rows = slice(start, start + block)
+        differences = pool[first[rows]] - pool[second[rows]]
+        if relation == MEAN:
+            values[rows] = (unit(differences) @ mean).mean(axis=1)
+            continue
+        # see _components
+        squares, vectors = np.linalg.eigh(differences @ differences.swapaxes(1, 2))
+        longest = np.sqrt(squares[:, -1].clip(min=0))
+        following = np.sqrt(squares[:, -2].clip(min=0)) if pairs > 1 else 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            component = np.vecdot(vectors[:, :, -1, None], differences, axis=1) / longest[:, None]
+            along = np.vecdot(differences.mean(axis=1), component)
+            defined = _defined(longest, following, along, pairs)
+            values[rows] = np.where(defined, np.sign(along), np.nan) * (component @ mean)
+    return values
+
+
 def _check(relation: str) -> None:
     if relation not in RELATIONS:
         raise BiasgridError(f"relation: {relation!r} is not known; allowed are {' and '.join(RELATIONS)}")
@@ -140,6 +171,7 @@ METRICS = (
         neutral=0.0,
         paired=True,
         resampled=_resampled,
+        redrawn=_redrawn,
         no_test="the relation vector stays what it is when the two words of a pair change places",
         variant=_variant,
         check=_check,

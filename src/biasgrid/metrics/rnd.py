@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ..errors import BiasgridError
-from ..geometry import cosines, weighted_mean
+from ..geometry import BLOCK, cosines, distances, means_of_groups, weighted_mean
 from .registry import Detail, Metric, Score
 
 
@@ -56,6 +56,26 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, distance: str = "no
     return statistic
 
 
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    distance: str = "norm",
+) -> np.ndarray:
+    (words,) = attributes
+    block = max(1, BLOCK // len(words))
+    values = []
+    for start in range(0, len(places[0]), block):
+        first, second = (means_of_groups(pool, group[start : start + block]) for group in places)
+        if distance == "norm":
+            to_first, to_second = distances(first, words), distances(second, words)
+        else:
+            to_first, to_second = cosines(first, words), cosines(second, words)
+        values.append((to_first - to_second).mean(axis=1))
+    return np.concatenate(values)
+
+
 def _check(distance: str) -> None:
     if distance not in ("norm", "cos"):
         raise BiasgridError(f"distance: {distance!r} is not known; allowed are 'norm' and 'cos'")
@@ -70,6 +90,7 @@ METRICS = (
         range=(-np.inf, np.inf),
         neutral=0.0,
         resampled=_resampled,
+        redrawn=_redrawn,
         check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
         "stereotypes. PNAS 115, 2018",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from threading import Lock
 
@@ -154,6 +154,33 @@ def _resampled(
         return np.where(words_used > 1, np.maximum(divergence, 0.0), np.nan)
 
     return statistic
+
+
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    n_iterations: int | None = None,
+    holdout: bool = True,
+    test_size: float = 0.2,
+    random_state: int | None = None,
+    solver: str = "exact",
+) -> np.ndarray:
+    """RNSB of other target words under one classifier, that of `_resampled`."""
+    sizes = [len(words) for words in attributes]
+    words, both = np.concatenate(attributes), np.concatenate(places, axis=1)
+    if both.shape[1] < 2:
+        return np.full(len(both), np.nan)
+    train = (1 - test_size if holdout else 1.0) * np.repeat([1.0, -1.0], sizes)[:, None]
+    pool, words = (np.hstack([v, np.ones((len(v), 1))]) for v in (pool, words))
+    longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (pool, words)))
+    if not longest < LONGEST:
+        return np.full(len(both), np.nan)
+    negative = _logistic(pool @ _classifiers(words, train, longest)[:, 0])[1]
+    surprise = negative * np.log(np.maximum(negative, TINY))
+    total = negative[both].sum(axis=1)
+    return np.maximum(surprise[both].sum(axis=1) / total + np.log(both.shape[1] / total), 0.0)
 
 
 # What classifiers are trained on does not depend on target words: queries that have large attribute sets share them.
@@ -431,6 +458,7 @@ METRICS = (
         groups="attributes",
         seeded=True,
         resampled=_resampled,
+        redrawn=_redrawn,
         exchanged="attributes",
         test_of="labels",
         check=_check,

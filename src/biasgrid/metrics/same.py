@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import directions
 from .. import orientation as roles
 from ..errors import BiasgridError
-from ..geometry import FLAT, projections, unit, weighted_mean
+from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from .registry import Contrast, Detail, Metric, Score
 
 Vectors = Sequence[np.ndarray]
@@ -45,9 +46,9 @@ def same(
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     differences = _differences(groups)
     basis, lengths = _gram_schmidt(differences)
-    directions = [unit(w) for w in words]
+    unit_words = [unit(w) for w in words]
     nothing = [np.full((len(w), len(differences)), np.nan) for w in words]
-    components = [w @ basis.T for w in directions] if basis is not None else nothing
+    components = [w @ basis.T for w in unit_words] if basis is not None else nothing
     if legacy_l1:
         sizes = [np.abs(c) @ np.array([1.0, *lengths[1:]]) for c in components]
     else:
@@ -66,7 +67,7 @@ def same(
             "bias": Detail(role, bias),
             "components": Detail(role, components, [f"component {i + 1}" for i in range(len(differences))]),
         },
-        contrasts=_contrasts(groups, directions, orientation),
+        contrasts=_contrasts(groups, unit_words, orientation),
     )
 
 
@@ -122,16 +123,16 @@ def _moment(
     """Skew or stereotype: `moment` of the biases (contrasts, words)."""
     _check(orientation=orientation, contrast=contrast)
     groups, words = roles.groups_and_words(targets, attributes, orientation)
-    directions = [unit(w) for w in words]
+    unit_words = [unit(w) for w in words]
     sides = _sides(groups, contrast)
-    biases = [np.stack([w @ _axis(first, second) for first, second in sides]) for w in directions]
+    biases = [np.stack([w @ _axis(first, second) for first, second in sides]) for w in unit_words]
     by_contrast = moment(np.concatenate(roles.chosen(biases, orientation), axis=1))
     most = int(np.argmax(np.abs(by_contrast)))  # NaN, if there is any
     role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(by_contrast[most]),
         detail={"bias": Detail(role, [b[most] for b in biases])},
-        contrasts=_contrasts(groups, directions, orientation),
+        contrasts=_contrasts(groups, unit_words, orientation),
     )
 
 
@@ -206,6 +207,83 @@ def _biases(words: np.ndarray, attributes: np.ndarray, orientation: str, contras
         return found, sum(roles.chosen(of_words, orientation))
 
     return biases
+
+
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    *,
+    orientation: str = roles.PAPER,
+    legacy_l1: bool = False,
+) -> np.ndarray:
+    return _of_axes(
+        directions.redrawn(pool, places, directions.MEAN),
+        words,
+        orientation,
+        lambda components: np.linalg.norm(components, axis=1).mean(axis=-1),
+    )
+
+
+def _skew_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+) -> np.ndarray:
+    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: b.mean(axis=-1))
+
+
+def _stereotype_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+    as_printed: bool = False,
+) -> np.ndarray:
+    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: _spread(b, as_printed))
+
+
+def _moment_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    orientation: str,
+    contrast: str,
+    moment: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    if contrast == "pair" or len(places) == 2:
+        sides = list(combinations(places, 2))
+    else:
+        sides = [
+            (group, np.concatenate([*places[:i], *places[i + 1 :]], axis=1)) for i, group in enumerate(places)
+        ]
+    return _most(
+        [
+            _of_axes(
+                directions.redrawn(pool, side, directions.MEAN),
+                words,
+                orientation,
+                lambda components: moment(components[:, 0]),
+            )
+            for side in sides
+        ]
+    )
+
+
+def _of_axes(
+    axes: np.ndarray, words: Vectors, orientation: str, value: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """`value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
+    chosen = unit(np.concatenate(roles.chosen(words, orientation)))
+    block = max(1, BLOCK // (len(chosen) * axes.shape[1]))
+    return np.concatenate(
+        [value(axes[start : start + block] @ chosen.T) for start in range(0, len(axes), block)]
+    )
 
 
 def _most(by_contrast: list[np.ndarray]) -> np.ndarray:
@@ -296,7 +374,7 @@ def _check(
 
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
     # sums of components have no upper end, and no short cut
-    legacy = {"range": (0.0, np.inf), "resampled": None} if legacy_l1 else {}
+    legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
     return roles.oriented(orientation, ("k", "n")) | legacy
 
 
@@ -315,6 +393,7 @@ METRICS = (
         neutral=0.0,
         reference=f"{REFERENCE}, section 4.1",
         resampled=_resampled,
+        redrawn=_redrawn,
         variant=_variant,
         contrasts=True,
         word_bias="bias",
@@ -329,6 +408,7 @@ METRICS = (
         neutral=0.0,
         reference=f"{REFERENCE}, section 4.2",
         resampled=_skew_resampled,
+        redrawn=_skew_redrawn,
         variant=_moment_variant,
         contrasts=True,
         check=_check,
@@ -342,6 +422,7 @@ METRICS = (
         neutral=0.0,
         reference=f"{REFERENCE}, section 4.2",
         resampled=_stereotype_resampled,
+        redrawn=_stereotype_redrawn,
         variant=_moment_variant,
         contrasts=True,
         check=_check,

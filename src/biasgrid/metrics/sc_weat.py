@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import orientation as roles
 from ..errors import BiasgridError
-from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean
+from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -86,6 +86,27 @@ def _resampled(
     return statistic
 
 
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Sequence[np.ndarray],
+    *,
+    orientation: str = roles.PAPER,
+    ddof: int = 1,
+) -> np.ndarray:
+    cosine = cosines(np.concatenate(roles.chosen(words, orientation)), pool)
+    both, size = np.concatenate(places, axis=1), places[0].shape[1]
+    values = np.empty(len(both))
+    block = max(1, BLOCK // (len(cosine) * both.shape[1]))
+    for start in range(0, len(both), block):
+        rows = slice(start, start + block)
+        near = cosine[:, both[rows]]
+        spread = near.std(axis=2, ddof=ddof) if both.shape[1] > ddof else np.full(near.shape[:2], np.nan)
+        difference = near[:, :, :size].mean(axis=2) - near[:, :, size:].mean(axis=2)
+        values[rows] = (difference / np.where(spread > FLAT, spread, np.nan)).mean(axis=0)
+    return values
+
+
 def _sized(
     targets: Sequence[int], attributes: Sequence[int], *, orientation: str = roles.PAPER, ddof: int = 1
 ) -> tuple[float, float]:
@@ -117,6 +138,7 @@ METRICS = (
         reference=f"{REFERENCE}, supplement (WEFAT); Toney, Caliskan. ValNorm. EMNLP 2021",
         sized=_sized,
         resampled=_resampled,
+        redrawn=_redrawn,
         variant=_variant,
         word_bias="effect_size",
         check=_check,
@@ -131,6 +153,7 @@ METRICS = (
         reference=f"{REFERENCE}; Chan. sweater. JOSS 7(72), 2022",
         sized=_sized,
         resampled=_resampled,
+        redrawn=_redrawn,
         variant=_variant,
         word_bias="effect_size",
         check=_check,

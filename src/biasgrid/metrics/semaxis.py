@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import neighbours as around
 from .. import orientation as roles
-from ..geometry import FLAT, unit, weighted_mean
+from ..geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..words import FoundSet
 from .registry import Detail, Metric, Score
 
@@ -111,6 +111,35 @@ def _resampled(
     return statistic
 
 
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Sequence[np.ndarray],
+    *,
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> np.ndarray:
+    first, second = (means_of_groups(pool, group) for group in places)
+    longest = np.linalg.norm(pool, axis=1).max()
+    axis = first - second
+    axis[~(np.linalg.norm(axis, axis=1) > FLAT * longest)] = np.nan
+    return cosines(axis, np.concatenate(roles.chosen(words, orientation))).mean(axis=1)
+
+
+def _enriched_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Sequence[np.ndarray],
+    *,
+    poles: list[np.ndarray],
+    orientation: str = roles.PAPER,
+    neighbours: int = 0,
+    vocabulary: int = around.VOCABULARY,
+) -> np.ndarray:
+    return _redrawn(np.concatenate(poles), places, words, orientation=orientation)
+
+
 def _enriched_resampled(
     words: np.ndarray,
     attributes: np.ndarray,
@@ -132,7 +161,8 @@ def _check(*, orientation: str, neighbours: int, vocabulary: int) -> None:
 
 
 def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
-    enriched = {"function": _enriched, "resampled": _enriched_resampled, "of_model": _poles}
+    enriched = {"function": _enriched, "resampled": _enriched_resampled}
+    enriched |= {"redrawn": _enriched_redrawn, "of_model": _poles}
     return roles.oriented(orientation, (2, "n")) | (enriched if neighbours else {})
 
 
@@ -147,6 +177,7 @@ METRICS = (
         reference="An, Kwak, Ahn. SemAxis: a lightweight framework to characterize domain-specific word semantics "
         "beyond sentiment. ACL 2018, section 3",
         resampled=_resampled,
+        redrawn=_redrawn,
         variant=_variant,
         word_bias="score",
         check=_check,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import BiasgridError
-from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean, weighted_sum
+from ..geometry import cosines, effect_size_range, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -73,6 +73,29 @@ def _es_resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 0) -
     return _resampled(words, attributes, return_effect_size=True, ddof=ddof)
 
 
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    return_effect_size: bool = False,
+    ddof: int = 0,
+) -> np.ndarray:
+    a, b = (unit(words).mean(axis=0) for words in attributes)
+    x, y = ((unit(pool) @ (a - b))[group] for group in places)
+    if not return_effect_size:
+        return x.sum(axis=1) - y.sum(axis=1)
+    both = np.concatenate([x, y], axis=1)
+    spread = both.std(axis=1, ddof=ddof) if both.shape[1] > ddof else np.full(len(both), np.nan)
+    return (x.mean(axis=1) - y.mean(axis=1)) / np.where(spread > FLAT, spread, np.nan)
+
+
+def _es_redrawn(
+    pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray], *, ddof: int = 0
+) -> np.ndarray:
+    return _redrawn(pool, places, attributes, return_effect_size=True, ddof=ddof)
+
+
 def _es_sized(targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 0) -> tuple[float, float]:
     return effect_size_range(*targets, ddof)
 
@@ -115,6 +138,7 @@ METRICS = (
         groups="attributes",
         reference=REFERENCE,
         resampled=_resampled,
+        redrawn=_redrawn,
         check=_check,
     ),
     Metric(
@@ -128,6 +152,7 @@ METRICS = (
         reference=REFERENCE,
         sized=_es_sized,
         resampled=_es_resampled,
+        redrawn=_es_redrawn,
         check=_check,
     ),
 )

@@ -1,0 +1,354 @@
+"""Random groups: does a metric say more of the query's groups than of arbitrary groups of words of this model?
+
+The null hypothesis is that the query's groups are groups as any others. Only the groups are drawn anew; the words
+that they are compared with, and the neighbours of these, stay. A random group has as many words as the query's, is
+as coherent (the mean cosine of its words with each other is the same to within `NEAR`), has none of the query's
+words, and is from the same bands of rows (in most models, of frequency) unless the model's order is said to be none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..geometry import unit
+from ..metrics.registry import Metric
+from ..query import Query
+from ..words import FoundSet, WordOptions, find
+from .bootstrap import digest
+from .permutation import Permutation, drawn_test
+from .pool import NEAREST, WIDTHS, Pool, bands_of
+
+# how far a random group's mean cosine may be from that of the query's group
+NEAR = 0.03
+# groups that are drawn for each that is wanted: some are not near enough, or share a word
+SPARE = 1.5
+# with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
+FEWEST, FEWEST_SEEDS = 99, 30
+# attempts at groups that are as coherent as they should be
+ROUNDS = 9
+# where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words
+OFTEN = 0.1
+# of more random groups than this share of which the metric has no value, those that have one are no fair sample
+MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True)
+class GroupsTest:
+    """The outcome of a test against random groups.
+
+    test      its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random splits
+              are left out here
+    cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
+    matched   the mean of that over the random groups
+    banded    whether random groups are from the same bands of rows
+    """
+
+    test: Permutation
+    cosines: list[float]
+    matched: list[float]
+    banded: bool
+
+
+def groups_test(
+    metric: Metric,
+    query: Query,
+    targets: Sequence[FoundSet],
+    attributes: Sequence[FoundSet],
+    parameters: Mapping[str, Any],
+    options: WordOptions,
+    model: EmbeddingStore | DebiasedModel,
+    pool: Pool,
+    *,
+    draws: int,
+    alternative: str,
+    seed: int,
+) -> GroupsTest | str:
+    """Test a metric's value of a query against that of random groups; or why that cannot be done, in a sentence.
+
+    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has
+    them, `alternative` is "greater", "less" or "two-sided". A p-value is (k + 1) / (draws + 1), k the number of
+    random groups of which the value is as extreme.
+    """
+    groups, words = (targets, attributes) if metric.regrouped == "targets" else (attributes, targets)
+    drawn = draw_groups(pool, model, groups, query, options, draws, seed)
+    if isinstance(drawn, str):
+        return drawn
+    # the query's own groups come first, so that they are measured as the random ones are
+    joined, ends = _joined([*groups, drawn.words])
+    places = [
+        np.concatenate([np.arange(end - len(group.keys), end)[None], ends[-2] + random])
+        for group, end, random in zip(groups, ends, drawn.places, strict=False)
+    ]
+    values = _values(metric, joined, places, words, parameters, model)
+    observed, values = float(values[0]), values[1:]
+    defined = np.isfinite(values)
+    if not np.isfinite(observed) or np.count_nonzero(~defined) > MOST_UNDEFINED * len(values):
+        return f"the metric has no value for {np.count_nonzero(~defined)} of {len(values)} random groups"
+    test = drawn_test(values[defined], observed, alternative)
+    return GroupsTest(test, drawn.cosines, drawn.matched, pool.banded)
+
+
+def _joined(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
+    """The rows of all sets as one, and where each set ends."""
+    words, keys = (tuple(x for s in sets for x in getattr(s, name)) for name in ("words", "keys"))
+    vectors = np.concatenate([s.vectors for s in sets])
+    joined = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, {}, ())
+    return joined, np.cumsum([len(s.keys) for s in sets])
+
+
+def _values(
+    metric: Metric,
+    joined: FoundSet,
+    places: Sequence[np.ndarray],
+    words: Sequence[FoundSet],
+    parameters: Mapping[str, Any],
+    model: EmbeddingStore | DebiasedModel,
+) -> np.ndarray:
+    """The metric's value of each draw of groups."""
+
+    def sides(groups: Sequence, others: Sequence) -> tuple[Sequence, Sequence]:
+        return (groups, others) if metric.regrouped == "targets" else (others, groups)
+
+    def further(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
+        return metric.of_model(model, *sides(groups, words), **parameters) if metric.of_model else {}
+
+    others = [s.vectors for s in words]
+    if metric.redrawn:
+        return metric.redrawn(joined.vectors, places, others, **parameters, **further([joined]))
+    values = []
+    for draw in zip(*places, strict=True):
+        groups = [joined.take(rows) for rows in draw]
+        vectors = sides([group.vectors for group in groups], others)
+        values.append(metric.function(*vectors, **parameters, **further(groups)).value)
+    return np.array(values)
+
+
+@dataclass(frozen=True)
+class RandomGroups:
+    """Random groups in place of a query's.
+
+    words     all that are in them, as if they were one set that was looked up
+    places    for each group of the query, which of these words are in each random one: (draws, words of the group)
+    cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
+    matched   the mean of that over the random groups
+    """
+
+    words: FoundSet
+    places: list[np.ndarray]
+    cosines: list[float]
+    matched: list[float]
+
+
+def draw_groups(
+    pool: Pool,
+    model: EmbeddingStore | DebiasedModel,
+    groups: Sequence[FoundSet],
+    query: Query,
+    options: WordOptions,
+    draws: int,
+    seed: int,
+) -> RandomGroups | str:
+    """Random groups in place of `groups`, sets of the query as they were looked up; or why there are none.
+
+    What is drawn depends on `seed`, the words of each group, the query's words and the model, so that all metrics
+    draw alike. Groups of one draw have no word in common.
+    """
+    sets = (*query.target_sets, *query.attribute_sets)
+    keys = {
+        key for s in sets for found in find(s.name, s.words, model, options).found.values() for key in found
+    }
+    left_out = np.unique(model.rows(sorted(keys)))
+    of = (pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    return _looked_up(*of, options.normalize)
+
+
+# vectors of the groups' words take megabytes, places in the pool do not: these are kept for many queries
+@lru_cache(maxsize=2)
+def _looked_up(
+    pool: Pool,
+    model: EmbeddingStore | DebiasedModel,
+    groups: tuple[tuple[str, ...], ...],
+    left_out: tuple[int, ...],
+    draws: int,
+    seed: int,
+    normalize: bool,
+) -> RandomGroups | str:
+    drawn = _drawn(pool, model, groups, left_out, draws, seed)
+    if isinstance(drawn, str):
+        return drawn
+    places, cosines, matched = drawn
+    used, compact = np.unique(np.concatenate([p.ravel() for p in places]), return_inverse=True)
+    parts = np.split(compact, np.cumsum([p.size for p in places])[:-1])
+    entries = tuple(pool.entries[i] for i in used)
+    vectors = model.take(entries, pool.rows[used])
+    vectors = unit(vectors) if normalize else vectors
+    words = FoundSet("random groups", entries, entries, np.arange(len(used)), vectors, {}, ())
+    return RandomGroups(
+        words, [part.reshape(p.shape) for part, p in zip(parts, places, strict=True)], cosines, matched
+    )
+
+
+# queries times models whose groups are known; a study's metrics ask for the same ones
+@lru_cache(maxsize=512)
+def _drawn(
+    pool: Pool,
+    model: EmbeddingStore | DebiasedModel,
+    groups: tuple[tuple[str, ...], ...],
+    left_out: tuple[int, ...],
+    draws: int,
+    seed: int,
+) -> tuple[list[np.ndarray], list[float], list[float]] | str:
+    """Places in the pool, one array (draws, words) for each group, and mean cosines of the groups and of these."""
+    vectors = _unit_vectors(pool, model)
+    free = ~np.isin(pool.rows, left_out)
+    drawn, cosines = [], []
+    for keys in groups:
+        rows, first, copies = np.unique(model.rows(keys), return_index=True, return_inverse=True)
+        own = unit(model.take([keys[i] for i in first], rows))
+        if not (np.isfinite(own).all() and own.any(axis=1).all()):
+            return "a word of the groups has no direction: its vector is zero"
+        cosines.append(float(_mean_cosines(own)))
+        rng = np.random.default_rng([seed, digest(keys)])
+        found = _coherent(
+            pool, vectors, bands_of(rows, pool.banded), cosines[-1], free, math.ceil(SPARE * draws), rng
+        )
+        if found is None:
+            return (
+                "too few words of the model have neighbours as near to each other as the words of a group are "
+                f"(mean cosine {cosines[-1]:.2f})"
+            )
+        drawn.append((found, copies))
+    most = min(len(found) for found, _ in drawn)
+    together = np.sort(np.concatenate([found[:most] for found, _ in drawn], axis=1), axis=1)
+    apart = np.flatnonzero((np.diff(together, axis=1) > 0).all(axis=1))[:draws]
+    if len(apart) < min(FEWEST, draws):
+        return f"only {len(apart)} random groups are as coherent as the query's; a test needs {FEWEST}"
+    matched = [float(_mean_cosines(vectors[found[apart]]).mean()) for found, _ in drawn]
+    # a word that stands in a group twice does so in random groups
+    return [found[apart][:, copies] for found, copies in drawn], cosines, matched
+
+
+@lru_cache(maxsize=8)
+def _unit_vectors(pool: Pool, model: EmbeddingStore | DebiasedModel) -> np.ndarray:
+    """Unit vectors of the pool's words in this state of the model: float32 (n, dimensions)."""
+    vectors = model.matrix(list(pool.entries), pool.rows)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)
+
+
+def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
+    """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one
+    word."""
+    words = vectors.shape[-2]
+    total = vectors.sum(axis=-2)
+    return (
+        (np.vecdot(total, total) - words) / (words * (words - 1)) if words > 1 else total[..., 0] * math.nan
+    )
+
+
+def _coherent(
+    pool: Pool,
+    vectors: np.ndarray,
+    bands: np.ndarray,
+    cosine: float,
+    free: np.ndarray,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray | None:
+    """Random groups, places in the pool (at most `draws`, words), of words in these bands, whose mean cosine is near
+    `cosine`; None where too few seeds have so coherent neighbours, or so many. Only words that are `free` are in
+    them.
+
+    A group is a seed and some of its nearest neighbours in a neighbourhood whose width is found by halving.
+    """
+    size = len(bands)
+    members, counts = np.unique(bands, return_counts=True)
+    if members[-1] >= pool.near.shape[1]:
+        return None
+    of_seeds = pool.bands[pool.seeds]
+    seeds = np.flatnonzero(free[pool.seeds] & np.isin(of_seeds, members))
+    if size > 1:
+        none = np.zeros((len(seeds), len(members), 1))
+        tightest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
+        near = _mean_cosines(vectors[tightest]) >= cosine - NEAR / 2
+        seeds = seeds[near & (tightest >= 0).all(axis=1)]
+    if len(seeds) < FEWEST_SEEDS or not np.isin(members, of_seeds[seeds]).all():
+        return None
+    # each word of the group is the seed as often as any other
+    wanted = rng.choice(members, size=draws, p=counts / size)
+    chosen = np.empty(draws, dtype=np.int64)
+    for band in members:
+        chosen[wanted == band] = rng.choice(seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band))
+    if size == 1:
+        return pool.seeds[chosen][:, None]
+    best, distance = np.empty((draws, size), dtype=np.int64), np.full(draws, np.inf)
+    # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
+    # is as coherent by chance would be of one topic, which the query's group need not be
+    low, high = np.ones(draws), np.ones(draws)
+    left = np.arange(draws)
+    for attempt in range(ROUNDS):
+        width = (low[left] + high[left]) / 2
+        luck = rng.random((len(left), len(members), NEAREST))
+        groups = _around(pool, chosen[left], counts, members, free, width, luck)
+        found = _mean_cosines(vectors[groups])
+        off = np.where((groups >= 0).all(axis=1), np.abs(found - cosine), np.inf)
+        nearer = off < distance[left]
+        best[left[nearer]], distance[left[nearer]] = groups[nearer], off[nearer]
+        if attempt == 0:
+            narrow = (off <= NEAR).mean() < OFTEN and np.median(found) < cosine
+            low -= narrow
+        else:
+            low[left] = np.where(narrow & (found > cosine), width, low[left])
+            high[left] = np.where(narrow & (found <= cosine), width, high[left])
+        left = np.flatnonzero(distance > (NEAR / 4 if narrow else NEAR))
+        if not len(left):
+            break
+    return best[distance <= NEAR]
+
+
+def _around(
+    pool: Pool,
+    seeds: np.ndarray,
+    counts: np.ndarray,
+    members: np.ndarray,
+    free: np.ndarray,
+    width: np.ndarray,
+    luck: np.ndarray,
+) -> np.ndarray:
+    """Groups (seeds, words), places in the pool, of seeds and neighbours of theirs: `counts` words of each band of
+    `members`, the seed among them, at random from neighbourhoods of `width` (seeds,), 0 (the nearest words) to 1 (any
+    words). -1 where there are too few."""
+    groups = np.full((len(seeds), counts.sum()), -1, dtype=np.int64)
+    groups[:, 0] = pool.seeds[seeds]
+    filled = np.ones(len(seeds), dtype=np.int64)
+    for place, (band, count) in enumerate(zip(members, counts, strict=True)):
+        needed = count - (pool.bands[groups[:, 0]] == band)
+        most = int(needed.max())
+        if not most:
+            continue
+        # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
+        size = np.maximum(needed, 1) * np.exp(
+            width * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(needed, 1))
+        )
+        level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
+        known = pool.near[seeds, band, level]
+        allowed = (known >= 0) & free[known]
+        rank = np.cumsum(allowed, axis=1)
+        inside = rank <= np.maximum(size / 4.0**level, needed)[:, None]
+        # at random from the neighbourhood; nothing from without, nearest first, but where it is too small
+        key = np.where(inside, luck[:, place], rank)
+        key[~allowed] = np.inf
+        order = np.argpartition(key, most - 1, axis=1)[:, :most]
+        order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, axis=1), axis=1), axis=1)
+        taken = np.take_along_axis(np.where(allowed, known, -1), order, axis=1)
+        rows, columns = np.nonzero(np.arange(most) < needed[:, None])
+        groups[rows, filled[rows] + columns] = taken[rows, columns]
+        filled += needed
+    return groups
