@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties test cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties test fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -53,6 +53,11 @@ properties: .venv/installed
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Damaged and hostile input, in number: tests/fuzz/run.py. FUZZ=200 tries fewer
+FUZZ ?= 20000
+fuzz: .venv/installed
+	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ)
 
 # On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
 cluster-test: .venv-slurm/installed

@@ -30,39 +30,38 @@ ROW = {
 
 
 @pytest.mark.parametrize(
-    ("published", "ours", "digits", "tolerance", "known", "expected"),
+    ("published", "ours", "digits", "runs", "sd", "expected"),
     [
-        (0.084, 0.08414, 3, 0, None, "reproduced"),
+        (0.084, 0.08414, 3, None, NAN, "reproduced"),
         # both ends of what rounds to the printed number, whichever way halves are rounded
-        (0.084, 0.0845, 3, 0, None, "reproduced"),
-        (0.084, 0.0835, 3, 0, None, "reproduced"),
-        (0.084, 0.08451, 3, 0, None, "differs"),
-        (0.084, -0.084, 3, 0, None, "differs"),
-        (3, 3.0, 0, 0, None, "reproduced"),
-        (3, 4.0, 0, 0, None, "differs"),
-        (0.5, 0.514, 3, 0.03, None, "reproduced"),
-        (-0.5, -0.514, 3, 0.03, None, "reproduced"),
-        (0.5, 0.516, 3, 0.03, None, "differs"),
-        # a number that holds much chance agrees, and is not reproduced
-        (0.5, 0.6, 3, 0.35, None, "explained"),
-        (0.5, 0.514, 3, 0.35, None, "reproduced"),
-        (0.5, 0.7, 3, 0.35, None, "differs"),
-        # a tolerance never makes the printed digits stricter, nor do the two add up
-        (0.004, 0.0044, 3, 0.03, None, "reproduced"),
-        (0.02, 0.0207, 3, 0.03, None, "differs"),
-        (0.18600442, 0.19969233, 6, 0, 0.19969234, "explained"),
-        (0.18600442, 0.18600444, 6, 0, 0.19969234, "reproduced"),
-        (0.18600442, 0.1995, 6, 0, 0.19969234, "differs"),
-        (0.859, NAN, 3, 0, NAN, "explained"),
-        (0.859, NAN, 3, 0, None, "differs"),
-        (0.859, NAN, 3, 0.9, 0.2, "differs"),
-        (0.859, 0.2, 3, 0, NAN, "differs"),
-        (NAN, NAN, 3, 0, None, "reproduced"),
-        (NAN, 0.2, 3, 0, None, "differs"),
+        (0.084, 0.0845, 3, None, NAN, "reproduced"),
+        (0.084, 0.0835, 3, None, NAN, "reproduced"),
+        (0.084, 0.08451, 3, None, NAN, "differs"),
+        (0.084, -0.084, 3, None, NAN, "differs"),
+        (3, 3.0, 0, None, NAN, "reproduced"),
+        (3, 4.0, 0, None, NAN, "differs"),
+        # a mean of runs: two standard deviations, and what rounding hides
+        (0.5, 0.5199, 6, 100, 0.01, "reproduced"),
+        (0.5, 0.4801, 6, 100, 0.01, "reproduced"),
+        (0.5, 0.5201, 6, 100, 0.01, "differs"),
+        (0.5, 0.5204, 3, 100, 0.01, "reproduced"),
+        # a single run is never reproduced, whether or not ours has its digits
+        (0.5, 0.5199, 6, 1, 0.01, "compatible"),
+        (0.5, 0.5, 3, 1, 0.01, "compatible"),
+        (0.5, 0.5201, 6, 1, 0.01, "differs"),
+        # what was not measured is no tolerance
+        (0.5, 0.5, 3, 1, NAN, "differs"),
+        (0.5, 0.5004, 3, 100, NAN, "reproduced"),
+        (0.5, 0.501, 3, 100, NAN, "differs"),
+        # nor is a standard deviation of a number without chance
+        (0.5, 0.51, 3, None, 0.1, "differs"),
     ],
 )
-def test_verdict(published, ours, digits, tolerance, known, expected):
-    assert comparison.verdict(published, ours, digits, tolerance, known) == expected
+def test_verdict(published, ours, digits, runs, sd, expected):
+    assert comparison.verdict(published, ours, digits, runs, sd) == expected
+    # a test that recomputes what was printed explains what neither agrees nor is compatible
+    explained = "explained" if expected == "differs" else expected
+    assert comparison.verdict(published, ours, digits, runs, sd, explained=True) == explained
 
 
 numbers = st.floats(-100, 100)
@@ -70,16 +69,14 @@ numbers = st.floats(-100, 100)
 
 @given(numbers, st.integers(0, 9))
 def test_a_number_reproduces_its_own_rounding(ours, digits):
-    assert comparison.verdict(round(ours, digits), ours, digits, 0, None) == "reproduced"
+    assert comparison.verdict(round(ours, digits), ours, digits) == "reproduced"
 
 
-@given(numbers, numbers, st.integers(0, 9), st.none() | numbers)
-def test_a_known_value_explains_nothing_but_itself(published, ours, digits, known):
-    got = comparison.verdict(published, ours, digits, 0, known)
-    if got == "explained":
-        assert abs(ours - known) <= 1.001e-4 * abs(known) + 1e-11
-    if got != "reproduced" and known is None:
-        assert got == "differs"
+@given(numbers, numbers, st.integers(0, 9), st.sampled_from([1, 2, 1000]), st.floats(0, 10))
+def test_chance_is_two_standard_deviations_and_no_more(published, ours, digits, runs, sd):
+    got = comparison.verdict(published, ours, digits, runs, sd)
+    within = abs(published - ours) <= 2 * sd + 0.5 * 10.0**-digits + 1e-12
+    assert got == (("compatible" if runs == 1 else "reproduced") if within else "differs")
 
 
 def write(path, *rows):
@@ -110,8 +107,9 @@ def put_cell(folder, name, *results):
 
 @pytest.fixture
 def compare(tmp_path):
-    def run(*rows, published_as=None, beside=None, **tables):
-        published = comparison.read([write(tmp_path / "published.csv", *rows)])
+    def run(*rows, published_as=None, beside=None, computed=False, **tables):
+        files = [write(tmp_path / "published.csv", *rows)]
+        published = comparison.read((), files) if computed else comparison.read(files)
         empty = {"aggregates": aggregates(), "rankings": rankings({}), "correlations": correlations()}
         published_as = published_as or {("a", "none"): "a"}
         return comparison.compare(
@@ -175,7 +173,7 @@ def test_numbers_of_other_vectors_stand_beside_ours_and_are_not_judged(compare):
     )
     models = {("b", "none"): "b", ("b", "hard"): "b-debiased"}
     table = compare(
-        {"relative_tolerance": "0.5", "note": "of a single run"},
+        {"runs": "1", "run_sd": "9", "note": "of a single run"},
         {"model": "b", "published": "0.9"},
         published_as=models,
         beside={"b": "a"},
@@ -188,12 +186,108 @@ def test_numbers_of_other_vectors_stand_beside_ours_and_are_not_judged(compare):
     ]
 
 
-def test_a_number_that_the_study_lacks_differs(compare):
-    rows = [{}, {"query": "q", "quantity": "value", "known": "nan", "note": "why", "published": "nan"}]
+def test_a_number_that_the_study_leaves_out_is_not_asked(compare):
+    rows = [
+        {},
+        {"query": "q", "quantity": "value"},
+        {"query": "q", "quantity": "p_value"},
+        {"query": "q", "quantity": "robustness_targets"},
+        {"query": "q", "quantity": "rating_pearson"},
+    ]
     table = compare(*rows)
-    assert table["verdict"].tolist() == ["differs", "differs"]
+    assert set(table["verdict"]) == {"not asked"}
     assert table["ours"].isna().all()
-    assert sorted(table["note"]) == ["the study has no such cell; why", "the study has no such number"]
+    assert sorted(table["note"]) == [
+        f"the study has no such {what}" for what in ("cell", "halves", "number", "p-value", "ratings")
+    ]
+
+
+def test_other_vectors_that_lack_a_value_have_none(compare):
+    values = aggregates(("Gender", "weat", "b", "none", "abs_avg", NAN))
+    of_b = {"published_as": {("b", "none"): "b"}, "beside": {"b": "a"}}
+    assert compare({}, aggregates=values, **of_b)["verdict"].tolist() == ["no value"]
+    assert compare({}, **of_b)["verdict"].tolist() == ["not asked"]
+
+
+def test_a_mean_over_criteria_is_asked_of_a_study_that_has_them_all(compare):
+    rows = [{}, {"criterion": "Religion"}, {"criterion": "Overall"}]
+    values = [(c, "weat", "a", "none", "abs_avg", 0.83) for c in ("Gender", "Overall", "Religion")]
+    assert compare(*rows, aggregates=aggregates(*values))["verdict"].tolist() == ["reproduced"] * 3
+    # the mean over all criteria of a study with one of them is another mean
+    table = compare(*rows, aggregates=aggregates(*values[:2])).set_index("criterion")
+    assert table["verdict"].to_dict() == {
+        "Gender": "reproduced",
+        "Overall": "not asked",
+        "Religion": "not asked",
+    }
+    assert table.loc["Overall", "note"] == "the study has not all criteria that this is over"
+
+
+def test_a_number_of_other_code_is_compared_and_not_called_printed(compare):
+    values = aggregates(("Gender", "weat", "a", "none", "abs_avg", 0.83))
+    for computed, origin in ((False, "printed"), (True, "computed by other code")):
+        (row,) = compare({}, computed=computed, aggregates=values).itertuples()
+        assert (row.verdict, row.origin) == ("reproduced", origin)
+
+
+def test_an_explanation_names_its_test_whatever_ours_is(compare):
+    test = {"test": "tests/test_explained.py::test_cause", "note": "seven of eight pairs"}
+    for ours, verdict in ((0.83, "reproduced"), (0.9, "explained"), (-40.0, "explained"), (NAN, "no value")):
+        values = aggregates(("Gender", "weat", "a", "none", "abs_avg", ours))
+        (row,) = compare(test, aggregates=values).itertuples()
+        assert row.verdict == verdict
+        assert row.test == (test["test"] if verdict == "explained" else "")
+        assert row.note.endswith(f"recomputed by {test['test']}") == (verdict == "explained")
+
+
+def test_runs_of_a_cell(compare):
+    """The value is judged by the cell's own standard deviation, a word's number by the row's."""
+    scalars = {"n_iterations": 100, "standard_deviation": 0.01}
+    result = {"value": 0.5, "status": "ok", "scalars": scalars, "detail": {"p": {"S": {"w": 0.3}}}}
+    put_cell(compare.cells, "a/none/rnsb/q", result)
+    of_q = {"query": "q", "metric": "rnsb", "digits": "6"}
+    value, word = of_q | {"quantity": "value"}, of_q | {"quantity": "/detail/p/S/w"}
+    expected = {
+        # of one run .01; of the difference of means of 25 and of 100 runs .01 x (1/25 + 1/100)^.5 = .002236
+        "one": (value | {"runs": "1", "published": "0.519"}, "compatible", 0.01),
+        "one far": (value | {"runs": "1", "published": "0.521"}, "differs", 0.01),
+        "mean": (value | {"runs": "25", "published": "0.5044"}, "reproduced", 0.002236068),
+        "mean far": (value | {"runs": "25", "published": "0.5046"}, "differs", 0.002236068),
+        # a measured column comes before what the cell says
+        "column": (value | {"runs": "1", "run_sd": "0.1", "published": "0.6"}, "compatible", 0.1),
+        "word": (word | {"runs": "1", "run_sd": "0.1", "published": "0.4"}, "compatible", 0.1),
+        "word mean": (
+            word | {"runs": "100", "run_sd": "0.1", "published": "0.328"},
+            "reproduced",
+            0.014142136,
+        ),
+        "not measured": (word | {"runs": "1", "published": "0.3"}, "differs", NAN),
+    }
+    table = compare(*[row | {"table": name} for name, (row, *_) in expected.items()]).set_index("table")
+    for name, (row, verdict, sd) in expected.items():
+        found = table.loc[name]
+        assert found["verdict"] == verdict, name
+        assert found["sd"] == pytest.approx(sd, nan_ok=True), name
+        assert found["runs"] == float(row["runs"])
+    assert table.loc["one", "note"] == (
+        "a single run was printed: 1.9 standard deviations (0.01) from ours, 4.6 % are expected beyond 2"
+    )
+    assert "was not measured" in table.loc["not measured", "note"]
+
+
+def test_runs_of_an_aggregate(compare):
+    values = aggregates(("Gender", "weat", "a", "none", "abs_avg", 0.83))
+    chance = {("Gender", "weat", "a", "abs_avg"): (0.1, 100.0)}
+    (row,) = compare({"runs": "100", "published": "0.85"}, aggregates=values, run_sds=chance).itertuples()
+    assert (row.verdict, row.sd) == ("reproduced", pytest.approx(0.1 * math.sqrt(0.02)))
+
+
+def test_words_that_ours_lacks_are_said_where_it_differs(compare):
+    put_cell(compare.cells, "a/none/weat/q", {"value": 0.5, "status": "ok", "words_lost": 3})
+    of_q = {"query": "q", "quantity": "value"}
+    table = compare(of_q, of_q | {"table": "2", "published": "0.5"})
+    assert table["verdict"].tolist() == ["differs", "reproduced"]
+    assert table["note"].tolist() == ["ours lacks 3 of the query's words", ""]
 
 
 def test_values_of_cells(compare):
@@ -209,10 +303,10 @@ def test_values_of_cells(compare):
         "/scalars/effect_size": ("1.25", "reproduced"),
         "/detail/by_word/Family/home": ("-0.250", "reproduced"),
         "/detail/by_word/Family/and~1or/mean": ("2.0", "reproduced"),
-        "/scalars/lost": ("1", "differs"),
-        "/detail/by_word/Family": ("1", "differs"),
-        "/detail/by_word/Family/home/mean": ("-0.25", "differs"),
-        "/scalars/p": ("nan", "differs"),
+        "/scalars/lost": ("1", "no value"),
+        "/detail/by_word/Family": ("1", "no value"),
+        "/detail/by_word/Family/home/mean": ("-0.25", "no value"),
+        "/scalars/p": ("0.5", "no value"),
     }
     table = compare(*[{"query": "q", "quantity": k, "published": p} for k, (p, _) in expected.items()])
     assert dict(zip(table["quantity"], table["verdict"], strict=True)) == {
@@ -226,14 +320,8 @@ def test_an_undefined_cell_is_nan_and_says_why(compare):
         compare.cells, "a/none/mac/q", {"value": None, "status": "lost_words:X", "scalars": {}, "detail": {}}
     )
     row = {"query": "q", "metric": "mac", "quantity": "value"}
-    pointer = row | {"quantity": "/detail/x/y/z"}
-    table = compare(
-        row, row | {"table": "2", "published": "nan"}, pointer | {"known": "nan", "note": "no word"}
-    )
-    assert table.set_index("table")["verdict"].groupby(level=0).agg(sorted).to_dict() == {
-        "1": ["differs", "explained"],
-        "2": ["reproduced"],
-    }
+    table = compare(row, row | {"quantity": "/detail/x/y/z"})
+    assert set(table["verdict"]) == {"no value"}
     assert all(note.startswith("ours is NaN: lost_words:X") for note in table["note"])
 
 
@@ -260,16 +348,16 @@ def test_measures_of_evaluations_are_compared(compare, tmp_path):
         EVALUATED | {"table": "2", "published": "0.09"},
         EVALUATED | {"table": "3", "quantity": "direct/other"},
         EVALUATED | {"table": "4", "criterion": "Religion"},
-        EVALUATED | {"table": "5", "model": "a-debiased", "known": "nan", "note": "no words"},
+        EVALUATED | {"table": "5", "model": "a-debiased"},
         EVALUATED | {"table": "6", "model": "b"},
     ]
     table = compare(*rows, published_as=models, evaluations=files).set_index("table")
     assert table["verdict"].to_dict() == {
         "1": "reproduced",
         "2": "differs",
-        "3": "differs",
-        "4": "differs",
-        "5": "explained",
+        "3": "not asked",
+        "4": "not asked",
+        "5": "no value",
     }
     assert table.loc["5", "model"] == "a under hard"
     assert table.loc["5", "note"].startswith("ours is NaN: too_few_words; printed for a-debiased")
@@ -287,8 +375,8 @@ RHO = {"metric": "rnd~weat", "model": "", "quantity": "correlation", "published"
 
 def test_a_rank_that_is_half_off_differs(compare):
     (row,) = comparison.read([FOLDER / "case_study_ranks.csv"]).query("published == 5").head(1).itertuples()
-    assert comparison.verdict(5, 5.0, row.digits, 0, None) == "reproduced"
-    assert comparison.verdict(5, 5.5, row.digits, 0, None) == "differs"
+    assert comparison.verdict(5, 5.0, row.digits) == "reproduced"
+    assert comparison.verdict(5, 5.5, row.digits) == "differs"
     assert {row.digits for row in curated("case_study_ranks").itertuples()} == {1}
     table = compare(
         *RANKS, published_as={(m, "none"): m for m in "ab"}, rankings=rankings({"a": 1.5, "b": 1.5})
@@ -339,9 +427,15 @@ def test_ranks_among_more_models_are_not_compared_and_a_warning_says_so(compare,
     [
         ({"published": "many"}, "line 3: could not convert"),
         ({"digits": ""}, "line 3: invalid literal"),
-        ({"known": "0.2"}, "line 3: .* needs a note"),
-        ({"relative_tolerance": "0.03"}, "line 3: .* needs a note"),
-        ({"relative_tolerance": "inf", "note": "x"}, "line 3: a number is finite"),
+        ({"published": "nan"}, "line 3: a number is finite"),
+        ({"published": "inf"}, "line 3: a number is finite"),
+        ({"runs": "2.5"}, "line 3: invalid literal"),
+        ({"runs": "0"}, "line 3: 0 runs; allowed are whole numbers from 1"),
+        ({"run_sd": "0.1"}, "line 3: run_sd needs runs"),
+        ({"runs": "1", "run_sd": "-1"}, "line 3: run_sd needs runs, and is 0 or more"),
+        ({"runs": "1", "run_sd": "inf"}, "line 3: run_sd needs runs, and is 0 or more"),
+        ({"test": "tests/test_explained.py::test_cause"}, "line 3: test .*a note that gives the cause"),
+        ({"test": "our own value", "note": "why"}, "line 3: test 'our own value': needed are tests/test_"),
         ({"digits": "-1"}, "line 3: a number is finite"),
         ({"quantity": "mean"}, "line 3: quantity 'mean'; allowed are avg"),
         ({"quantity": "value"}, "line 3: 'value' needs a query"),
@@ -369,18 +463,21 @@ def test_other_columns_are_refused(tmp_path):
         comparison.read([tmp_path / "none.csv"])
 
 
-def test_no_known_value_is_not_a_known_nan(tmp_path):
-    rows = [{"known": "nan", "note": "why"}, {"known": "0.25", "note": "why"}, {}]
-    known = comparison.read([write(tmp_path / "numbers.csv", *rows)])["known"].tolist()
-    assert math.isnan(known[0])
-    assert known[1:] == [0.25, None]
-
-
 # --- the curated files
 
 
 def curated(name):
     return comparison.read([FOLDER / f"{name}.csv"])
+
+
+def test_one_printed_number_is_one_row():
+    rows = comparison.read(sorted(FOLDER.glob("*.csv")), sorted((FOLDER.parent / "computed").glob("*.csv")))
+    place = ["source", "table", "query", "metric", "model"]
+    assert not rows.duplicated([*place, "criterion", "quantity"]).any()
+    # a p-value, by permutation or of a normal curve, is compared with one of the two
+    of_tests = rows[rows["quantity"].isin(comparison.TESTED)]
+    assert len(of_tests) > 0
+    assert not of_tests.duplicated(place).any()
 
 
 def test_case_study_tables_are_whole():
@@ -448,7 +545,7 @@ def test_documentation_means_are_means_of_their_words():
         ("rnd_normalized", "wefe_family", ""),
         ("rnd_cos_normalized", "wefe_family", ""),
         ("mac", "wefe_mac_ethnicity", ""),
-        ("ripa", "wefe_family_seven_pairs", "/mean"),
+        ("ripa", "wefe_family", "/mean"),
     ):
         part = table[(table["metric"] == metric) & (table["query"] == query)]
         words = part[part["quantity"].str.startswith("/detail/") & part["quantity"].str.endswith(column)]

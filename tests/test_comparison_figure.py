@@ -27,7 +27,7 @@ LONG = (
 def row(quantity, published, ours, verdict="reproduced", **more):
     values = {"source": "A paper", "table": "1", "criterion": "Gender", "metric": "weat", "model": "a"}
     values |= {"quantity": quantity, "published": published, "ours": ours, "difference": ours - published}
-    return values | {"verdict": verdict, "note": ""} | more
+    return values | {"verdict": verdict, "note": "", "origin": "printed"} | more
 
 
 def table(rows):
@@ -86,7 +86,7 @@ def test_five_numbers():
     assert {"A paper", "First query", "Second query", "mean of absolute scores", "2/2"} <= set(text)
     # what a verdict means is told where there is such a verdict
     assert {"printed", "ours, reproduced", "ours, differs"} <= set(text)
-    assert "ours, on other vectors" not in text
+    assert "ours, on other vectors (not judged)" not in text
     assert_readable(figure)
 
 
@@ -99,23 +99,43 @@ def test_a_verdict_is_a_shape_and_a_model_a_colour():
     figure = drawing.comparison(table(rows), LABELS, {})
     marks = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
     ours = [line for line in marks if line.get_markerfacecolor() != "none"]
-    assert len({line.get_marker() for line in ours}) == 4
+    assert len({line.get_marker() for line in ours}) == len(comparison.VERDICTS) == 7
     assert len({line.get_color() for line in ours}) == 3
     text = unwrapped(figure)
     assert {"Model A", "Model A + hard debias", "Model B"} <= set(text)
     # one ring for a number that stands beside three models
-    assert sum(line.get_markerfacecolor() == "none" for line in marks) == 4
+    assert sum(line.get_markerfacecolor() == "none" for line in marks) == 7
     assert_readable(figure)
 
 
 def test_a_number_that_we_do_not_have_is_on_the_margin():
     figure = drawing.comparison(
-        table([row("q1: value", 0.8, np.nan, "explained"), row("q2: value", 0.7, 0.7)]), LABELS, {}
+        table([row("q1: value", 0.8, np.nan, "no value"), row("q2: value", 0.7, 0.7)]), LABELS, {}
     )
     printed, ours = drawn(figure)
     assert ([x for _, x in printed], [x for _, x in ours]) == ([0.7, 0.8], [0.7])
-    assert "grey mark on the margin: no value of ours" in unwrapped(figure)
+    text = unwrapped(figure)
+    assert "no value of ours (on the margin; the table has the reason)" in text
+    assert "left out by the study (on the margin)" not in text
     assert_readable(figure)
+
+
+def test_what_other_code_computed_is_a_square_and_not_called_printed():
+    rows = [row("q1: value", 0.4, 0.4), row("q2: value", 0.4, 0.4, origin="computed by other code")]
+    for some, entries in (
+        (rows, {"printed", "computed by other code"}),
+        (rows[1:], {"computed by other code"}),
+    ):
+        figure = drawing.comparison(table(some), LABELS, {})
+        rings = [line for axes in figure.axes for line in axes.lines if line.get_markerfacecolor() == "none"]
+        assert sorted(line.get_marker() for line in rings) == ["o", "s"][-len(some) :]
+        assert entries == {"printed", "computed by other code"} & set(unwrapped(figure))
+
+
+def test_behind_a_row_stands_how_many_of_the_judged_numbers_agree():
+    verdicts = ("reproduced", "compatible", "explained", "differs", "no value", "other vectors")
+    rows = [row(f"q1: /detail/{v}", 0.1, np.nan if v == "no value" else 0.1, v) for v in verdicts]
+    assert "2/4" in unwrapped(drawing.comparison(table(rows), LABELS, {"q1": "A query"}))
 
 
 @pytest.mark.parametrize(
@@ -196,11 +216,14 @@ def test_a_number_that_was_printed_as_nan_beside_another():
 
 @pytest.mark.parametrize("what", ["value", "p_value"])
 def test_a_panel_without_a_number_is_drawn(what):
-    rows = [row(f"q1: {what}", np.nan, np.nan, model=model) for model in "ab"] + [row("abs_avg", 0.3, 0.3)]
-    rows.append(row("q1: value", np.nan, np.nan, metric="rnsb"))
+    rows = [row(f"q1: {what}", np.nan, np.nan, "no value", model=model) for model in "ab"]
+    rows += [row("abs_avg", 0.3, 0.3), row("q1: value", np.nan, np.nan, "not asked", metric="rnsb")]
     figure = drawing.comparison(table(rows), LABELS, {"q1": "A query"})
     assert [x for _, x in drawn(figure)[1]] == [0.3]
-    assert "grey mark on the margin: no value of ours" in unwrapped(figure)
+    assert {
+        "no value of ours (on the margin; the table has the reason)",
+        "left out by the study (on the margin)",
+    } <= set(unwrapped(figure))
     assert_readable(figure)
 
 

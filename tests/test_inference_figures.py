@@ -22,13 +22,14 @@ from test_figures import (
     texts,
 )
 
-from biasgrid import BiasgridError
+from biasgrid import BiasgridError, Query, metrics
 from biasgrid.cli import main
 from biasgrid.figures import draw
 from biasgrid.figures import grid as figures
 from biasgrid.figures.influence import influence
-from biasgrid.figures.null import of_cell
+from biasgrid.figures.null import Null, null_distribution, of_cell
 from biasgrid.figures.ranks import cliques, order, rank_intervals
+from biasgrid.inference import infer_query
 from biasgrid.study import Study
 from biasgrid.tables import write
 
@@ -40,15 +41,35 @@ INFERENCE = {
 
 
 def with_intervals(table, seed=0):
-    """Intervals of random length, and p-values on both sides of .05 but none of MAC."""
+    """Intervals of random length, and p-values of both tests on both sides of .05; of MAC of random groups alone."""
     rng = np.random.default_rng(seed)
     table = table.assign(
         ci_low=table["value"] - rng.uniform(0.1, 1, len(table)),
         ci_high=table["value"] + rng.uniform(0.1, 1, len(table)),
         p_adjusted=np.where(np.arange(len(table)) % 3, 0.05, 0.049),
+        p_groups_adjusted=np.where(np.arange(len(table)) % 2, 0.05, 0.049),
     )
     table.loc[table["value"].isna() | (table["metric"] == "mac"), "p_adjusted"] = np.nan
+    table.loc[table["value"].isna(), "p_groups_adjusted"] = np.nan
     return table
+
+
+TESTS = {"mac": ["random_groups"]}
+
+
+def kinds_of(axes):
+    """The values under each kind of mark: filled, half-filled, open, pale."""
+    kinds = {"filled": [], "half": [], "open": [], "pale": []}
+    for line in axes.lines:
+        if line.get_linestyle() != "None" or line.get_transform() != axes.transData:
+            continue
+        faces = [to_hex(line.get_markerfacecolor()), to_hex(line.get_color())]
+        kind = "open" if faces[0] == "#ffffff" else "filled" if faces[0] == faces[1] else "pale"
+        if line.get_fillstyle() == "left":
+            assert kind == "filled"
+            kind = "half"
+        kinds[kind] += [float(x) for x in line.get_xdata()]
+    return {kind: sorted(values) for kind, values in kinds.items()}
 
 
 def intervals_of(axes):
@@ -72,7 +93,7 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
     queries = {"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}
     table = with_intervals(lose(score_table(queries, ["a", "b", "c"]), [1, 5]))
     table.loc[7, ["ci_low", "ci_high"]] = np.nan
-    figure = figures.scores(table, {}, "Gender", NEUTRAL, 0.9)
+    figure = figures.scores(table, {}, "Gender", NEUTRAL, 0.9, TESTS)
     for metric, axes in panels(figure).items():
         part = table[table["metric"] == metric]
         known = part.dropna(subset="ci_low")
@@ -86,28 +107,75 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
         low, high = axes.get_xlim()
         assert low < known["ci_low"].min()
         assert known["ci_high"].max() < high
-        opened = sorted(
-            x
-            for line in axes.lines
-            if line.get_linestyle() == "None" and line.get_transform() == axes.transData
-            for x in line.get_xdata()
-            if to_hex(line.get_markerfacecolor()) == "#ffffff"
-        )
-        assert opened == sorted(part.loc[part["p_adjusted"] >= 0.05, "value"])
-    assert "90 % interval, had the words been others" in entries(figure)
-    assert "open mark: may be chance (adjusted p ≥ .05)" in entries(figure)
+        # both tests reject every sixth; of MAC, which has one, that test every second
+        places = part.index[part["value"].notna()].to_numpy()
+        rejected = places % (2 if metric == "mac" else 6) == 0
+        kinds = kinds_of(axes)
+        assert kinds["filled"] == sorted(table.loc[places[rejected], "value"])
+        assert kinds["open"] == sorted(table.loc[places[~rejected], "value"])
+        assert kinds["half"] == kinds["pale"] == []
+    assert "90 % confidence interval over words" in entries(figure)
+    assert "filled mark: both tests reject (“one test”: random groups), adjusted p < .05" in entries(figure)
+    assert "open mark: a test does not reject, adjusted p ≥ .05" in entries(figure)
+    assert not any("pale" in entry or "half" in entry for entry in entries(figure))
+    said = " ".join(" ".join(texts(figure)).split())
+    assert "Permutation: does it matter which set a word is in?" in said
+    assert "Random groups: is the score more biased than with arbitrary groups" in said
     assert "open grey mark on the margin: no value (lost words)" in entries(figure)
-    assert panels(figure)["mac"].get_xlabel() == "score (no test)"
+    assert panels(figure)["mac"].get_xlabel() == "score (one test)"
     assert panels(figure)["weat"].get_xlabel() == "score"
     assert len(losses_of(panels(figure)["weat"])) == 2
     assert_readable(figure)
 
 
-def test_a_score_without_a_test_of_a_metric_that_has_one_is_explained():
-    table = with_intervals(score_table({"weat": PAIRED}, ["a", "b"]))
-    table.loc[0, "p_adjusted"] = np.nan
+def test_a_filled_mark_needs_all_tests_about_words():
+    """By hand, for every case of two tests, of a metric that has both and of two that have random groups alone."""
+    low, high, none = 0.01, 0.2, np.nan
+    cases = [(p, groups) for p in (low, high, none) for groups in (low, high, none)]
+    kinds = ["filled", "open", "half", "open", "open", "open", "half", "open", "pale"]
+    alone = ["filled", "open", "pale"] * 3
+    table = pd.concat(
+        [
+            score_table({"weat": SINGLE[:1], "mac": SINGLE[:1], "rnsb": SINGLE[:1]}, [f"m{i}"])
+            for i in range(9)
+        ],
+        ignore_index=True,
+    ).assign(value=lambda t: np.arange(len(t)) / 10)
+    for column, place in (("p_adjusted", 0), ("p_groups_adjusted", 1)):
+        table[column] = [cases[int(model[1:])][place] for model in table["model"]]
+    # RNSB has p-values of a permutation test, but of labels
+    tests = {"mac": ["random_groups"], "rnsb": ["random_groups"], "weat": ["permutation", "random_groups"]}
+    figure = figures.scores(table, {}, "Gender", NEUTRAL | {"rnsb": 0.0}, tests=tests)
+    for metric, axes in panels(figure).items():
+        part = table[table["metric"] == metric]
+        expected = dict(zip(range(9), kinds if metric == "weat" else alone, strict=True))
+        found = {value: kind for kind, values in kinds_of(axes).items() for value in values}
+        assert {int(m[1:]): found[v] for m, v in zip(part["model"], part["value"], strict=True)} == expected
+    marks = " ".join(entries(figure))
+    assert all(f"{kind} mark: " in marks for kind in ("filled", "half-filled", "open", "pale"))
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize(
+    ("column", "other", "made"),
+    [
+        ("p_adjusted", "Random groups:", "permutation rejects"),
+        ("p_groups_adjusted", "Permutation:", "random groups reject"),
+    ],
+)
+def test_a_study_with_one_test_fills_no_mark_that_reads_as_both(column, other, made):
+    table = score_table({"weat": PAIRED}, ["a", "b"])
+    table[column] = np.where(np.arange(len(table)) % 2, 0.2, 0.01)
     figure = figures.scores(table, {}, "Gender", NEUTRAL)
-    assert "filled where there is no test, too" in " ".join(entries(figure))
+    (axes,) = figure.axes
+    kinds = kinds_of(axes)
+    assert kinds["filled"] == kinds["pale"] == []
+    assert kinds["half"] == sorted(table["value"][::2])
+    assert kinds["open"] == sorted(table["value"][1::2])
+    marks = [entry for entry in entries(figure) if "mark" in entry]
+    assert [entry.split(" mark: ")[0] for entry in marks] == ["half-filled", "open"]
+    assert f"half-filled mark: {made}, adjusted p < .05; there is no " in marks[0]
+    assert other not in " ".join(texts(figure))
 
 
 def test_long_intervals_of_one_model_do_not_hide_the_others():
@@ -125,7 +193,7 @@ def test_without_inference_nothing_changes(draws, tmp_path):
     """Columns that are not there, and columns that are empty: the same bytes."""
     tables = {"scores": score_table({"weat": PAIRED, "rnd": SINGLE}, ["a", "b"])}
     tables["correlations"] = correlation_table(METRICS, ["Gender", "Overall"])
-    empty = dict.fromkeys(("p_value", "p_adjusted", "ci_low", "ci_high"), np.nan)
+    empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
     for name, table in {"old": tables[draws], "new": tables[draws].assign(**empty)}.items():
         drawn = (
             figures.scores(table, {}, "Gender", NEUTRAL)
@@ -133,7 +201,8 @@ def test_without_inference_nothing_changes(draws, tmp_path):
             else figures.correlations(table, {})
         )
         figures.save(drawn, tmp_path / name)
-        assert not any("interval" in text or "chance" in text for text in texts(drawn))
+        assert not any("interval" in text or "reject" in text for text in texts(drawn))
+        assert draws != "scores" or "pale mark: no test" in entries(drawn)
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
 
 
@@ -202,7 +271,7 @@ def rank_tables(ranks, spread, probabilities=None, resampled=("words", "queries"
         "debias_a",
         "model_b",
         "debias_b",
-        "probability",
+        "share_of_resamples",
     ]
     return pd.DataFrame(intervals, columns=columns), pd.DataFrame(pairs, columns=of_pairs)
 
@@ -245,7 +314,7 @@ def test_all_decided_has_no_bars_and_no_rank_is_said():
     intervals, pairs = rank_tables([1, 2, 3], 0.0, resampled=("words",))
     lost = intervals["model"] == "b"
     intervals.loc[lost, ["rank", "low", "high"]] = np.nan
-    pairs.loc[(pairs[["model_a", "model_b"]] == "b").any(axis=1), "probability"] = np.nan
+    pairs.loc[(pairs[["model_a", "model_b"]] == "b").any(axis=1), "share_of_resamples"] = np.nan
     figure = rank_intervals(intervals, pairs, {})
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b"]
@@ -301,7 +370,7 @@ def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
     assert_readable(order(pairs, labels))
 
 
-def test_the_order_has_every_pairs_probability():
+def test_the_order_has_every_pairs_share():
     _, pairs = rank_tables([1, 2, 3], 0.0, {"ab": 0.5, "ac": 0.974, "bc": 0.0004})
     figure = order(pairs, {"a": "Model A"})
     (axes,) = figure.axes
@@ -485,6 +554,48 @@ def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
     assert_readable(figure)
 
 
+@pytest.mark.parametrize("name", ["weat", "mac", "direct_bias"])
+def test_each_test_of_a_score_has_its_panel(word2vec, name):
+    """On real vectors: permutation, random groups, bootstrap; random groups alone of a metric that has no other."""
+    query = Query.of(
+        [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
+        [["science", "physics", "chemistry"], ["poetry", "art", "dance"]],
+        ["Male", "Female"],
+        ["Science", "Arts"],
+    )
+    values = {}
+    asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
+    results, samples = infer_query(metrics.metric(name), query, word2vec, **asked, nulls=values)
+    figure = null_distribution(Null(metrics.metric(name), results, values, samples), name)
+    tests = ["permutation", "random_groups"] if name == "weat" else ["random_groups"]
+    (result,) = results
+    assert len(figure.axes) == len(tests) + 1
+    says = " ".join(" ".join(texts(figure)).split())
+    for axes, test in zip(figure.axes, tests, strict=False):
+        record = result[test]
+        rest, tail = (sum(bar.get_height() for bar in bars) for bars in axes.containers)
+        assert rest + tail == record["draws"] == len(values[result["query"]][test])
+        added = record["method"] != "exact"
+        tails = 1 + (record["alternative"] == "two-sided")
+        assert record["p_value"] == pytest.approx(min(tails * (tail + added) / (rest + tail + added), 1))
+        assert f"{test.replace('_', ' ').capitalize()}: p = {record['p_value']:.3g}" in says
+    assert ("Permutation" in says) == (name == "weat")
+    assert "arbitrary groups of the model's words in place of the query's" in says
+    assert_readable(figure)
+
+
+def test_a_test_that_cannot_be_made_says_why_beside_the_other(small, monkeypatch):
+    """A model of few words has no random groups."""
+    config = {"inference": {"permutation": {"draws": 200}, "random_groups": {}}}
+    monkeypatch.chdir(small.folder)
+    study = Study.of(small.config | config)
+    with pytest.raises(BiasgridError, match="one/none/mac/q1: no test: Permutation: .*; Random groups: "):
+        of_cell(study, study.inferences["one/none/mac/q1"])
+    figure, (result,) = of_cell(study, study.inferences["one/none/weat/q1"])
+    assert len(figure.axes) == 1
+    assert "reason" in result["random_groups"]
+
+
 def test_a_sub_query_without_a_value_says_why(small, monkeypatch):
     criteria = json.loads(json.dumps(small.config["criteria"]))
     criteria["First"]["queries"]["q1"]["attributes"]["D"] = ["unknown", "words"]
@@ -497,7 +608,7 @@ def test_a_sub_query_without_a_value_says_why(small, monkeypatch):
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
-        ("one/none/mac/q1", "MAC has no permutation test: "),
+        ("one/none/mac/q1", "MAC has no permutation test (but one of random_groups): "),
         ("one/none/weat/q9", "no cell 'one/none/weat/q9'; cells are named like 'one/none/weat/q1'"),
     ],
 )
@@ -515,10 +626,18 @@ def test_a_config_lists_the_null_distributions_to_draw(root):
     config = grid_config() | {"inference": INFERENCE}
     config["metrics"] = config["metrics"] | {"mac": {}}
     assert Study.of(config | {"null_distributions": ["one/none/weat/q1"]}, root=root)
+    # random groups test every metric
+    groups = config | {"inference": {"random_groups": {}}, "null_distributions": ["one/none/mac/q1"]}
+    assert Study.of(groups, root=root)
     for cell, wrong, says in [
         ("one/none/weat/q9", {}, "no cell 'one/none/weat/q9'; cells are named like 'one/none/weat/q1'"),
         ("one/none/mac/q1", {}, "MAC has no permutation test"),
-        ("one/none/weat/q1", {"inference": {"bootstrap": {}}}, "needs a permutation test"),
+        (
+            "one/none/weat/q1",
+            {"inference": {"bootstrap": {}}},
+            "needs a test .inference: permutation or random_groups",
+        ),
+        ("one/none/weat/q1", {"inference": {}}, "needs a test"),
     ]:
         with pytest.raises(BiasgridError, match=f"null_distributions: .*{says}"):
             Study.of(config | wrong | {"null_distributions": [cell]}, root=root)

@@ -1,11 +1,13 @@
 """RNSB: its solver against liblinear, its splits against scikit-learn, its value against the definition."""
 
+import json
 import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
@@ -13,7 +15,7 @@ from scipy.stats import entropy
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
-from biasgrid import BiasgridError, metrics
+from biasgrid import BiasgridError, Query, metrics
 from biasgrid.metrics.rnsb import draw_splits, probabilities, rnsb
 
 
@@ -360,3 +362,21 @@ def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
 
     scales = [4.0**power for power in range(8)]
     assert samples(*scales) == samples(*reversed(scales))
+
+
+def test_its_label_test_rejects_for_random_target_words(word2vec):
+    """On real vectors it finds what its labels are, whatever the target words; and its record says what it is of."""
+    lists = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
+    attributes = [lists["pleasant_5"], lists["unpleasant_5a"]]
+    entries, _ = word2vec.vocabulary(20_000)
+    words = sorted(set(entries) - {*attributes[0], *attributes[1]})
+    rng, rejected = np.random.default_rng(5), 0
+    for _ in range(15):
+        drawn = rng.choice(words, 16, replace=False).tolist()
+        query = Query.of([drawn[:8], drawn[8:]], attributes)
+        result = metrics.rnsb(query, word2vec, holdout=False, permutation={"draws": 99})
+        assert result.inference["permutation"]["test_of"] == "labels"
+        rejected += result.p_value <= 0.05
+    # of 15 tests at this level, chance gives four or more once in 180 times
+    assert rejected >= 4
+    assert [name for name, metric in metrics.REGISTRY.items() if metric.test_of == "labels"] == ["rnsb"]

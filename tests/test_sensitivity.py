@@ -90,7 +90,7 @@ def test_the_comparison_has_halves_as_a_share_of_the_range(study):
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
     compared = comparison.compare(
-        comparison.read(study.config["published"]),
+        comparison.read(study.config["published"], study.config["computed"]),
         nothing,
         nothing,
         correlations,
@@ -103,14 +103,14 @@ def test_the_comparison_has_halves_as_a_share_of_the_range(study):
         compared["quantity"].str.contains("robustness") & compared["metric"].isin(["mac", "weat_es"])
     ]
     compared = compared.set_index(["source", "metric"])
-    assert sorted(compared["verdict"]) == ["explained", "explained", "other vectors", "other vectors"]
+    assert sorted(compared["verdict"]) == ["other vectors", "other vectors", "reproduced", "reproduced"]
     for metric, name, side, length in (("mac", MAC, "attributes", 2), ("weat_es", WEAT, "targets", 4)):
         ours = halves_of(study, name)[side] / length
         assert compared.xs(metric, level="metric")["ours"].tolist() == pytest.approx([ours, ours])
 
 
 def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupations"):
-    row = f"paper,table,Occupations,{query},{metric},{MODEL},{quantity},0.02,4,,,\n"
+    row = f"paper,table,Occupations,{query},{metric},{MODEL},{quantity},0.02,4,,,,\n"
     path = tmp_path / "published.csv"
     path.write_text(",".join(comparison.PUBLISHED) + "\n" + row)
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
@@ -124,7 +124,7 @@ def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupatio
 
 def test_halves_that_the_study_does_not_have(study, tmp_path):
     found = compared(study, tmp_path, "robustness_targets", metric="rnd")
-    assert (found["verdict"], found["note"]) == ("differs", "the study has no such halves")
+    assert (found["verdict"], found["note"]) == ("not asked", "the study has no such halves")
     assert math.isnan(found["ours"])
     with pytest.raises(BiasgridError, match=r"allowed are .*robustness_targets, robustness_attributes"):
         compared(study, tmp_path, "robustness")

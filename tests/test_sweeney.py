@@ -78,11 +78,12 @@ def test_the_subset_has_the_lexicon_and_no_names_in_lower_case(word2vec):
 def test_what_is_printed_for_word2vec(subset):
     table = compared(subset, SUBSET).set_index(["criterion", "quantity"])
     accuracy = table.loc[(CAPITALISED, "sweeney_national_origin_capitalised: /scalars/accuracy")]
-    assert accuracy["verdict"] == "reproduced"
+    # .951, the mean of 100 splits, where one split of a known seed gave .9477
+    assert accuracy["verdict"] == "differs"
     others = table.drop(accuracy.name)
     assert len(others) == 2 + 15
     assert others["ours"].isna().all()
-    assert set(others["verdict"]) == {"explained"}
+    assert set(others["verdict"]) == {"no value"}
     assert others["note"].str.startswith("ours is NaN: lost_words").all()
 
 
@@ -117,8 +118,8 @@ def test_what_is_printed_for_glove(tmp_path):
     table = compared(study, "glove-6b-100d").set_index("quantity")["verdict"]
     assert table.to_dict() == {
         "sweeney_national_origin: value": "explained",
-        "sweeney_religion: value": "explained",
-        "sweeney_national_origin: /scalars/accuracy": "reproduced",
+        "sweeney_religion: value": "differs",
+        "sweeney_national_origin: /scalars/accuracy": "explained",
     }
 
 

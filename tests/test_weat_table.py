@@ -20,7 +20,7 @@ METRICS = {"weat": "WEAT", "weat_es": "effect size d"}
 def row(quantity, published, ours, **more):
     values = {"source": "A paper", "table": "1", "criterion": "C", "metric": "weat", "model": "a"}
     values |= {"quantity": quantity, "published": published, "ours": ours, "difference": ours - published}
-    return values | {"verdict": "reproduced", "note": ""} | more
+    return values | {"verdict": "reproduced", "note": "", "origin": "printed"} | more
 
 
 def table(rows):
@@ -110,14 +110,17 @@ def test_every_verdict_has_a_mark_and_its_meaning():
     ]
     figure = drawn(rows)
     legend = [text for text in texts(figure) if "  " in text]
-    assert len({text[0] for text in legend}) == len(comparison.VERDICTS)
+    # what was not asked has no value either
+    assert len({text[0] for text in legend}) == len(comparison.VERDICTS) - 1
     assert "△  printed for other vectors, not judged" in legend
-    assert "0.30 △" in texts(figure)
+    assert "0.20 △" in texts(figure)
 
 
 def test_no_value_is_given_no_reason_that_may_be_wrong():
-    found = texts(drawn([row("q1: value", np.nan, np.nan)]))
-    assert {"–", "– ✓", "–  no value; comparison.csv has the reason"} <= set(found)
+    found = texts(drawn([row("q1: value", 0.3, np.nan, verdict="no value")]))
+    assert {"0.30", "–", "–  no value; comparison.csv has the reason"} <= set(found)
+    # nor a shade of a verdict
+    assert not any(text.startswith("– ") and text[2] != " " for text in found)
 
 
 @pytest.mark.parametrize(

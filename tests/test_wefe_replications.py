@@ -61,15 +61,26 @@ def run(project: Project, config: str, *more: str) -> pd.DataFrame:
     return tables.read(project.folder / f"results/{name}/comparison.csv")
 
 
-def test_every_number_of_the_documentation_is_reproduced_or_explained(word2vec, replication, monkeypatch):
+def test_every_number_of_the_documentation(word2vec, replication, monkeypatch):
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
     table = run(replication, "config/wefe_documentation.yaml")
     assert len(table) == len(comparison.read([ROOT / "data/published/wefe_documentation.csv"]))
-    assert set(table["verdict"]) == {"reproduced", "explained"}
+    of_metric = table.assign(metric=[m.split("_")[0] for m in table["metric"]]).groupby("verdict")["metric"]
+    # what is not reproduced: a word that the subset lacks, RIPA's seven pairs, WEFE's solver, random runs of RNSB
+    assert {verdict: set(part) for verdict, part in of_metric if verdict != "reproduced"} == {
+        "no value": {"mac"},
+        "explained": {"ripa", "rnsb"},
+        "compatible": {"rnsb"},
+        "differs": {"rnsb"},
+    }
     explained = table[table["verdict"] == "explained"]
-    assert (explained["note"] != "").all()
-    # what is explained: single random runs of RNSB, a word that the subset lacks, RIPA's seven pairs
-    assert {m.split("_")[0] for m in explained["metric"]} == {"rnsb", "mac", "ripa"}
+    assert (explained["test"] != "").all()
+    assert all(row.note.endswith(f"recomputed by {row.test}") for row in explained.itertuples())
+    # 4.6 % of single runs are expected to miss; the numbers of one run do so together
+    single = table[table["runs"] == 1]
+    assert (len(single), set(single["verdict"])) == (100, {"compatible", "differs"})
+    assert (single["verdict"] == "differs").mean() < 0.15
+    assert set(table.loc[table["verdict"] == "differs", "runs"]) <= {1, 1000}
     mitigated = table[table["model"].str.contains(" under ")]
     assert mitigated["verdict"].tolist() == ["reproduced"] * 4
 
@@ -172,7 +183,17 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
     # "él" and "mujer", "ella" stand twice
     assert [len(x) for x in s] == [7, 6]
     assert table.loc[("weat", "es_career_family: value"), "ours"] == pytest.approx(s[0].sum() - s[1].sum())
-    assert set(table["verdict"]) <= {"reproduced", "explained", "differs"}
+    assert set(table["verdict"]) <= {"reproduced", "compatible", "differs"}
+    # RNSB's single runs are judged by what a run varies by on these very vectors, their mean by its own
+    scalars = tables.read(replication.folder / "results/multilingual_spanish/scalars.csv")
+    measured = scalars[scalars["quantity"] == "standard_deviation"]
+    assert set(measured["metric"]) == {"rnsb"}
+    of_rnsb = table.loc["rnsb"].set_index(table.loc["rnsb"].index.str.endswith(": value"))
+    assert sorted(of_rnsb.loc[True, "sd"]) == pytest.approx(sorted(measured["value"]))
+    assert of_rnsb.loc[False, "sd"] == pytest.approx(np.sqrt((measured["value"] ** 2).sum()) / 3)
+    for row in table.loc["rnsb"].itertuples():
+        within = abs(row.difference) <= 2 * row.sd + 0.0005
+        assert row.verdict == ("compatible" if within else "differs")
 
 
 def test_english_on_other_vectors_stands_beside_the_printed_numbers(word2vec, replication, monkeypatch):

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import yaml
 from conftest import ROOT, Project, grid_config, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -273,15 +274,18 @@ def test_hard_debias_leaves_no_indirect_bias_of_neutral_words(google_news, hard_
     assert words[0]["softball"] == pytest.approx(np.mean(list(words[1].values())))
 
 
-def test_indirect_bias_is_tested_against_random_directions(random_model):
+def test_indirect_bias_beside_isotropic_directions(random_model):
     model = random_model(3)
     query = Query.of([w(1, 2, 3), w(4, 5, 6)], [w(7, 8), w(9, 10, 11)])
-    test = metrics.indirect_bias(query, model, permutation={"draws": 50, "exact": 0}).inference["permutation"]
-    assert (test["method"], test["draws"], test["partitions"]) == ("drawn", 50, None)
+    result = metrics.indirect_bias(query, model, permutation={"draws": 50, "exact": 0})
+    assert np.isnan(result.p_value)
+    assert "direction is made of the groups' words" in result.inference["permutation"]["reason"]
+    beside = result.inference["isotropic_directions"]
+    assert (beside["method"], beside["draws"], beside["partitions"]) == ("drawn", 50, None)
     vectors = [
         [s.vectors for s in found_sets(query, model, side)] for side in ("target_sets", "attribute_sets")
     ]
-    drawn = metrics.indirect_bias.null(*vectors)(np.random.default_rng(8), 20)
+    drawn = metrics.indirect_bias.isotropic(*vectors)(np.random.default_rng(8), 20)
     axes = np.random.default_rng(8).standard_normal((20, 9))
     # the direction of a pair of opposites is what is drawn
     expected = [value("indirect_bias", [[g], [-g]], vectors[1], direction="pair") for g in axes]
@@ -440,16 +444,16 @@ def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, mor
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_neighbourhoods_are_tested_against_random_directions(random_model, monkeypatch, name):
+def test_neighbourhoods_beside_isotropic_directions(random_model, monkeypatch, name):
     model, metric = random_model(7), metrics.metric(name)
-    test = metric(QUERY, model, permutation={"draws": 99}).inference["permutation"]
+    test = metric(QUERY, model, permutation={"draws": 99}).inference["isotropic_directions"]
     assert test["method"] == "drawn"
     assert test["alternative"] == ("two-sided" if name == "pmn" else "greater")
     assert 0.01 <= test["p_value"] <= 1
     # a draw is the value of groups that differ in the direction that is drawn
     sides = [found_sets(QUERY, model, side) for side in ("target_sets", "attribute_sets")]
     further = metric.of_model(model, *sides, neighbours=6, vocabulary=25)
-    drawn = metric.null(*([s.vectors for s in side] for side in sides), **further)(
+    drawn = metric.isotropic(*([s.vectors for s in side] for side in sides), **further)(
         np.random.default_rng(3), 10
     )
     axes = np.random.default_rng(3).standard_normal((10, 9))
@@ -464,15 +468,14 @@ def test_neighbourhoods_are_tested_against_random_directions(random_model, monke
 def test_blocks_of_samples_change_nothing(random_model, monkeypatch, name):
     def inferred():
         asked = {"bootstrap": {"draws": 60}, "permutation": {"draws": 60}}
-        nulls = {}
-        _, samples = infer_query(
-            metrics.metric(name), QUERY, random_model(7), {"neighbours": 6}, **asked, nulls=nulls
+        (result,), samples = infer_query(
+            metrics.metric(name), QUERY, random_model(7), {"neighbours": 6}, **asked
         )
-        return [*samples, *nulls.values()]
+        return [*samples, [result["isotropic_directions"]["p_value"]]]
 
     whole = inferred()
     monkeypatch.setattr(import_module("biasgrid.metrics.gipe"), "BLOCK", 100)
-    assert [len(values) for values in whole] == [60, 60]
+    assert [len(values) for values in whole] == [60, 1]
     # not to the last bit: a product of matrices rounds by their shape
     for values, others in zip(whole, inferred(), strict=True):
         np.testing.assert_allclose(others, values, rtol=1e-12)
@@ -583,7 +586,9 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(tmp_path
         ["metric", "debias", "query"]
     )
     assert set(table["status"]) == {"ok"}
-    assert table[["value", "p_value", "ci_low", "ci_high"]].notna().all(axis=None)
+    assert table["value"].notna().all()
+    # words are exchanged where no direction of theirs is looked along
+    assert table["p_value"].notna().tolist() == [key[0] in ("sc_weat", "semaxis") for key in table.index]
     # the numbers are those of Python's door
     study = Study.read(project.folder / "config" / "config.yaml", root=project.folder)
     store = EmbeddingStore.open(project.folder / study.embeddings / "one")
@@ -625,6 +630,32 @@ def test_samples_of_real_vectors_one_by_one(word2vec, name):
     assert fast.tolist() == pytest.approx(slow.tolist(), rel=1e-9)
 
 
+def test_the_page_of_defaults_has_every_parameter_with_its_default():
+    text = (ROOT / "docs" / "defaults.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line[:3] == "| `"
+    ]
+    assert {len(row) for row in rows} == {6, 3}
+    told: dict[str, dict] = {}
+    for metric, parameter, default, paper, wefe, _ in (row for row in rows if len(row) == 6):
+        assert paper
+        assert wefe
+        given = told.setdefault(metric.strip("`"), {})
+        if parameter == "none":
+            assert default == ""
+        else:
+            assert parameter not in given
+            given[parameter.strip("`")] = yaml.safe_load(default.strip("`"))
+    registered = {name: metric.parameters for name, metric in metrics.REGISTRY.items()}
+    # as text: False is no 0
+    assert json.dumps(told, sort_keys=True) == json.dumps(registered, sort_keys=True)
+    options = {row[0].strip("`"): yaml.safe_load(row[1].strip("`")) for row in rows if len(row) == 3}
+    assert options == {**vars(WordOptions()), "preprocessors": [{}]}
+    # WEFE has seven of the metrics
+    wefes = {row[0].strip("`") for row in rows if len(row) == 6 and row[4] != "-"}
+    assert wefes == {"weat", "weat_es", "rnd", "ripa", "ect", "mac", "rnsb"}
+
+
 def test_the_documentation_has_every_metric_as_the_registry_has_it():
     text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
@@ -639,8 +670,7 @@ def test_the_documentation_has_every_metric_as_the_registry_has_it():
         assert limits == (f"from {low:g}" if np.isfinite(low) and not np.isfinite(high) else both)
         assert float(neutral) == metric.neutral
         assert ("none" in test) == bool(metric.no_test)
-        assert ("random directions" in test) == bool(metric.null)
-        assert ("pair" in test) == (metric.paired and not metric.null)
+        assert ("pair" in test) == (metric.paired and not metric.isotropic)
         assert ("attribute" in test) == (metric.exchanged == "attributes")
         # legacy options are told of where they are
         legacy = {option for option in metric.parameters if option.startswith("legacy_")}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 
 from . import debias, metrics
-from .configs import read_json, read_yaml
+from .configs import check_expansion, read_json, read_yaml
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
@@ -40,7 +40,7 @@ REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word s
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "analogies": "an evaluation with questions about words",
-    "comparison": "published numbers (published)",
+    "comparison": "numbers to compare with (published, computed)",
     "directions": "a criterion with Direct Bias of pairs",
     "influence": "inference with a bootstrap and sensitivity",
     "order": "inference with a bootstrap",
@@ -50,7 +50,7 @@ NEEDS = {
     "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
     "sentiment": "a criterion with RNSB",
     "word-set-map": "an evaluation with a map",
-    "weat-table": "a criterion with WEAT, and published numbers (published)",
+    "weat-table": "a criterion with WEAT, and numbers to compare with (published, computed)",
 }
 INFERRED = (
     "permutation",
@@ -117,6 +117,15 @@ class Inference:
     def group(self) -> str:
         """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
         return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
+
+
+def no_test(metric: metrics.Metric, parts: Collection[str]) -> str:
+    """Why there is no test of a metric in these parts of `inference`; empty where there is one."""
+    if "random_groups" in parts or ("permutation" in parts and not metric.no_test):
+        return ""
+    if "permutation" in parts:
+        return f"{metric.label} has no permutation test (but one of random_groups): {metric.no_test}"
+    return "needs a test (inference: permutation or random_groups)"
 
 
 @dataclass(frozen=True)
@@ -227,10 +236,12 @@ class Study:
 
         Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
         """
+        # imported late: most commands need no HTTP client
+        from .embeddings.sources import read_manifest
+
         raw = self.embeddings / "raw"
         for archive in filter(None, map(self.archive_of, files.values())):
-            manifest = raw / archive / "manifest.json"
-            source = read_json(manifest)["source"] if manifest.is_file() else None
+            source = read_manifest(raw / archive).get("source")
             if source not in (None, self.config["benchmarks"][archive]["source"]):
                 raise BiasgridError(
                     f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
@@ -288,6 +299,11 @@ class Study:
         return self.results / "rank_samples.npy"
 
     @property
+    def compared(self) -> list[str]:
+        """Files of the numbers that the study is compared with: published ones, and ones of other code."""
+        return [*self.config["published"], *self.config["computed"]]
+
+    @property
     def tables(self) -> list[str]:
         """The tables that the study has: a comparison only where the config names published numbers, a table of
         mitigation or quality only where it says what to evaluate, those of inference where it asks for their part."""
@@ -303,7 +319,7 @@ class Study:
             "directions": self.directed,
             "words": self.worded,
             "ratings": self.rated,
-            "comparison": self.config["published"],
+            "comparison": self.compared,
             "mitigation": any(e.debias != UNTOUCHED for e in self.evaluations.values()),
             "quality": self.quality,
         }
@@ -314,7 +330,7 @@ class Study:
         """Figure name -> (kind, criterion, model or cell)."""
         figures: dict[str, tuple[str, str | None, str | None]] = {}
         wanted = self.config["figures"]
-        if "comparison" in wanted and self.config["published"]:
+        if "comparison" in wanted and self.compared:
             figures["comparison"] = ("comparison", None, None)
         if self.ranked:
             for name in ("rankings", "rankings-by-criterion", "correlations"):
@@ -333,7 +349,7 @@ class Study:
         if "weat-table" in wanted:
             for criterion in self.config["criteria"]:
                 registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
-                if registered & {"weat", "weat_es"} and self.config["published"]:
+                if registered & {"weat", "weat_es"} and self.compared:
                     figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
@@ -699,16 +715,10 @@ class Study:
                 raise BiasgridError(
                     f"{where}: null_distributions: no cell {name!r}; cells are named like {example!r}"
                 )
-            if inference is None or "permutation" not in json.loads(inference.spec)["inference"]:
-                raise BiasgridError(
-                    f"{where}: null_distributions: needs a permutation test (inference: permutation)"
-                )
-            registered = self.metric(inference.cell.criterion, inference.cell.metric)
-            if registered.no_test:
-                raise BiasgridError(
-                    f"{where}: null_distributions: {name}: {registered.label} has no permutation test: "
-                    f"{registered.no_test}"
-                )
+            cell = self.cells[name]
+            registered = self.metric(cell.criterion, cell.metric)
+            if reason := no_test(registered, json.loads(inference.spec)["inference"] if inference else ()):
+                raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
         drawn = {kind for kind, *_ in self.figures.values()}
         for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
             raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
@@ -875,9 +885,14 @@ def _canonical(record: Any) -> str:
 def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
     try:
+        check_expansion(record)
         # a NaN is within all limits
-        record = json.loads(json.dumps(record, allow_nan=False))
-    except (TypeError, ValueError) as error:
+        text = json.dumps(record, allow_nan=False, ensure_ascii=False)
+        record = json.loads(text, parse_int=_integer)
+        text.encode()
+        if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
+            raise ValueError("a text has a NUL character in it")
+    except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
@@ -885,6 +900,12 @@ def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any
         place = ".".join(map(str, (*part, *error.absolute_path)))
         raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
     return record
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 300:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _shortened(error: jsonschema.ValidationError) -> str:

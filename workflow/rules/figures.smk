@@ -30,6 +30,7 @@ rule null_distribution:
         query=f"{RESULTS}/queries/{{query}}.json",
         model=f"{RESULTS}/models/{{model}}.json",
         transform=transform_of,
+        pool=f"{RESULTS}/pools/{{model}}.npz" if "random_groups" in INFERENCE else [],
         metric=metric_source,
         code=cell_code,
         inference=INFERENCE_SOURCES,

@@ -6,7 +6,7 @@ rule scores:
     input:
         cells=[str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
         inferences=[str(STUDY.inference_file(group[0])) for group in STUDY.inference_groups.values()],
-        code=source("tables.py"),
+        code=[source("tables.py")] + [source("families.py")] * bool(STUDY.inferences),
     output:
         f"{RESULTS}/scores.csv",
     log:
@@ -67,7 +67,7 @@ rule correlations:
 rule inference_table:
     input:
         inferences=rules.scores.input.inferences,
-        code=[source("uncertainty.py"), source("tables.py")],
+        code=[source(f"{name}.py") for name in ("uncertainty", "families", "tables")],
     output:
         f"{RESULTS}/inference.csv",
     log:
@@ -214,7 +214,7 @@ rule comparison:
         inferences=rules.scores.input.inferences,
         evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.evaluations.values()],
         ratings=rules.ratings.output[0] if STUDY.rated else [],
-        published=STUDY.config["published"],
+        published=STUDY.compared,
         code=[source("comparison.py"), source("mitigation.py")],
     output:
         f"{RESULTS}/comparison.csv",
@@ -223,6 +223,7 @@ rule comparison:
     params:
         published_as=json.dumps(sorted([*unit, other] for unit, other in STUDY.published_as.items())),
         beside=json.dumps(STUDY.config["beside"], sort_keys=True),
+        computed=STUDY.config["computed"],
     run:
         step("comparison", log[0], tables.make, STUDY, "comparison")
 

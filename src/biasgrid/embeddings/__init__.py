@@ -33,13 +33,13 @@ def build_store(
     model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
-    from .sources import fetch
+    from .sources import fetch, read_manifest
 
     folder, source = Path(folder), model["source"]
     trained = source["type"] == "trained"
     kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
     archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
-    manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
+    manifest = read_manifest(folder / "raw" / kept_as)
     # all that the store depends on
     made_of = _asked_for(model)
     made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
@@ -119,10 +119,8 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(store: Path) -> dict[str, Any]:
-    """A whole store's model.json; {} where there is none."""
+    """A whole store's model.json; {} where there is none, or a damaged one: the store is made again."""
     try:
-        return json.loads((store / MODEL).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+        return dict(json.loads((store / MODEL).read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, RecursionError):
         return {}
-    except ValueError as error:
-        raise BiasgridError(f"{store / MODEL}: is damaged ({error}): delete the folder") from None

@@ -58,7 +58,7 @@ PATTERNS = {
     "sha256": (r"[0-9a-f]{64}", "64 lower-case hex digits"),
     "md5": (r"[0-9a-f]{32}", "32 lower-case hex digits"),
     "dataset": (r"[A-Za-z0-9][\w.-]*", "a data set's name"),
-    "filename": (r"[A-Za-z0-9_][^/\\]*", "a file's name without folder"),
+    "filename": (r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}", "a file's name without folder"),
     "url": (r"https?://\S+", "an http or https address"),
     "base": (r"https?://\S+", "an http or https address"),
 }
@@ -108,9 +108,11 @@ def fetch(
 def verify(name: str, raw: Path | str) -> None:
     """Hash every file of a fetched model again; BiasgridError names the first that has changed."""
     folder = Path(raw) / name
-    manifest = _read_json(folder / "manifest.json")
+    manifest = read_manifest(folder)
     if not manifest:
-        raise BiasgridError(f"{name}: not fetched: {folder / 'manifest.json'} is missing")
+        raise BiasgridError(
+            f"{name}: not fetched: {folder / 'manifest.json'} is missing or damaged: fetch it"
+        )
     for file, facts in manifest["files"].items():
         path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
         if not path.is_file():
@@ -177,7 +179,7 @@ def _check_members(members: object) -> None:
 
 def _fetched(folder: Path, source: dict) -> Path | None:
     """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
-    manifest = _read_json(folder / "manifest.json")
+    manifest = read_manifest(folder)
     if manifest.get("source") != source or source["type"] == "file":  # the user's file may change any day
         return None
     for file, facts in manifest["files"].items():
@@ -201,7 +203,7 @@ def _fetch(name: str, source: dict, raw: Path, shared: bool, progress: bool, lim
         path, digest = _local(source)
         files = {source["path"]: {"sha256": digest, "bytes": path.stat().st_size}}
         manifest = {"source": source, "files": files, "input": source["path"]}
-        if (before := _read_json(manifest_path)) != manifest:
+        if (before := read_manifest(folder)) != manifest:
             refuse_another(before)
             folder.mkdir(parents=True, exist_ok=True)
             with _lock(raw / f".{name}.lock", name):
@@ -212,7 +214,7 @@ def _fetch(name: str, source: dict, raw: Path, shared: bool, progress: bool, lim
     with _lock(raw / f".{name}.lock", name):
         if found := _fetched(folder, source):  # another process has done it while this one waited
             return found
-        before = _read_json(manifest_path)
+        before = read_manifest(folder)
         refuse_another(before)
         for left_over in folder.glob(".partial-*"):  # of a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
@@ -250,7 +252,10 @@ def _local(source: dict) -> tuple[Path, str]:
 def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> dict[str, str]:
     """A file over HTTP, as {its name: its sha256}."""
     urls, pins, whole = _addresses(source)
-    filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
+    try:
+        filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
+    except ValueError:
+        raise BiasgridError(f"source: {urls[0]}: not an http or https address") from None
     if source["type"] == "gensim-data":
         filename = f"{source['dataset']}.gz"
     if not re.fullmatch(PATTERNS["filename"][0], filename) or filename == "manifest.json":
@@ -516,14 +521,43 @@ def _lock(path: Path, name: str) -> Iterator[None]:
         yield
 
 
-def _read_json(path: Path) -> dict:
-    """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
+def read_manifest(folder: Path) -> dict:
+    """The manifest of a fetched archive; {} where there is none, or a damaged one, which calls for another fetch."""
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        manifest = dict(json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
+        source, files, found = (manifest[key] for key in ("source", "files", "input"))
+        _check("manifest", source)
+        names = [source["path"]] if source["type"] == "file" else files
+        whole = isinstance(found, str) and (found in names or found == ".")
+        for name, facts in files.items():
+            whole &= re.fullmatch(PATTERNS["sha256"][0], facts["sha256"]) is not None
+            whole &= type(facts["bytes"]) is int and facts["bytes"] >= 0
+            # those that are not in the next archive are deleted: none may be elsewhere
+            whole &= source["type"] == "file" or (PurePosixPath(name).name == name and name not in ("", ".."))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError):
-        raise BiasgridError(f"{path} is damaged: delete it and fetch again") from None
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        log.warning("%s is damaged: the archive is fetched again", folder / "manifest.json")
+        return {}
+    return manifest
+
+
+def _read_json(path: Path) -> dict[str, str]:
+    """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
+    try:
+        record = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (ValueError, TypeError, RecursionError):
+        record = {"": None}
+    if not all(re.fullmatch(PATTERNS["sha256"][0], str(digest)) for digest in record.values()):
+        raise BiasgridError(
+            f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete "
+            "it to take what the server has now for right"
+        )
+    return record
 
 
 def _write_json(path: Path, content: dict) -> None:

@@ -129,7 +129,9 @@ def train(
     with StoreWriter(output, corpus) as writer:
         writer.add(model.wv.index_to_key, model.wv.vectors)
         record = {"label": name, "note": ""} | dict(metadata)
-        writer.finish(record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True})
+        writer.finish(
+            record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True}
+        )
     return EmbeddingStore.open(output)
 
 

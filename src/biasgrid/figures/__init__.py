@@ -16,6 +16,8 @@ from ..study import UNTOUCHED, Cell, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..metrics.registry import Metric
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -77,7 +79,14 @@ def _correlations(study, criterion, model):
 def _scores(study, criterion, model):
     from .grid import scores
 
-    return scores(_table(study, "scores"), study.labels, criterion, study.neutral, _level(study))
+    tests = {key: _tests_about_words(study.metric(criterion, key)) for key in study.metrics(criterion)}
+    return scores(_table(study, "scores"), study.labels, criterion, study.neutral, _level(study), tests)
+
+
+def _tests_about_words(metric: Metric) -> list[str]:
+    """The tests that a metric has about the words of a query: a label test is none of them."""
+    permutes = not metric.no_test and metric.test_of == "words"
+    return ["permutation"] * permutes + ["random_groups"]
 
 
 def _rank_intervals(study, criterion, model):

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from ..comparison import HALVED, OTHER_VECTORS, RATED, TESTED, VERDICTS
+from ..comparison import COMPUTED, HALVED, NO_VALUE, NOT_ASKED, OTHER_VECTORS, RATED, TESTED, UNJUDGED
 from ..tables import ANGLE
 from .grid import (
     GREY,
@@ -36,13 +36,26 @@ from .grid import (
 
 PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
 PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
+# of other code, a square
+OTHER_CODE = PRINTED | {"marker": "s", "markersize": 6.0}
 # ours fit into the printed number's ring
-SHAPES = dict(zip(VERDICTS, [("o", 3.4), ("D", 4.0), ("X", 6.0), ("^", 4.0)], strict=True))
+SHAPES = {
+    "reproduced": ("o", 3.4),
+    "compatible": ("s", 3.2),
+    "explained": ("D", 4.0),
+    "differs": ("X", 6.0),
+    OTHER_VECTORS: ("^", 4.0),
+    NO_VALUE: ("v", 4.0),
+    NOT_ASKED: ("<", 4.0),
+}
 MEANINGS = {
     "reproduced": "ours, reproduced",
-    "explained": "ours, explained: chance or a known difference (the table has the reason)",
+    "compatible": "ours, compatible: a single random run was printed, 2 standard deviations of it or less from ours",
+    "explained": "ours, explained: a test recomputes the printed number from the cause (see the table)",
     "differs": "ours, differs",
-    OTHER_VECTORS: "ours, on other vectors",
+    OTHER_VECTORS: "ours, on other vectors (not judged)",
+    NO_VALUE: "no value of ours (on the margin; the table has the reason)",
+    NOT_ASKED: "left out by the study (on the margin)",
 }
 QUANTITIES = {
     "avg": "mean",
@@ -103,12 +116,12 @@ class _Panel:
 
 @_styled
 def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> Figure:
-    """Every published number, a ring, and ours, a filled mark whose shape is the verdict.
+    """Every published number, a ring (a square: of other code), and ours, a filled mark whose shape is the verdict.
 
     A panel holds a source's numbers of one metric; a row, those of one printed result: its value and whatever was
-    printed of its words; a line in the row, a model. Behind a row of several numbers stands how many of them are
-    reproduced. Ours that is NaN is a grey mark on the panel's right margin. `queries`: a query's id -> its name.
-    Raises BiasgridError for an empty table.
+    printed of its words; a line in the row, a model. Behind a row of several numbers that are judged stands how many
+    of them are reproduced or compatible. Ours that is NaN is a grey mark on the panel's right margin. `queries`: a
+    query's id -> its name. Raises BiasgridError for an empty table.
     """
     table = _rows(comparison, "comparison").copy()
     models = sorted(table["model"].unique())
@@ -117,20 +130,24 @@ def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Map
     left = max(_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
     across = left + ACROSS + COUNT
 
-    handles, entries = [Line2D([], [], **PRINTED)], ["printed"]
-    for verdict in VERDICTS:
+    other_code = table["origin"] == COMPUTED
+    handles, entries = [], []
+    if not other_code.all():
+        handles, entries = [Line2D([], [], **PRINTED)], ["printed"]
+    if other_code.any():
+        handles.append(Line2D([], [], **OTHER_CODE))
+        entries.append(COMPUTED)
+    for verdict in SHAPES:
         if (table["verdict"] == verdict).any():
-            handles.append(Line2D([], [], **_mark(verdict, GREY)))
+            missing = MISSING_LOOK if verdict in (NO_VALUE, NOT_ASKED) else {}
+            handles.append(Line2D([], [], **_mark(verdict, GREY) | missing))
             entries.append(MEANINGS[verdict])
     # a correlation between rankings is of no model
     handles += [Line2D([], [], color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
     entries += [_published_label(model, labels) for model in models if model]
-    if table["ours"].isna().any():
-        handles.append(Line2D([], [], **_mark("explained", GREY) | MISSING_LOOK))
-        entries.append("grey mark on the margin: no value of ours")
     if any(_judged(part) > 1 for panel in panels for part in panel.rows.values()):
         handles.append(Line2D([], [], linestyle=""))
-        entries.append("16/16: how many of the row's numbers are reproduced")
+        entries.append("16/16: how many of the row's numbers are reproduced or compatible")
 
     def size(columns: list[list[_Panel]]) -> tuple[float, float]:
         return len(columns) * across + MARGIN, max(sum(p.height for p in column) for column in columns)
@@ -239,16 +256,17 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
             axes.axhspan(ends[i] - panel.heights[i], ends[i], color="#F2F2F2", linewidth=0, zorder=0)
         models = sorted(part["model"].unique())
         lines = middle + (np.arange(len(models)) - (len(models) - 1) / 2) * LANE
+        look = OTHER_CODE if (part["origin"] == COMPUTED).all() else PRINTED
         # a number that stands beside several models is one number
         shared = len(models) > 1 and part["published"].nunique(dropna=False) == 1
         if shared:
             (x,) = part["published"].unique()
             axes.plot([x, x], lines[[0, -1]], color=PRINTED["markeredgecolor"], linewidth=0.6, zorder=1)
-            axes.plot([x], [middle], zorder=2, **PRINTED)
+            axes.plot([x], [middle], zorder=2, **look)
         for y, model in zip(lines, models, strict=True):
             mine = part[part["model"] == model]
             if not shared:
-                axes.plot(mine["published"], np.full(len(mine), y), zorder=2, **PRINTED)
+                axes.plot(mine["published"], np.full(len(mine), y), zorder=2, **look)
             for verdict, some in mine.groupby("verdict"):
                 known = some[some["ours"].notna()]
                 axes.plot(known["ours"], np.full(len(known), y), zorder=3, **_mark(verdict, colours[model]))
@@ -258,7 +276,7 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
                     axes.plot([1 + 0.07 / ACROSS], [y], **grey)
         judged = _judged(part)
         if judged > 1:
-            text = f"{part['verdict'].eq('reproduced').sum()}/{judged}"
+            text = f"{part['verdict'].isin(['reproduced', 'compatible']).sum()}/{judged}"
             place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 6.5}
             axes.text(1 + 0.17 / ACROSS, middle, text, **place)
     axes.set_ylim(ends[-1], 0)
@@ -303,7 +321,7 @@ def _power(x: float) -> str:
 
 
 def _judged(part: pd.DataFrame) -> int:
-    return int(part["verdict"].ne(OTHER_VECTORS).sum())
+    return int((~part["verdict"].isin(UNJUDGED)).sum())
 
 
 def _mark(verdict: str, colour: str) -> dict:

@@ -9,9 +9,9 @@ mean the same in all figures of a study.
 
 from __future__ import annotations
 
-import os
+import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -26,7 +26,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.colors import Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
@@ -35,7 +35,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from ..errors import BiasgridError
-from ..files import aside
+from ..files import write_bytes
 from ..tables import OVERALL
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
@@ -86,6 +86,15 @@ DASHED = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1
 _NO_CORRELATION = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
 MISSING_LOOK = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
 INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
+# the tests about the words of a query, in the tables' names
+TESTS = {"permutation": "p_adjusted", "random_groups": "p_groups_adjusted"}
+QUESTIONS = {
+    "permutation": "Permutation: does it matter which set a word is in? Two sets that each have words of one kind "
+    "mostly differ so, whatever they are about.",
+    "random_groups": "Random groups: is the score more biased than with arbitrary groups of the model's words, as "
+    "large and as coherent as the query's?",
+}
+BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_tested`
 CORRELATION_NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 
 
@@ -208,18 +217,26 @@ def scores(
     criterion: str,
     neutral: Mapping[str, float],
     level: float = 0.95,
+    tests: Mapping[str, Collection[str]] | None = None,
 ) -> Figure:
-    """Every score of a criterion: a panel a metric, a row a (sub-)query, a mark a model.
+    """Every score of a criterion: one panel per metric, one row per (sub-)query, one mark per model.
 
     Panels with the same queries stand side by side. The dashed line is the metric's neutral value (`neutral`, by
     metric key). A score that is NaN is its model's mark, open and grey, on the panel's right margin.
-    Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the mark; where
-    its p_adjusted is .05 or more, the mark is open in its model's colour.
+    Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the mark.
+
+    `tests`: metric key -> which of TESTS the metric has about the words of a query; both, where it is not given. A
+    mark is filled where all of them reject (adjusted p < .05), half-filled where one rejects and the other was not
+    made, open where one does not reject, and pale where none was made.
     Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
     """
     table = _rows(scores, "scores", criterion)
     # numbers that a table of a study without inference may lack
-    table = table.reindex(columns=dict.fromkeys([*table, "p_adjusted", "ci_low", "ci_high"]))
+    table = table.reindex(columns=dict.fromkeys([*table, *TESTS.values(), "ci_low", "ci_high"]))
+    # a test that is not about words, such as that of labels, fills no mark
+    alone = [key for key in table["metric"].unique() if "permutation" not in (tests or {}).get(key, TESTS)]
+    table["p_adjusted"] = table["p_adjusted"].where(~table["metric"].isin(alone))
+    table["tested"] = _tested(table, alone)
     units = _units(scores)
     drawn = [unit for unit in units if unit in set(_units(table))]
     looks = {unit: _look(i) for i, unit in enumerate(units)}
@@ -248,17 +265,16 @@ def scores(
     names += ["no bias (the metric's neutral value)"]
     if table["ci_low"].notna().any():
         handles += [Line2D([], [], color=GREY, **INTERVAL)]
-        names += [f"{level * 100:g} % interval, had the words been others"]
-    tested = table["p_adjusted"].notna()
-    if tested.any():
-        handles += [Line2D([], [], **_look(0) | _open(_look(0)["color"]))]
-        names += ["open mark: may be chance (adjusted p ≥ .05)"]
-        untested = table["value"].notna() & ~tested & table["metric"].isin(table.loc[tested, "metric"])
-        names[-1] += "; filled where there is no test, too" if untested.any() else ""
+        names += [f"{level * 100:g} % confidence interval over words"]
+    there = table.loc[table["value"].notna(), "tested"].unique()
+    for tested, meaning in _meanings(table, alone).items():
+        if tested in there:
+            handles += [Line2D([], [], **_marked(_look(0) | {"color": GREY}, tested))]
+            names += [meaning]
     if statuses:
         handles += [Line2D([], [], **_look(0) | MISSING_LOOK)]
         names += [
-            f"open {'grey ' * bool(tested.any())}mark on the margin: no value "
+            f"open {'grey ' * (NOT in there)}mark on the margin: no value "
             f"({' or '.join(statuses).replace('_', ' ')})"
         ]
 
@@ -268,8 +284,13 @@ def scores(
     legend = _Legend(handles, names, left + across - 2 * MARGIN)
     title, head, foot = 0.32, 0.2, 0.5
     heights = [head + len(block.queries) * block.row + foot for block in blocks]
-    figure = _figure(legend.width + 2 * MARGIN, title + sum(heights) + legend.height + MARGIN)
-    figure.text(MARGIN / figure.get_figwidth(), 1 - 0.1 / figure.get_figheight(), criterion, **_heading())
+    made = [name for name, column in TESTS.items() if table[column].notna().any()]
+    note = "\n".join(_fitted(QUESTIONS[name], legend.width, SMALL) for name in made)
+    below = title + sum(heights) + legend.height
+    figure = _figure(legend.width + 2 * MARGIN, below + _lines(note) * 0.125 + MARGIN)
+    w, h = figure.get_size_inches()
+    figure.text(MARGIN / w, 1 - 0.1 / h, criterion, **_heading())
+    figure.text(MARGIN / w, 1 - below / h, note, va="top", size=SMALL, color="#333333")
     top = title
     for block, height in zip(blocks, heights, strict=True):
         width = across / len(block.metrics) - gap
@@ -277,7 +298,10 @@ def scores(
             place = left + i * (width + gap), top + head, width, len(block.queries) * block.row
             axes = _axes(figure, *place)
             mine = table[table["metric"] == metric]
-            _score_panel(axes, mine, block, drawn, looks, neutral[metric], width, tested.any())
+            untested = mine["value"].notna().any() and set(mine["tested"]) == {UNTESTED}
+            one = metric in alone and len(made) == len(TESTS)
+            note = ("no test" if untested else "one test" if one else "") if made else ""
+            _score_panel(axes, mine, block, drawn, looks, neutral[metric], width, note)
             axes.set_title(_wrapped(labels.get(metric, metric), 20), weight="bold", pad=3)
             axes.set_yticks(range(len(block.queries)), block.labels if i == 0 else [""] * len(block.queries))
         top += height
@@ -288,7 +312,6 @@ def scores(
 def save(figure: Figure, stem: Path | str) -> None:
     """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time."""
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
     metadata = {
         "pdf": {"Creator": "biasgrid", "CreationDate": None},
         "svg": {"Creator": "biasgrid", "Date": None},
@@ -297,9 +320,10 @@ def save(figure: Figure, stem: Path | str) -> None:
     for extension, entries in metadata.items():
         # not with_suffix: a stem may have a dot in it
         path = stem.with_name(f"{stem.name}.{extension}")
+        drawn = io.BytesIO()
         with _style():
-            figure.savefig(aside(path), format=extension, dpi=220, metadata=entries)
-        os.replace(aside(path), path)
+            figure.savefig(drawn, format=extension, dpi=220, metadata=entries)
+        write_bytes(path, drawn.getvalue())
 
 
 @_styled
@@ -474,7 +498,7 @@ def _score_panel(
     looks,
     neutral: float,
     width: float,
-    anywhere_tested: bool,
+    tests: str,
 ):
     rows = len(block.queries)
     row_of = {query: row for row, query in enumerate(block.queries)}
@@ -489,12 +513,10 @@ def _score_panel(
         sure = np.isfinite(ends).all(axis=1)
         if sure.any():
             axes.hlines(y[sure], *ends[sure].T, colors=looks[unit]["color"], zorder=2, **INTERVAL)
-        chance = mine["p_adjusted"].to_numpy(dtype=float) >= 0.05
-        for look, chosen in (
-            (looks[unit] | _open(looks[unit]["color"]), known & chance),
-            (looks[unit], known & ~chance),
-        ):
+        for tested in (UNTESTED, NOT, ONE, BOTH):
+            chosen = known & (mine["tested"] == tested).to_numpy()
             if chosen.any():
+                look = _marked(looks[unit], tested)
                 axes.plot(mine["value"].to_numpy()[chosen], y[chosen], zorder=3, **look)
         if not known.all():
             # in turns on three lines, where neighbours do not hide each other
@@ -504,8 +526,7 @@ def _score_panel(
     axes.set_ylim(rows - 0.5, -0.5)
     axes.margins(x=0.08)
     axes.tick_params(axis="y", length=0)
-    untested = anywhere_tested and table["p_adjusted"].isna().all() and table["value"].notna().any()
-    note = ["no test"] * bool(untested)
+    note = [tests] * bool(tests)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     reach = table[["value", "ci_low", "ci_high"]].astype(float)
     longest = reach.abs().max(axis=1).groupby([table["model"], table["debias"]]).max()
@@ -619,6 +640,52 @@ def _look(i: int) -> dict:
 
 def _open(colour: str) -> dict:
     return {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9}
+
+
+def _pale(colour: str) -> dict:
+    shade = tuple(0.6 + 0.4 * part for part in to_rgb(colour))
+    return {"markerfacecolor": shade, "markeredgewidth": 0}
+
+
+def _marked(look: dict, tested: str) -> dict:
+    """How a mark looks by what the tests say of its score."""
+    colour = look["color"]
+    half = _open(colour) | {"fillstyle": "left", "markerfacecolor": colour, "markerfacecoloralt": "white"}
+    return look | {BOTH: {}, ONE: half, NOT: _open(colour), UNTESTED: _pale(colour)}[tested]
+
+
+def _tested(scores: pd.DataFrame, alone: Collection[str]) -> np.ndarray:
+    """What the tests about words say of each score: BOTH reject (of metrics `alone`, which have random groups alone,
+    that one), ONE does and the other was not made, one does NOT, or none was made (UNTESTED)."""
+    p = scores[list(TESTS.values())].to_numpy(dtype=float)
+    made = (~np.isnan(p)).sum(axis=1)
+    rejected = (p < 0.05).sum(axis=1)
+    needed = np.where(scores["metric"].isin(alone), 1, len(TESTS))
+    cases = [made == 0, rejected < made, rejected < needed]
+    return np.select(cases, [UNTESTED, NOT, ONE], BOTH)
+
+
+def _meanings(scores: pd.DataFrame, alone: Collection[str]) -> dict[str, str]:
+    """What marks mean in a figure of these scores; `alone` are metrics that have random groups alone."""
+    both, not_ = "both tests reject", "a test does not reject"
+    one = "one test rejects, adjusted p < .05; the other could not be made"
+    if scores["p_groups_adjusted"].isna().all():
+        both, not_ = "permutation rejects", "permutation does not reject"
+        one = f"{both}, adjusted p < .05; there is no test of random groups"
+    elif scores["p_adjusted"].isna().all():
+        both, not_ = "random groups reject", "random groups do not reject"
+        one, both = (
+            f"{both}, adjusted p < .05; there is no permutation test",
+            f"{both} (the metric's only test)",
+        )
+    elif alone:
+        both += " (“one test”: random groups)"
+    return {
+        BOTH: f"filled mark: {both}, adjusted p < .05",
+        ONE: f"half-filled mark: {one}",
+        NOT: f"open mark: {not_}, adjusted p \N{GREATER-THAN OR EQUAL TO} .05",
+        UNTESTED: "pale mark: no test",
+    }
 
 
 def _no_rank(colour: str) -> dict:

@@ -1,6 +1,6 @@
-"""The null distribution of a cell: what the metric gives for words that are dealt out to the sets at random, or for
-what its own null hypothesis draws (`Metric.null`), where the score lies in it, and beside it the bootstrap samples,
-where the study has them.
+"""The null distributions of a cell: what the metric gives for words that are dealt out to the sets at random, and for
+random groups of the model's words, where the score lies in them, and beside them the bootstrap samples; whichever the
+study has.
 
 Everything is computed again from the cell's own seeds, so that the numbers are those of the cell's inference file.
 """
@@ -23,10 +23,10 @@ from matplotlib.ticker import MaxNLocator
 from .. import metrics
 from ..cell import model_of
 from ..errors import BiasgridError
-from ..inference import infer_query
+from ..inference import infer_query, study_pool
 from ..inference.permutation import _rounding
-from ..metrics.registry import TESTS, Metric
-from ..study import Inference, Study
+from ..metrics.registry import Metric
+from ..study import Inference, Study, no_test
 from ..words import WordOptions
 from .grid import (
     DASHED,
@@ -47,6 +47,8 @@ from .grid import (
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
+NAMES = {"permutation": "Permutation", "random_groups": "Random groups", "bootstrap": "Bootstrap"}
+NULLS = {"permutation": "partitions of the words", "random_groups": "random groups"}
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 EXCHANGED = {
     "targets": "their words are dealt out to them at random",
@@ -70,29 +72,32 @@ class Null:
     """What can be drawn of a cell.
 
     results  as in the cell's inference file, without sensitivity
-    values   sub-query -> the statistic of each partition, or each draw of the metric's own null (draws,)
+    values   sub-query -> test ("permutation", "random_groups") -> what it compares the score with (draws,)
     samples  values of the bootstrap samples (sub-queries, draws); None where the study has none
     """
 
     metric: Metric
     results: list[dict[str, Any]]
-    values: Mapping[str, np.ndarray]
+    values: Mapping[str, Mapping[str, np.ndarray]]
     samples: np.ndarray | None
+
+    @property
+    def tests(self) -> list[str]:
+        """The tests that a sub-query has."""
+        return [test for test in NULLS if any(test in values for values in self.values.values())]
 
 
 def null(study: Study, inference: Inference) -> Null:
-    """The partitions and bootstrap samples of a cell, computed again.
+    """The tests and bootstrap samples of a cell, computed again.
 
-    Raises BiasgridError, with the reason, where no sub-query has a permutation test.
+    Raises BiasgridError, with the reason, where no sub-query has a test.
     """
     cell, spec = inference.cell, json.loads(inference.spec)
     wanted = {part: entry for part, entry in spec["inference"].items() if part != "sensitivity"}
     metric = metrics.metric(spec["metric"]).under(spec["params"])
-    if "permutation" not in wanted:
-        raise BiasgridError(f"{cell.name}: the study has no permutation test (inference: permutation)")
-    if metric.no_test:
-        raise BiasgridError(f"{cell.name}: {metric.label} has no permutation test: {metric.no_test}")
-    values: dict[str, np.ndarray] = {}
+    if reason := no_test(metric, wanted):
+        raise BiasgridError(f"{cell.name}: {reason}")
+    values: dict[str, dict[str, np.ndarray]] = {}
     results, samples = infer_query(
         metric,
         study.queries[cell.query],
@@ -102,9 +107,10 @@ def null(study: Study, inference: Inference) -> Null:
         spec["seed"],
         **wanted,
         nulls=values,
+        pool=study_pool(study, cell.model),
     )
     if not values:
-        raise BiasgridError(f"{cell.name}: no permutation test: {_why(results[0])}")
+        raise BiasgridError(f"{cell.name}: no test: {_why(results[0])}")
     return Null(metric, results, values, samples)
 
 
@@ -124,34 +130,45 @@ def of_cell(study: Study, inference: Inference) -> tuple[Figure, list[dict[str, 
 
 @_styled
 def null_distribution(null: Null, title: str, interval: str = "jackknife", level: float = 0.95) -> Figure:
-    """A histogram of the partitions' values for each sub-query, with the score and the tail that the p-value counts;
-    to its right that of the bootstrap samples with the interval (`interval`, of so much `level`)."""
-    metric, boxes = null.metric, 2 if null.samples is not None else 1
+    """Histograms for each sub-query, one for each test: the values that it compares the score with, the score, and
+    the tail that the p-value counts; to their right the bootstrap samples with the interval (`interval`, of so much
+    `level`)."""
+    metric = null.metric
+    shown = [*null.tests, *(["bootstrap"] if null.samples is not None else [])]
+    boxes = len(shown)
     alone = boxes * len(null.results) == 1
-    width, height, gap, foot = 6.5 if alone else 3.1, 1.15, 0.3, 0.46
+    width, height, gap, foot = 6.5 if alone else 3.1 if boxes < 3 else 2.1, 1.15, 0.3, 0.46
     across = boxes * (width + gap)
     names = [_fitted(result["query"], across - gap, NORMAL) for result in null.results]
+    said = {
+        (i, part): "\n".join(
+            _fitted(line, width, SMALL) for line in _said(metric, result, part, interval, level)
+        )
+        for i, result in enumerate(null.results)
+        for part in shown
+        if result["query"] in null.values
+    }
     title_lines = max(map(_lines, names)) * 0.155 + 0.03
-    head = title_lines + 2 * 0.125 + 0.04
+    head = title_lines + max(map(_lines, said.values())) * 0.125 + 0.04
 
     def extent(columns: int) -> tuple[float, float]:
         return columns * across, ceil(len(names) / columns) * (head + height + foot)
 
     columns = _best_columns(len(names), extent) if len(names) > 1 else 1
-    alternatives = {r["permutation"]["alternative"] for r in null.results if r["query"] in null.values}
+    alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
         ("score", Line2D([], [], color="black", linewidth=1.4)),
-        (metric.null_name or "partitions of the words", Patch(facecolor=NULL)),
+        (", or ".join(NULLS[test] for test in null.tests), Patch(facecolor=NULL)),
         *((BEYOND[alternative], Patch(facecolor=TAIL)) for alternative in sorted(alternatives)),
     ]
-    if boxes == 2:
+    if "bootstrap" in shown:
         look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
         legend += [
             ("bootstrap samples of the words", Patch(facecolor=LESS_LIGHT)),
             (f"{level * 100:g} % interval ({INTERVALS[interval]})", Line2D([], [], **look)),
         ]
     legend += [("no bias (the metric's neutral value)", Line2D([], [], **DASHED))]
-    figure, top = _page(title, _note(null, boxes == 2), legend, *extent(columns))
+    figure, top = _page(title, _note(null), legend, *extent(columns))
     for i, (result, name) in enumerate(zip(null.results, names, strict=True)):
         row, column = divmod(i, columns)
         left, upper = MARGIN + column * across, top + row * (head + height + foot)
@@ -161,15 +178,19 @@ def null_distribution(null: Null, title: str, interval: str = "jackknife", level
         if result["query"] not in null.values:
             figure.text(place[0] / w, 1 - (upper + head) / h, _why(result), va="top", size=SMALL)
             continue
-        axes = [_axes(figure, *place)]
-        said = [_partitions(axes[0], null.values[result["query"]], result["permutation"], metric.null_name)]
-        if boxes == 2:
-            axes.append(_axes(figure, place[0] + width + gap, *place[1:]))
-            said.append(_samples(axes[1], null.samples[i], result, interval, level))
-        for panel, text in zip(axes, said, strict=True):
+        axes = []
+        for column, part in enumerate(shown):
+            left = place[0] + column * (width + gap)
             # by their tops: an exponent lifts its line
-            at = panel.get_position().x0, 1 - (upper + title_lines) / h
-            figure.text(*at, text, va="top", size=SMALL, linespacing=1.25)
+            at = left / w, 1 - (upper + title_lines) / h
+            figure.text(*at, said[i, part], va="top", size=SMALL, linespacing=1.25)
+            if part != "bootstrap" and part not in null.values[result["query"]]:
+                continue
+            axes.append(_axes(figure, left, *place[1:]))
+            if part == "bootstrap":
+                _samples(axes[-1], null.samples[i], result, interval)
+            else:
+                _values(axes[-1], null.values[result["query"]][part], result[part])
         # one scale, so that both spreads can be compared
         ends = [end for panel in axes for end in panel.dataLim.intervalx if np.isfinite(end)]
         ends += [metric.neutral] if _near(metric.neutral, ends) else []
@@ -184,10 +205,9 @@ def null_distribution(null: Null, title: str, interval: str = "jackknife", level
     return figure
 
 
-def _partitions(axes: Axes, values: np.ndarray, tested: Mapping[str, Any], null_name: str) -> str:
+def _values(axes: Axes, values: np.ndarray, tested: Mapping[str, Any]) -> None:
     if tested["p_value"] is None:
-        values = values[np.isfinite(values)]
-        axes.hist(values, bins=30, color=NULL)
+        axes.hist(values[np.isfinite(values)], bins=30, color=NULL)
     else:
         beyond = _tail(values, tested["observed"], tested["alternative"])
         edges = _edges(values, values[beyond], tested["observed"])
@@ -195,23 +215,17 @@ def _partitions(axes: Axes, values: np.ndarray, tested: Mapping[str, Any], null_
     if tested["observed"] is not None:
         axes.axvline(tested["observed"], color="black", linewidth=1.4, zorder=4)
         axes.update_datalim([(tested["observed"], 0)])
-    return _p_text(tested, null_name)
 
 
-def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interval: str, level: float) -> str:
-    record = result["bootstrap"]
+def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interval: str) -> None:
     drawn = samples[np.isfinite(samples)]
     counts = axes.hist(drawn, bins=_edges(drawn, drawn[:0], 0.0), color=LESS_LIGHT)[0] if len(drawn) else [1]
     axes.axvline(result["value"], color="black", linewidth=1.4, zorder=4)
     axes.update_datalim([(result["value"], 0)])
-    low, high = record[interval]
-    if low is None:
-        return "no interval: too many samples have no value,\nor all lie on one side of the score"
-    look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
-    axes.plot([low, high], [0.03 * max(counts)] * 2, **look)
-    return (
-        f"{level * 100:g} % interval {_number(low)} to {_number(high)}\n{record['draws']:,} bootstrap samples"
-    )
+    low, high = result["bootstrap"][interval]
+    if low is not None:
+        look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
+        axes.plot([low, high], [0.03 * max(counts)] * 2, **look)
 
 
 def _tail(values: np.ndarray, observed: float, alternative: str) -> np.ndarray:
@@ -242,44 +256,70 @@ def _near(neutral: float, ends: Sequence[float]) -> bool:
     return min(ends) - span < neutral < max(ends) + span
 
 
-def _note(null: Null, samples: bool) -> str:
-    metric = null.metric
-    kind = metric.exchanged
-    if metric.null:
-        text = f"Left: the score with {metric.null_name} in place of the query's own."
-    else:
-        text = f"Left: the score if it did not matter {MATTERS[kind]}: {EXCHANGED[kind]}."
-    if metric.test_of == "labels":
-        text += f" A classifier is trained anew for every partition. {TESTS['labels']}"
-    if samples:
-        text += " Right: the score had other words been chosen: those of each set are drawn again from it."
-    else:
-        text = "T" + text.removeprefix("Left: t")
-    tested = [r for r in null.results if r["query"] in null.values]
-    differ = max(abs(r["value"] - (r["permutation"]["observed"] or r["value"])) for r in tested)
+def _note(null: Null) -> str:
+    metric, kind = null.metric, null.metric.exchanged
+    text = []
+    if "permutation" in null.tests:
+        name = _name(metric, "permutation")
+        text += [f"{name}: the score if it did not matter {MATTERS[kind]}: {EXCHANGED[kind]}."]
+        if metric.test_of == "labels":
+            text += [
+                "A classifier is trained anew for every partition. It says nothing about the target words."
+            ]
+    if "random_groups" in null.tests:
+        sets = metric.regrouped.removesuffix("s")
+        text += [
+            "Random groups: the score with arbitrary groups of the model's words in place of the query's "
+            f"{sets} sets, as large and as coherent as these; the query's other words stay."
+        ]
+    if null.samples is not None:
+        text += ["Bootstrap: the score with the words of each set drawn again from the set."]
+    tested = [(r["value"], r[test]) for r in null.results for test in null.values.get(r["query"], {})]
+    differ = max(abs(value - (test["observed"] or value)) for value, test in tested)
     if differ > 1e-9:
-        text += " The metric draws at random; the line on the left is the score without that chance, from which the"
-        text += f" tables' score is up to {_number(differ, 1)} away."
-    return text
+        text += [
+            "The metric draws at random; the line of a test is the score without that chance, from which the"
+        ]
+        text += [f"tables' score is up to {_number(differ, 1)} away."]
+    return " ".join(text)
+
+
+def _name(metric: Metric, part: str) -> str:
+    return "Label test" if part == "permutation" and metric.test_of == "labels" else NAMES[part]
 
 
 def _why(result: Mapping[str, Any]) -> str:
     if result["status"] != "ok":
         return f"{result['query']} has no value ({result['status'].replace('_', ' ')})"
-    return result["permutation"]["reason"]
+    reasons = {NAMES[test]: result[test]["reason"] for test in NULLS if "reason" in result.get(test, {})}
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
 
 
-def _p_text(tested: Mapping[str, Any], null_name: str) -> str:
+def _said(metric: Metric, result: Mapping[str, Any], part: str, interval: str, level: float) -> list[str]:
+    """What stands above a panel, in lines."""
+    name, record = _name(metric, part), result[part]
+    if part != "bootstrap":
+        return [f"{name}: {line}" if i == 0 else line for i, line in enumerate(_p_text(record, part))]
+    low, high = record[interval]
+    if low is None:
+        return [f"{name}: no interval", record["reasons"][interval]]
+    samples = f"{record['draws']:,} bootstrap samples"
+    return [f"{name}: {level * 100:g} % interval {_number(low)} to {_number(high)}", samples]
+
+
+def _p_text(tested: Mapping[str, Any], part: str) -> list[str]:
+    if "reason" in tested:
+        return [tested["reason"]]
     p, draws, partitions = tested["p_value"], tested["draws"], tested["partitions"]
     if p is None:
-        return f"no p-value: the metric has no value for some {null_name or 'partitions'}\n"
-    text = f"p = {_number(p)}"
-    lowest = p <= tested["p_lowest"] * (1 + 1e-9)
+        return [f"no p-value: the metric has no value for some {NULLS[part]}"]
     if tested["method"] == "exact":
-        return f"{text}{', the lowest that there can be' if lowest else ''}\nexact: all {partitions:,} partitions"
-    text += f" (95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
-    what = null_name or f"random partitions of {_count(partitions)}"
-    return f"{text}\n{draws:,} {what}"
+        lowest = p <= tested["p_lowest"] * (1 + 1e-9)
+        possible = ", the lowest that is possible" if lowest else ""
+        return [f"p = {_number(p)}{possible}", f"exact: all {partitions:,} partitions"]
+    text = f"p = {_number(p)} (95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
+    many = f"random partitions of {_count(partitions)}" if part == "permutation" else NULLS[part]
+    return [text, f"{draws:,} {many}"]
 
 
 def _count(n: int | None) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ..comparison import LOWEST, OTHER_VECTORS
+from ..comparison import LOWEST, NO_VALUE, NOT_ASKED, OTHER_VECTORS
 from ..query import Query
 from .grid import (
     GREY,
@@ -31,11 +31,18 @@ from .grid import (
 )
 
 # a mark and a shade for each verdict: the table reads the same without colour
-MARKS = {"reproduced": "✓", "explained": "○", "differs": "✗", OTHER_VECTORS: "△"}
-SHADES = {"reproduced": "#D6E9F5", "explained": "#F6EBD0", "differs": "#F3C9C0", OTHER_VECTORS: "#EBEBEB"}
+MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗", OTHER_VECTORS: "△"}
+SHADES = {
+    "reproduced": "#D6E9F5",
+    "compatible": "#DDEBD3",
+    "explained": "#F6EBD0",
+    "differs": "#F3C9C0",
+    OTHER_VECTORS: "#EBEBEB",
+}
 MEANINGS = {
     "reproduced": "reproduced as printed",
-    "explained": "not as printed, for a reason that comparison.csv gives",
+    "compatible": "a single random run was printed, ours is within 2 standard deviations",
+    "explained": "not as printed; a test recomputes what was printed (see comparison.csv)",
     "differs": "not as printed",
     OTHER_VECTORS: "printed for other vectors, not judged",
 }
@@ -101,7 +108,7 @@ def weat_table(
     left = 0.35 + max(_width(name, SMALL) for name in names) + 0.15
     sizes = left + 2 * NARROW
     entries = {f"{MARKS[v]}  {MEANINGS[v]}": SHADES[v] for v in MARKS if v in set(table["verdict"])}
-    if table[["published", "ours"]].isna().any(axis=None):
+    if table["verdict"].isin((NO_VALUE, NOT_ASKED)).any():
         entries[f"{MISSING}  no value; comparison.csv has the reason"] = "white"
     across = sizes + sum(extent.values()) + 0.2 * len(blocks)
     width = max(across, sum(_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
@@ -178,7 +185,8 @@ def _columns(numbers: Mapping, block: tuple, keys: list[str], metric: str) -> li
 
 def _number(axes: Axes, x: float, y: float, number, printed: bool, of_p: bool) -> None:
     text = _text(number.published if printed else number.ours, of_p)
-    if not printed:
+    # what has no value has no verdict that a shade could show
+    if not printed and number.verdict in MARKS:
         axes.add_patch(
             Rectangle(
                 (x + 0.02, y + 0.05), WIDE - 0.04, ROW - 0.1, facecolor=SHADES[number.verdict], linewidth=0

@@ -23,7 +23,8 @@ import numpy as np
 from .. import metrics
 from ..cell import head, model_of, query_of
 from ..embeddings import study_store
-from ..files import write_bytes, write_text
+from ..errors import BiasgridError
+from ..files import locked, write_bytes, write_text
 from ..measure import as_finite, dumps, look_up, subquery, variants
 from ..metrics.registry import Metric, one_by_one
 from ..query import Query
@@ -56,11 +57,12 @@ MOST_WORDS = 200
 GROUPS = 50
 
 
-def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
+def infer_cells(study: Study, inferences: Sequence[Inference]) -> list[dict[str, Any]]:
     """Write the file of what is inferred of cells of one model, debias method and metric, and that of their bootstrap
     samples: pure functions of what the cells are of, and of the cells' files, which have their values.
 
-    What is in the file already and is of the same is kept: an edited query costs its own cell.
+    What is in the file already and is of the same is kept: an edited query costs its own cell. Returns what the file
+    has of each cell.
     """
     path, samples_path = study.inference_file(inferences[0]), study.samples_file(inferences[0])
     pool = study_pool(study, inferences[0].cell.model)
@@ -87,19 +89,26 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
         record, values = kept[made_of]
         records.append(record)
         samples.append(values)
-    # killed between the two, the next run finds no record that says which samples are whose
-    path.unlink(missing_ok=True)
-    if samples[0] is not None:
-        file = BytesIO()
-        np.save(file, np.concatenate(samples))
-        write_bytes(samples_path, file.getvalue())
-    write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.with_name(f".{path.name}.lock")):
+        # killed between the two, the next run finds no record that says which samples are whose
+        path.unlink(missing_ok=True)
+        if samples[0] is not None:
+            file = BytesIO()
+            np.save(file, np.concatenate(samples))
+            write_bytes(samples_path, file.getvalue())
+        write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    return records
 
 
 def study_pool(study: Study, model: str) -> Pool | None:
-    """The pool of a study's model, from its file; None where there is none, so that it is made when it is needed."""
+    """The pool of a study's model, from its file; None where there is none, or a damaged one, so that it is made when
+    it is needed."""
     path = study.pool_file(model)
-    return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
+    try:
+        return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
+    except BiasgridError:
+        return None
 
 
 @lru_cache(maxsize=16)
@@ -330,8 +339,8 @@ def exchange_test(
 
 
 def _isotropic(sampled: Sampled, seed: int, *, draws: int, alternative: str, **options: int) -> Permutation:
-    """The metric's value beside that on directions that are as likely one as another: no test, as the groups' direction
-    is made of real words (`Metric.isotropic`)."""
+    """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
+    direction is made of real words (`Metric.isotropic`)."""
     words = [key for s in (*sampled.targets, *sampled.attributes) for key in s.keys]
     values = sampled.isotropic(np.random.default_rng([seed, digest(words)]), draws)
     return drawn_test(values, sampled.value, sampled.metric.bias if alternative == BIAS else alternative)

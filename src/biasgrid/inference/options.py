@@ -23,7 +23,8 @@ INTERVALS = tuple(_SETTINGS["interval"]["enum"])
 
 
 def checked(part: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of "permutation", "random_groups", "bootstrap" or "sensitivity", with the defaults of those that are left out.
+    """The options of "permutation", "random_groups", "bootstrap" or "sensitivity", with the defaults of those that
+    are left out.
 
     Raises BiasgridError for an option that there is not, or a value that is not allowed, saying what is.
     """

@@ -74,8 +74,8 @@ class Pool:
 
 
 def bands_of(rows: np.ndarray, banded: bool) -> np.ndarray:
-    """The band of rows: 0 for the first 1,024, 1 for the next 3,072, then 12,288 and 49,152, 4 for all others; 0 for all
-    where they are not `banded`."""
+    """The band of rows: 0 for the first 1,024, 1 for the next 3,072, then 12,288 and 49,152, 4 for all others; 0
+    for all where they are not `banded`."""
     if not banded:
         return np.zeros(len(rows), dtype=np.int64)
     return np.ceil(np.log2(np.maximum((rows + 1) / BAND, 1)) / 2).clip(max=BANDS - 1).astype(np.int64)
@@ -85,7 +85,7 @@ def declared_order(model: EmbeddingStore | DebiasedModel, order: bool | None = N
     """Whether the model's rows are in the order of frequency: `order` where it is given, else what the store's
     record says (`sorted`); None where nothing does."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    return store.metadata.get("sorted") if order is None else order
+    return getattr(store, "metadata", {}).get("sorted") if order is None else order
 
 
 def make_pool(model: EmbeddingStore | DebiasedModel, order: bool | None = None) -> Pool:
@@ -94,8 +94,8 @@ def make_pool(model: EmbeddingStore | DebiasedModel, order: bool | None = None) 
 
     `order` says whether the model's rows are in the order of frequency (None: what `declared_order` knows). If so,
     words are drawn from each band of rows, so that random groups can be of words as frequent as the query's; and if
-    it is not known, too: most files are in that order, and where one is not, a band of thousands of rows is as good as
-    any other. Of a model that is said not to be, they are drawn from all rows.
+    it is not known, too: most files are in that order, and where one is not, a band of thousands of rows is as good
+    as any other. Of a model that is said not to be, they are drawn from all rows.
     """
     store = model.model if isinstance(model, DebiasedModel) else model
     order = declared_order(store, order)

@@ -72,9 +72,9 @@ def groups_test(
 ) -> GroupsTest | str:
     """Test a metric's value of a query against that of random groups; or why that cannot be done, in a sentence.
 
-    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has them,
-    `alternative` is "greater", "less" or "two-sided". A p-value is (k + 1) / (draws + 1), k the number of random groups
-    of which the value is as extreme.
+    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has
+    them, `alternative` is "greater", "less" or "two-sided". A p-value is (k + 1) / (draws + 1), k the number of
+    random groups of which the value is as extreme.
     """
     groups, words = (targets, attributes) if metric.regrouped == "targets" else (attributes, targets)
     drawn = draw_groups(pool, model, groups, query, options, draws, seed)
@@ -157,8 +157,8 @@ def draw_groups(
 ) -> RandomGroups | str:
     """Random groups in place of `groups`, sets of the query as they were looked up; or why there are none.
 
-    What is drawn depends on `seed`, the words of each group, the query's words and the model, so that all metrics draw
-    alike. Groups of one draw have no word in common.
+    What is drawn depends on `seed`, the words of each group, the query's words and the model, so that all metrics
+    draw alike. Groups of one draw have no word in common.
     """
     sets = (*query.target_sets, *query.attribute_sets)
     keys = {
@@ -215,6 +215,8 @@ def _drawn(
         if not (np.isfinite(own).all() and own.any(axis=1).all()):
             return "a word of the groups has no direction: its vector is zero"
         cosines.append(float(_mean_cosines(own)))
+        if len(rows) > NEAREST:
+            return f"a group has more than {NEAREST} words, and so many neighbours of a word are not known"
         rng = np.random.default_rng([seed, digest(keys)])
         found = _coherent(
             pool, vectors, bands_of(rows, pool.banded), cosines[-1], free, math.ceil(SPARE * draws), rng
@@ -244,7 +246,8 @@ def _unit_vectors(pool: Pool, model: EmbeddingStore | DebiasedModel) -> np.ndarr
 
 
 def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
-    """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one word."""
+    """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one
+    word."""
     words = vectors.shape[-2]
     total = vectors.sum(axis=-2)
     return (
@@ -262,7 +265,8 @@ def _coherent(
     rng: np.random.Generator,
 ) -> np.ndarray | None:
     """Random groups, places in the pool (at most `draws`, words), of words in these bands, whose mean cosine is near
-    `cosine`; None where too few seeds have so coherent neighbours, or so many. Only words that are `free` are in them.
+    `cosine`; None where too few seeds have so coherent neighbours, or so many. Only words that are `free` are in
+    them.
 
     A group is a seed and some of its nearest neighbours in a neighbourhood whose width is found by halving.
     """
@@ -277,18 +281,19 @@ def _coherent(
         tightest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
         near = _mean_cosines(vectors[tightest]) >= cosine - NEAR / 2
         seeds = seeds[near & (tightest >= 0).all(axis=1)]
-    if len(seeds) < FEWEST_SEEDS or not np.isin(members, of_seeds[seeds]).all():
+    if len(seeds) < FEWEST_SEEDS:
         return None
-    # each word of the group is the seed as often as any other
-    wanted = rng.choice(members, size=draws, p=counts / size)
+    # each word of the group is the seed as often as any other, of a band that has so coherent ones
+    there = np.isin(members, of_seeds[seeds])
+    wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
     chosen = np.empty(draws, dtype=np.int64)
-    for band in members:
+    for band in members[there]:
         chosen[wanted == band] = rng.choice(seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band))
     if size == 1:
         return pool.seeds[chosen][:, None]
     best, distance = np.empty((draws, size), dtype=np.int64), np.full(draws, np.inf)
-    # any words first. Where they are often as coherent, random groups are of any words: a narrow neighbourhood that is
-    # as coherent by chance would be of one topic, which the query's group need not be
+    # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
+    # is as coherent by chance would be of one topic, which the query's group need not be
     low, high = np.ones(draws), np.ones(draws)
     left = np.arange(draws)
     for attempt in range(ROUNDS):

@@ -81,7 +81,7 @@ class Metric:
                how often each word stands in the set; an array of one row is the same for all samples. Of a metric of
                pairs, a pair stands in the sample with one word in either set. None: `function` is called sample by
                sample, which is slow
-    redrawn    its value for groups that are drawn anew, for many draws at once: (pool, places, words, **parameters) ->
+    redrawn    its value for groups drawn anew, for many draws at once: (pool, places, words, **parameters) ->
                values (draws,). `pool` (n, d) are all words that are in such groups, `places` which of them, one array
                (draws, words) for each group, `words` the sets on the other side. None: `function` is called draw by
                draw, which is slow
@@ -97,9 +97,9 @@ class Metric:
                (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
                makes no test: directions of any real words lie where vectors vary most
     of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
-               further keyword arguments of `function`, `resampled`, `redrawn` and `isotropic`, row i of whose arrays may belong to
-               word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which know the words'
-               vocabulary entries. A metric that has it has `resampled`, too
+               further keyword arguments of `function`, `resampled`, `redrawn` and `isotropic`, row i of whose
+               arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s,
+               which know the words' vocabulary entries. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
     word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
@@ -186,9 +186,9 @@ class Metric:
         """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
 
         `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
-        `permutation`, `random_groups`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults), ask
-        for the result's `p_value`, `p_groups`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or "bca")
-        and `inference`; see `biasgrid.inference.infer_query`.
+        `permutation`, `random_groups`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults),
+        ask for the result's `p_value`, `p_groups`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or
+        "bca") and `inference`; see `biasgrid.inference.infer_query`.
         """
         # imported late: measure.py and inference need this module
         from ..measure import measure, split_options

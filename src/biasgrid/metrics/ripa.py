@@ -25,8 +25,9 @@ def ripa(targets: list[np.ndarray], attributes: list[np.ndarray], *, relation: s
     relation  "component": the relation vector is the first principal component of the pairs' differences (first word
               minus second), not centred and at their own length: their first right singular vector. It has unit
               length and the direction in which the mean difference points. The two words of a pair may change places
-              without changing it. "mean": each pair has a relation vector of its own, its difference at unit length,
-              and the value is the mean over pairs, too (WEFE). Of one pair both are the same
+              without changing it, and a pair of one and the same word says nothing of it.
+              "mean": each pair has a relation vector of its own, its difference at unit length, and the value is the
+              mean over pairs, too (WEFE). Of one pair both are the same
 
     Undefined (NaN) where no pair is left; of "component", where all pairs' words coincide, where the component is not
     unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing says which
