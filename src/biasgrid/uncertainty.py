@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from itertools import combinations_with_replacement
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from . import tables
+from .bounded import read_npy
 from .errors import BiasgridError
 from .files import write_bytes
 from .study import Study, cell_seed
@@ -143,10 +143,10 @@ def read_ranks(study: Study, rankings: pd.DataFrame) -> np.ndarray:
 
 def _loaded(path: Path, shape: tuple[int, ...], made_by: str) -> np.ndarray:
     try:
-        values = np.load(path)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        values = read_npy(path)
+    except (OSError, BiasgridError) as error:
         raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+    if values.dtype.kind != "f":
         raise BiasgridError(f"{path}: no bootstrap samples; make it again: {made_by}")
     if values.shape != shape:
         raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {made_by}")
