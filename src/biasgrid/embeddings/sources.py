@@ -114,7 +114,7 @@ def verify(name: str, raw: Path | str) -> None:
     manifest = read_manifest(folder)
     if not manifest:
         raise BiasgridError(
-            f"{name}: not fetched: {folder / 'manifest.json'} is missing or damaged: fetch it"
+            f"{name}: not fetched: {folder / 'manifest.json'} is missing, or damaged: fetch it again"
         )
     for file, facts in manifest["files"].items():
         path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
@@ -269,7 +269,7 @@ def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) ->
 
     record = raw / f"{name}.first-seen.json"
     trusted = not whole and not any(pins)
-    first_seen = _read_json(record) if trusted else {}
+    first_seen = _read_first_seen(record) if trusted else {}
     if trusted:
         pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
 
@@ -569,13 +569,16 @@ def read_manifest(folder: Path) -> dict:
         manifest = dict(json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
         source, files, found = (manifest[key] for key in ("source", "files", "input"))
         _check("manifest", source)
+        whole = len(files) > 0 and isinstance(found, str)
         names = [source["path"]] if source["type"] == "file" else files
-        whole = isinstance(found, str) and (found in names or found == ".")
+        whole &= found in names or found == "."
         for name, facts in files.items():
             whole &= re.fullmatch(PATTERNS["sha256"][0], facts["sha256"]) is not None
             whole &= type(facts["bytes"]) is int and facts["bytes"] >= 0
             # those that are not in the next archive are deleted: none may be elsewhere
-            whole &= source["type"] == "file" or (PurePosixPath(name).name == name and name not in ("", ".."))
+            whole &= source["type"] == "file" or (
+                PurePosixPath(name).name == name and name not in ("", "..", "manifest.json")
+            )
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -586,20 +589,20 @@ def read_manifest(folder: Path) -> dict:
     return manifest
 
 
-def _read_json(path: Path) -> dict[str, str]:
+def _read_first_seen(path: Path) -> dict[str, str]:
     """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
     try:
-        record = dict(json.loads(path.read_text(encoding="utf-8")))
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if all(re.fullmatch(PATTERNS["sha256"][0], digest) for digest in record.values()):
+            return record
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError, RecursionError):
-        record = {"": None}
-    if not all(re.fullmatch(PATTERNS["sha256"][0], str(digest)) for digest in record.values()):
-        raise BiasgridError(
-            f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete "
-            "it to take what the server has now for right"
-        )
-    return record
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    raise BiasgridError(
+        f"{path} is damaged, and with it what the file was when it was first seen: pin its sha256 in the study, or "
+        "delete this record to trust the file that is there now"
+    )
 
 
 def _write_json(path: Path, content: dict) -> None:
