@@ -559,9 +559,9 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name):
     """On real vectors: permutation, random groups, bootstrap; random groups alone of a metric that has no other."""
     query = Query.of(
         [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
-        [["science", "physics", "chemistry"], ["poetry", "art", "dance"]][: metrics.metric(name).template[1]],
+        [["science", "physics", "chemistry"], ["poetry", "art", "dance"]],
         ["Male", "Female"],
-        ["Science", "Arts"][: metrics.metric(name).template[1]],
+        ["Science", "Arts"],
     )
     values = {}
     asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
@@ -589,7 +589,7 @@ def test_a_test_that_cannot_be_made_says_why_beside_the_other(small, monkeypatch
     config = {"inference": {"permutation": {"draws": 200}, "random_groups": {}}}
     monkeypatch.chdir(small.folder)
     study = Study.of(small.config | config)
-    with pytest.raises(BiasgridError, match="one/none/mac/q1: no test: Permutation: .*; Random groups: "):
+    with pytest.raises(BiasgridError, match=r"one/none/mac/q1: no test: Permutation: .*; Random groups: "):
         of_cell(study, study.inferences["one/none/mac/q1"])
     figure, (result,) = of_cell(study, study.inferences["one/none/weat/q1"])
     assert len(figure.axes) == 1
