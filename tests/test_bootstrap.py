@@ -117,10 +117,78 @@ def test_a_set_of_one_word_has_no_bca(place):
     assert not is_none(found["percentile"])
 
 
-def test_a_value_that_no_word_changes():
+def test_a_value_that_no_word_changes_has_no_interval():
     found = intervals(np.full(50, 2.0), 2.0, [np.full(4, 2.0)], 0.95)
-    assert found["percentile"] == found["bca"] == [2.0, 2.0]
+    assert is_none([*found["percentile"], *found["bca"], *found["jackknife"]])
+    assert found["reasons"]["jackknife"] == "leaving out any one word does not change the value"
+    assert found["reasons"]["percentile"] == found["reasons"]["bca"] == "95 % of the resamples have one value"
     assert found["standard_error"] == 0
+    # rounding is no length, whatever the value's size; a short interval is one
+    for value, moved in ((1e6, 1e-10), (0.0, 1e-16)):
+        found = intervals(value + moved * np.arange(50), value, [value + moved * np.arange(4)], 0.95)
+        assert set(found["reasons"]) == {"percentile", "bca", "jackknife"}
+    found = intervals(1e-9 * np.arange(50), 2e-8, [1e-9 * np.arange(4)], 0.95)
+    assert found["reasons"] == {}
+
+
+def angled(tmp_path, angles):
+    """Words w0, w1, ... in the plane, at angles in degrees."""
+    vectors = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1)
+    return make_store(tmp_path, [f"w{i}" for i in range(len(angles))], vectors)
+
+
+@pytest.mark.parametrize("interval", ["jackknife", "percentile", "bca"])
+def test_ect_of_words_in_one_order_has_no_interval(tmp_path, interval):
+    """Both groups order the attributes alike, by a long way: no word left out, and none drawn twice, moves the
+    correlation from 1, which says nothing of how sure it is."""
+    query = Query.of([w(0, 1, 2), w(3, 4, 5)], [w(6, 7, 8, 9, 10)])
+    alike = angled(tmp_path, [0, 1, 2, 3, 4, 5, 20, 35, 50, 65, 80])
+    result = metrics.ect(query, alike, bootstrap={"draws": 200}, interval=interval)
+    assert result.value == 1
+    assert is_none([result.ci_low, result.ci_high])
+    assert set(result.inference["bootstrap"]["reasons"]) == {"jackknife", "percentile", "bca"}
+    # one attribute lies between the groups, nearer to the second
+    (tmp_path / "unlike").mkdir()
+    unlike = angled(tmp_path / "unlike", [0, 1, 2, 13, 14, 15, 20, 35, 50, 65, -5])
+    result = metrics.ect(query, unlike, bootstrap={"draws": 200}, interval=interval)
+    assert result.ci_low < result.ci_high
+    assert result.inference["bootstrap"]["reasons"] == {}
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(["weat", "weat_es", "ect", "mac", "rnd"]),
+    st.lists(st.sampled_from(range(0, 180, 20)), min_size=14, max_size=14),
+    st.integers(1, 4),
+)
+def test_an_interval_has_a_length_or_a_reason(name, angles, size):
+    """Of words that lie on few angles, so that many of them change nothing."""
+    vectors = {f"w{i}": np.array([np.cos(a), np.sin(a)]) for i, a in enumerate(np.radians(angles))}
+    sets = [w(*range(3 * i, 3 * i + size)) for i in range(4)]
+    metric = metrics.REGISTRY[name]
+    query = Query.of(sets[:2], sets[2:] if metric.template[1] != 1 else sets[2:3])
+    (result,), _ = infer_query(metric, query, InMemory(vectors), bootstrap={"draws": 30})
+    if result["status"] == "ok":
+        made = result["bootstrap"]
+        for kind in ("jackknife", "percentile", "bca"):
+            low, high = made[kind]
+            assert (low is None) == (high is None) == (kind in made["reasons"])
+            assert low is None or low < high
+
+
+class InMemory:
+    """Vectors by word as a model."""
+
+    vocab_prefix = ""
+
+    def __init__(self, vectors):
+        self.words, self.vectors = list(vectors), np.array(list(vectors.values()))
+
+    def rows(self, words):
+        return np.array([self.words.index(word) if word in self.words else -1 for word in words])
+
+    def take(self, words, rows):
+        return self.vectors[rows]
 
 
 # what is drawn

@@ -271,7 +271,7 @@ def rank_tables(ranks, spread, probabilities=None, resampled=("words", "queries"
         "debias_a",
         "model_b",
         "debias_b",
-        "probability",
+        "share_of_resamples",
     ]
     return pd.DataFrame(intervals, columns=columns), pd.DataFrame(pairs, columns=of_pairs)
 
@@ -314,7 +314,7 @@ def test_all_decided_has_no_bars_and_no_rank_is_said():
     intervals, pairs = rank_tables([1, 2, 3], 0.0, resampled=("words",))
     lost = intervals["model"] == "b"
     intervals.loc[lost, ["rank", "low", "high"]] = np.nan
-    pairs.loc[(pairs[["model_a", "model_b"]] == "b").any(axis=1), "probability"] = np.nan
+    pairs.loc[(pairs[["model_a", "model_b"]] == "b").any(axis=1), "share_of_resamples"] = np.nan
     figure = rank_intervals(intervals, pairs, {})
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b"]
@@ -370,7 +370,7 @@ def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
     assert_readable(order(pairs, labels))
 
 
-def test_the_order_has_every_pairs_probability():
+def test_the_order_has_every_pairs_share():
     _, pairs = rank_tables([1, 2, 3], 0.0, {"ab": 0.5, "ac": 0.974, "bc": 0.0004})
     figure = order(pairs, {"a": "Model A"})
     (axes,) = figure.axes

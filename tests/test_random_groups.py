@@ -219,6 +219,9 @@ def test_no_test_has_its_reason(random_model, word2vec):
     result = metrics.weat(query, small, random_groups={"draws": 99})
     assert math.isnan(result.p_groups)
     assert "random groups are as coherent as the query's" in result.inference["random_groups"]["reason"]
+    many = word2vec.words()[5000:5130]
+    result = metrics.weat(Query.of([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
+    assert "more than 64 words" in result.inference["random_groups"]["reason"]
     with pytest.raises(
         BiasgridError, match="random_groups: draws: 3 is not allowed; allowed are whole numbers"
     ):

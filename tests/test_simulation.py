@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 import scipy.stats
 import yaml
-from conftest import ROOT
+from conftest import ROOT, SUBSET, write_text_model
 
-from biasgrid import metrics, simulation
+from biasgrid import calibration, metrics, simulation
+from biasgrid.calibration import KINDS, Words, draw_query
 from biasgrid.cli import main
 from biasgrid.inference import exchange_test
 from biasgrid.metrics.registry import Metric, Score
@@ -28,6 +29,17 @@ TINY = {
     "bias": [0, 0.5],
     "null": {"repetitions": 20, "draws": 19},
     "coverage": {"repetitions": 6, "draws": 50, "truth": 20},
+}
+# queries from a model of a text file
+REAL = {
+    "models": {"made": {"label": "Made", "source": {"type": "file", "path": "made.txt"}}},
+    "calibration": {
+        "kinds": ["random", "apart"],
+        "words": 4,
+        "queries": 3,
+        "draws": 99,
+        "metrics": {"weat": {}, "mac": {"label": "Mean cosine"}},
+    },
 }
 
 
@@ -187,7 +199,8 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
             ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
     (tmp_path / "config").mkdir()
-    path = write_config(tmp_path / "config", TINY)
+    path = write_config(tmp_path / "config", TINY | REAL)
+    write_text_model(tmp_path / "made.txt", [f"w{i}" for i in range(400)])
     command = ["snakemake", "--snakefile", "workflow/simulation.smk", "--cores", "2", "--quiet"]
     done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -197,9 +210,11 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
         "p-values.png",
         "coverage-expected.png",
         "coverage-all-words.png",
+        "calibration.png",
     }
     shutil.rmtree(results)
-    for name in ("mac/4/0.5", "rnd/4/0", "rnd/4/0.5", "mac/4/0"):
+    assert main(["simulate", "--config", str(path), "--model", "made"]) == 0
+    for name in ("mac/4/0.5", "rnd/4/0", "made/apart", "rnd/4/0.5", "mac/4/0", "made/random"):
         assert main(["simulate", "--config", str(path), "--cell", name]) == 0
     assert main(["simulate", "--config", str(path)]) == 0
     assert {file: file.read_bytes() for file in results.rglob("*") if file.is_file()} == made
@@ -213,6 +228,12 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
     assert "mean over the words of all target sets" in table.loc["mac", 4, 0.5, "uniform_p"]["reason"]
     assert table.loc["mac", 4, 0, "bca_covers_expected"]["repetitions"] == 4
     assert table.loc["rnd", 4, 0, "percentile_covers_expected"]["repetitions"] == 6
+
+    real = pd.read_csv(results / "calibration.csv").set_index(["model", "kind", "metric", "test"])
+    assert len(real) == 2 * 2 * 2
+    assert real.loc["made", "random", "weat", "random_groups"]["lowest_p"] == 0.02
+    assert real.loc["made", "random", "mac", "permutation"]["no_test"] == 3
+    assert "it stays what it is" in real.loc["made", "random", "mac", "permutation"]["reason"]
 
 
 def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
@@ -265,14 +286,42 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
             "metrics: near: it is of more than its words' vectors",
         ),
         ({"null": {"draw": 5}}, "null: Additional properties are not allowed ('draw' was unexpected)"),
+        ({"calibration": REAL["calibration"]}, "'models' is a dependency of 'calibration'"),
+        ({"models": ["none.yaml"]}, None),
+        (
+            REAL | {"calibration": {"kinds": ["biased"], "metrics": {"weat": {}}}},
+            "calibration.kinds.0: 'biased' is not one of ['random', 'coherent', 'apart', 'leaning', 'mixed']",
+        ),
+        (
+            REAL | {"calibration": {"metrics": {"weet": {}}}},
+            "calibration: metrics: weet: metric 'weet' is not known",
+        ),
+        (
+            REAL | {"calibration": {"metrics": {"gipe": {"params": {"neighbours": 0}}}}},
+            "calibration: metrics: gipe: neighbours: 0 is not allowed",
+        ),
+        (
+            {
+                "models": {
+                    "own": {
+                        "label": "Own",
+                        "source": {"type": "trained", "corpus": "text8", "algorithm": "word2vec"},
+                    }
+                }
+            },
+            "models: own: a simulation trains no models; name others",
+        ),
     ],
 )
 def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
     path = write_config(tmp_path, TINY | wrong)
     assert main(["simulate", "--config", str(path)]) == 2
     error = capsys.readouterr().err
-    assert message in error
     assert error.count("\n") == 1
+    if message is None:
+        assert error == "biasgrid: none.yaml: cannot read it: No such file or directory\n"
+        return
+    assert message in error
     assert error.startswith(f"biasgrid: {path}: ")
 
 
@@ -287,6 +336,14 @@ def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     path = write_config(tmp_path, TINY | {"metrics": {"rnsb": {}}, "words": [2]})
     assert main(["simulate", "--config", str(path), "--cell", "rnsb/2/0"]) == 2
     assert "rnsb has no value for some sets of 2 words; simulate larger ones" in capsys.readouterr().err
+    path = write_config(tmp_path, TINY | REAL)
+    assert main(["simulate", "--config", str(path), "--model", "other"]) == 2
+    assert "unknown model 'other'; allowed: made" in capsys.readouterr().err
+    # neither archive nor store
+    assert main(["simulate", "--config", str(path), "--cell", "made/random"]) == 2
+    assert "made: not a store" in capsys.readouterr().err
+    assert main(["simulate", "--config", str(path), "--model", "made"]) == 2
+    assert "made.txt" in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
 
 
@@ -297,3 +354,125 @@ def test_the_committed_config_has_every_metric():
     there = {json.loads(cell.spec)["metric"] for cell in committed.cells.values()}
     assert there == set(metrics.REGISTRY) - left_out
     assert 0 in committed.config["bias"]
+    of_real = [
+        metrics.metric(entry.get("metric", key)).name
+        for key, entry in committed.config["calibration"]["metrics"].items()
+    ]
+    assert set(of_real) == set(metrics.REGISTRY)
+    assert len(committed.config["models"]) == 5
+    assert all(isinstance(model["sorted"], bool) for model in committed.config["models"].values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_queries_are_drawn_as_their_kind_says(word2vec, kind):
+    words = Words(word2vec, 2000)
+    query = draw_query(kind, words, 8, np.random.default_rng(5))
+    sets = [s.words for s in (*query.target_sets, *query.attribute_sets)]
+    assert [len(s) for s in sets] == [8, 8, 8, 8]
+    assert len({word for s in sets for word in s}) == 32
+    assert word2vec.rows([word for s in sets for word in s]).max() < 2000
+    vectors = [word2vec.take(s, word2vec.rows(s)) for s in sets]
+    groups = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in vectors[:2]]
+    cosines = [np.triu(g @ g.T, 1).sum() / 28 for g in groups]
+    assert (min(cosines) > 0.3) == (kind != "random")
+    # whether attribute words are nearer to the first group
+    centres = np.array([g.mean(axis=0) / np.linalg.norm(g.mean(axis=0)) for g in groups])
+    first, second = (
+        (centres @ (v / np.linalg.norm(v, axis=1, keepdims=True)).T > 0.3).sum(axis=1).tolist()
+        for v in vectors[2:]
+    )
+    if kind == "coherent":
+        # the seed and those that are nearest to it, by the model's own arithmetic
+        entries, rows = word2vec.vocabulary(2000)
+        every = word2vec.take(entries, rows)
+        seed = vectors[0][0]
+        similar = every @ seed / np.linalg.norm(every, axis=1) / np.linalg.norm(seed)
+        assert {entries[i] for i in np.argsort(-similar)[:8]} == set(sets[0])
+    expected = {"apart": ([8, 0], [0, 8]), "leaning": ([8, 0], [8, 0]), "mixed": ([4, 4], [4, 4])}
+    assert kind not in expected or (first, second) == expected[kind]
+
+
+@pytest.fixture(scope="module")
+def real(word2vec, tmp_path_factory):
+    """Cells of the word2vec subset by the command line: kind -> record."""
+    folder = tmp_path_factory.mktemp("real")
+    config = TINY | {"results": str(folder), "seed": 4}
+    config["models"] = {SUBSET: yaml.safe_load((ROOT / "config/models/embedded.yaml").read_text())[SUBSET]}
+    config["calibration"] = {
+        "kinds": ["coherent", "apart"],
+        "vocabulary": 2000,
+        "queries": 12,
+        "draws": 99,
+        "metrics": {"weat": {}, "mac": {}, "pmn": {"params": {"neighbours": 10, "vocabulary": 1000}}},
+    }
+    path = write_config(folder, config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
+        assert main(["simulate", "--config", str(path), "--model", SUBSET]) == 0
+        for kind in ("coherent", "apart"):
+            assert main(["simulate", "--config", str(path), "--cell", f"{SUBSET}/{kind}"]) == 0
+        files = {kind: folder / "tiny" / "real" / SUBSET / f"{kind}.json" for kind in ("coherent", "apart")}
+        texts = {kind: file.read_text() for kind, file in files.items()}
+        # the same once more
+        assert main(["simulate", "--config", str(path), "--cell", f"{SUBSET}/apart"]) == 0
+        assert files["apart"].read_text() == texts["apart"]
+    return {kind: json.loads(text) for kind, text in texts.items()}
+
+
+def test_planted_bias_is_found_on_real_vectors(real):
+    found = real["apart"]["found"]
+    for test in ("permutation", "random_groups"):
+        assert sum(p <= 0.05 for p in found["weat"][test]["p_values"]) >= 11
+        assert found["weat"][test]["lowest"] == 0.02
+    assert sum(p <= 0.05 for p in found["mac"]["random_groups"]["p_values"]) >= 11
+    assert found["mac"]["permutation"]["p_values"] == [None] * 12
+    # of words near the one group and words near the other, PMN is about half
+    assert sum(p <= 0.05 for p in found["pmn"]["random_groups"]["p_values"]) <= 6
+
+
+def test_nothing_is_found_of_random_words_by_random_groups(real):
+    found = real["coherent"]["found"]
+    for metric in ("weat", "mac", "pmn"):
+        values = found[metric]["random_groups"]["p_values"]
+        # 12 right tests reject 5 times once in 5,000
+        assert sum(p is not None and p <= 0.05 for p in values) < 5
+        assert sum(p is None for p in values) < 3
+
+
+def test_the_table_of_shares():
+    """Intervals by the quantiles of the beta distribution (Clopper & Pearson 1934)."""
+
+    def record(values, lowest=0.01):
+        return {"p_values": values, "lowest": lowest, "reasons": {"why not": values.count(None)}}
+
+    nothing = record([None] * 4, None)
+    found = {"one": {"permutation": nothing, "random_groups": record([0.01, 0.05, 0.2, 0.8, None])}}
+    table = pd.DataFrame(
+        calibration.shares([{"model": "m", "kind": kind, "found": found} for kind in ("random", "mixed")]),
+        columns=calibration.COLUMNS,
+    )
+    without, row = table.iloc[0], table.iloc[1]
+    assert without[["test", "no_test", "reason"]].tolist() == ["permutation", 4, "why not"]
+    assert without[["rejected_0.05", "low", "high_of_all", "lowest_p"]].isna().all()
+    assert row[["rejected_0.05", "rejected_0.01", "queries", "no_test"]].tolist() == [0.5, 0.25, 5, 1]
+    # two rows have a share
+    for level, (low, high) in ((0.95, ("low", "high")), (0.975, ("low_of_all", "high_of_all"))):
+        tail = (1 - level) / 2
+        assert row[low] == pytest.approx(scipy.stats.beta.ppf(tail, 2, 3))
+        assert row[high] == pytest.approx(scipy.stats.beta.ppf(1 - tail, 3, 2))
+
+
+def test_a_model_of_too_few_words(random_model):
+    pool = simulation.make_pool(random_model(0))
+    with pytest.raises(simulation.BiasgridError, match="40 of its first 100 rows are words with"):
+        calibration.p_values(
+            random_model(0),
+            pool,
+            "random",
+            {"weat": {"params": {}}},
+            seed=0,
+            words=16,
+            vocabulary=100,
+            queries=2,
+            draws=99,
+        )

@@ -155,9 +155,15 @@ def test_metrics_that_fit_no_query_are_an_error(root):
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
-        ({"figures": ["comparison"]}, r"figures: 'comparison' needs published numbers \(published\)"),
+        (
+            {"figures": ["comparison"]},
+            r"figures: 'comparison' needs numbers to compare with \(published, computed\)",
+        ),
         ({"figures": ["scores", "professions"]}, "'professions' needs an evaluation of direct bias"),
-        ({"figures": ["weat-table"]}, "'weat-table' needs a criterion with WEAT, and published numbers"),
+        (
+            {"figures": ["weat-table"]},
+            "'weat-table' needs a criterion with WEAT, and numbers to compare with",
+        ),
         ({"figures": ["sentiment"], "metrics": {"weat": {}}}, "'sentiment' needs a criterion with RNSB"),
         (
             {"quality": {"similarity": {"men": "gensim:men.tsv"}}},

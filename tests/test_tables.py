@@ -188,7 +188,8 @@ def test_a_shared_subquerys_value_and_p_value_are_of_one_cell(tmp_path):
 
 
 def p_values_of(*p_values, criterion="G"):
-    return pd.DataFrame({"criterion": criterion, "p_value": p_values})
+    keys = {"criterion": criterion, "query": list(map(str, range(len(p_values)))), "metric": "weat"}
+    return pd.DataFrame({**keys, "model": "m", "debias": "none", "p_value": p_values})
 
 
 def test_adjusted_p_values_by_hand():

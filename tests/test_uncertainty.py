@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from conftest import Project, grid_config
 
 from biasgrid import BiasgridError, tables, uncertainty
@@ -54,8 +55,9 @@ def toy():
 
 
 def one_by_one(scores, samples, counts, **options):
-    """Ranks in each kind of samples, by calls of tables.rankings on tables of scores: (draw, kind) -> ranks."""
-    found = {}
+    """Ranks in each kind of samples: aggregates by calls of tables.rankings on tables of scores, moved so that their
+    mean is the observed one, and ranked by pandas: kind -> (units x draws)."""
+    values = {kind: {} for kind in uncertainty.RESAMPLED}
     for draw in range(samples.shape[1]):
         words = scores.assign(value=samples[:, draw])
         times = counts[:, draw]
@@ -64,8 +66,15 @@ def one_by_one(scores, samples, counts, **options):
             ("queries", scores.loc[scores.index.repeat(times)]),
             ("both", words.loc[words.index.repeat(times)]),
         ):
-            found[draw, kind] = tables.rankings(table, **options).set_index(UNIT)["rank"]
-    return found
+            values[kind][draw] = tables.rankings(table, **options).set_index(UNIT)["value"]
+    observed = tables.rankings(scores, **options).set_index(UNIT)["value"]
+    ranks = {}
+    for kind, by_draw in values.items():
+        # what is drawn not at all is not in the naive table
+        found = pd.DataFrame(by_draw).reindex(observed.index)
+        moved = found.sub(found.mean(axis=1) - observed, axis=0).round(12)
+        ranks[kind] = moved.groupby(level=["criterion", "metric"]).rank(method=options.get("ties", "average"))
+    return ranks
 
 
 @pytest.mark.parametrize("by", ["distance", "value"])
@@ -79,15 +88,83 @@ def test_ranks_of_samples_are_those_of_their_scores(toy, by, aggregation, ties):
     ranks = uncertainty.rank_samples(scores, samples, counts, **options)
     units = tables.rankings(scores, **options).set_index(UNIT).index
     assert ranks.shape == (3, len(units), 30)
-    expected = one_by_one(scores, samples, counts, **options)
-    for (draw, kind), table in expected.items():
-        ours = ranks[uncertainty.RESAMPLED.index(kind), :, draw]
-        # what is drawn not at all is not in the naive table
-        assert ours.tolist() == pytest.approx(table.reindex(units).tolist(), nan_ok=True), (draw, kind)
+    for kind, expected in one_by_one(scores, samples, counts, **options).items():
+        ours = ranks[uncertainty.RESAMPLED.index(kind)]
+        np.testing.assert_array_equal(ours, expected.loc[units].to_numpy(dtype=np.float32))
     assert np.isnan(ranks[0]).any()
     assert np.isnan(ranks[1]).any()
-    if ties == "average":
-        assert (ranks % 1 == 0.5).any()
+
+
+def test_models_with_the_same_samples_tie(toy):
+    """But for rounding, as a model and the same model at another length."""
+    scores, samples, counts = toy
+    rng = np.random.default_rng(1)
+    options = {"ranked": ["G", "H"], "neutral": NEUTRAL}
+    of = {m: scores.eval(f"model == '{m}' and debias == 'none'").to_numpy() for m in "ac"}
+    scores, samples = scores.copy(), samples.copy()
+    for values in (scores["value"].to_numpy(copy=True), samples):
+        noise = 1 + 1e-15 * rng.normal(size=values[of["a"]].shape)
+        values[of["c"]] = values[of["a"]] * noise
+        if values.ndim == 1:
+            scores["value"] = values
+        else:
+            samples = values
+    ranks = uncertainty.rank_samples(scores, samples, counts, **options)
+    units = tables.rankings(scores, **options).reset_index()
+    for _, part in units[units["debias"] == "none"].groupby(["criterion", "metric"]):
+        a, c = (part.index[part["model"] == m][0] for m in "ac")
+        np.testing.assert_array_equal(ranks[:, a], ranks[:, c])
+    assert (ranks % 1 == 0.5).any()
+
+
+def simulated(spreads, biases, worlds, queries=6, draws=300, seed=0):
+    """Scores of models, world by world a metric of its own, and their samples: a score is normal around a model's
+    bias, with its spread, and a sample normal around the score."""
+    rng = np.random.default_rng(seed)
+    shape = worlds, len(spreads), queries
+    spread = np.array(spreads)[:, None]
+    values = np.array(biases)[:, None] + spread * rng.normal(size=shape)
+    samples = values[..., None] + spread[..., None] * rng.normal(size=(*shape, draws))
+    keys = product(range(worlds), range(len(spreads)), range(queries))
+    rows = [("G", f"q{q}", f"{w:03}", f"m{m}", "none") for w, m, q in keys]
+    scores = pd.DataFrame(rows, columns=tables.SCORES[:5]).assign(value=values.ravel())
+    counts = np.ones((len(rows), draws), dtype=int)
+    options = {"ranked": ["G"], "neutral": dict.fromkeys(scores["metric"], 0.0)}
+    rankings = tables.rankings(scores, **options)
+    ranks = uncertainty.rank_samples(scores, samples.reshape(-1, draws), counts, **options)
+    of_criterion = (rankings["criterion"] == "G").to_numpy()
+    return rankings[of_criterion].reset_index(drop=True), ranks[:, of_criterion]
+
+
+def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
+    """Two models of one expected distance from neutral: m0 has no bias and scores that scatter, m1 a bias and scores
+    that hardly do. Absolute values of m0's samples are 1.4 times those of its scores, and m1 would come out as less
+    biased in nearly all samples."""
+    expected = math.sqrt(2 / math.pi)
+    rankings, ranks = simulated([1.0, 0.1], [0.0, expected], worlds=400)
+    order = uncertainty.order(rankings, ranks).query("resampled == 'words'")
+    share = order["share_of_resamples"].to_numpy()
+    assert share.mean() == pytest.approx(0.5, abs=0.05)
+    # where the truth is a tie, one order is decided in about 5 % of the worlds, and each way
+    assert np.mean(share < 0.025) < 0.06
+    assert np.mean(share > 0.975) < 0.06
+    # no share says the opposite of the ranks, but where they are as good as equal
+    first = rankings["rank"].to_numpy()[::2] == 1
+    assert (np.where(first, share, 1 - share) > 0.4).all()
+    assert ((share > 0.5) == first).mean() > 0.95
+    intervals = uncertainty.rank_intervals(rankings, ranks, 0.95).query("resampled == 'words'")
+    assert ((intervals["low"] == 1) & (intervals["high"] == 2)).mean() > 0.9
+
+
+def test_rank_intervals_hold_the_true_rank():
+    """Of each of five models: two with little bias and scores that scatter, three with more that do not."""
+    biases, spreads = [0.0, 0.2, 0.55, 0.62, 0.7], [0.7, 0.8, 0.2, 0.1, 0.1]
+    rankings, ranks = simulated(spreads, biases, worlds=400, seed=1)
+    distances = np.abs(np.random.default_rng(2).normal(biases, spreads, size=(100_000, 5))).mean(axis=0)
+    true = np.argsort(np.argsort(distances)) + 1
+    found = uncertainty.rank_intervals(rankings, ranks, 0.95).query("resampled == 'words'")
+    low, high = (found[end].to_numpy().reshape(400, 5) for end in ("low", "high"))
+    assert (((low <= true) & (true <= high)).mean(axis=0) > 0.9).all()
 
 
 def test_a_criterion_that_is_not_ranked_has_no_ranks(toy):
@@ -129,8 +206,8 @@ def test_intervals_and_order_of_ranks_by_hand():
         ("a", "c"),
         ("b", "c"),
     ]
-    assert of_words["probability"].tolist() == pytest.approx([1.5 / 3, 1, 1])
-    assert order.query("resampled == 'queries' and model_b == 'c'")["probability"].isna().all()
+    assert of_words["share_of_resamples"].tolist() == pytest.approx([1.5 / 3, 1, 1])
+    assert order.query("resampled == 'queries' and model_b == 'c'")["share_of_resamples"].isna().all()
 
 
 def test_an_interval_leaves_out_at_most_its_tails():
@@ -220,6 +297,7 @@ TESTED = {
     "bootstrap": {
         "draws": 50, "undefined": 2, "mean": 0.4, "standard_error": 0.1,
         "percentile": [0.2, 0.6], "bca": [None, None], "jackknife": [0.1, 0.9],
+        "reasons": {"bca": "all resamples lie on one side of the value"},
     },
     "influence": {"A": {"x": 0.1, "NA": -0.3}, "B": {"x": None, "z": 0.2}},
     "halves": {"targets": 0.2, "attributes": 0.5},
@@ -263,6 +341,7 @@ def test_inference_in_full(tmp_path):
     assert (one["percentile_low"], one["percentile_high"], one["undefined"]) == (0.2, 0.6, 2)
     assert (one["jackknife_low"], one["jackknife_high"]) == (0.1, 0.9)
     assert math.isnan(one["bca_low"])
+    assert one["interval_reason"] == "bca: all resamples lie on one side of the value"
     assert table.loc["three", "reason"] == "why not"
     for query in ("two", "three"):
         empty = table.loc[query].drop(["criterion", "metric", "model", "debias", "reason", "value"])
@@ -334,6 +413,9 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
             "alternative",
             "quantity",
             "reason",
+            "interval_reason",
+            "groups_reason",
+            "test_of",
             "set",
             "word",
             "resampled",
@@ -347,6 +429,15 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
     pd.testing.assert_frame_equal(scores[[*keys, "value", "p_value"]], inference[[*keys, "value", "p_value"]])
     assert scores["p_value"].notna().all()
     pd.testing.assert_series_equal(scores["p_adjusted"], inference["p_holm"], check_names=False)
+    # WEAT and its effect size are one test, and RNSB's is none of words
+    assert set(scores["metric"]) == {"weat", "weat_es", "rnd", "rnsb"}
+    one = inference.query("metric != 'weat_es'")
+    for _, family in one.groupby([one["criterion"], one["metric"] == "rnsb"]):
+        expected = scipy.stats.false_discovery_control(family["p_value"])
+        assert family["p_benjamini_hochberg"].tolist() == pytest.approx(expected.tolist())
+    adjusted = {metric: part["p_benjamini_hochberg"].tolist() for metric, part in inference.groupby("metric")}
+    assert adjusted["weat"] == adjusted["weat_es"]
+    assert min(adjusted["weat"]) < 1
     pd.testing.assert_series_equal(scores["ci_low"], inference["jackknife_low"], check_names=False)
     most = found["influence"].groupby(keys)["influence"].agg(lambda values: values.abs().max())
     assert most.tolist() == inference["influence"].abs().tolist()
@@ -355,22 +446,21 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
     ranks = np.load(study.results / "rank_samples.npy")
     assert ranks.shape == (3, len(rankings), 25)
     drawn = {criterion: uncertainty.drawn_queries(study, criterion, 25) for criterion in study.ranked}
-    for draw in (0, 7, 24):
-        values, times = {}, {}
-        for group in study.inference_groups.values():
-            cells = json.loads(study.inference_file(group[0]).read_text())["cells"]
-            names = [(cell, result["query"]) for cell in cells for result in cell["results"]]
-            for (cell, name), sample in zip(names, np.load(study.samples_file(group[0])), strict=True):
-                key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
-                values.setdefault(key, sample[draw])
-                times.setdefault(key, drawn[cell["criterion"]][cell["query"]][draw])
-        of_rows = [tuple(row) for row in scores[keys].to_numpy()]
-        words = scores.assign(value=[values[key] for key in of_rows])
-        repeated = scores.index.repeat([times[key] for key in of_rows])
-        for kind, table in enumerate((words, scores.loc[repeated], words.loc[repeated])):
-            expected = tables.rankings(table, **study.ranking).set_index(UNIT)["rank"]
-            expected = expected.reindex(rankings.set_index(UNIT).index)
-            assert ranks[kind, :, draw].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
+    values, times = {}, {}
+    for group in study.inference_groups.values():
+        cells = json.loads(study.inference_file(group[0]).read_text())["cells"]
+        names = [(cell, result["query"]) for cell in cells for result in cell["results"]]
+        for (cell, name), sample in zip(names, np.load(study.samples_file(group[0])), strict=True):
+            key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
+            values.setdefault(key, sample)
+            times.setdefault(key, drawn[cell["criterion"]][cell["query"]])
+    of_rows = [tuple(row) for row in scores[keys].to_numpy()]
+    naive = one_by_one(
+        scores, *(np.array([found[key] for key in of_rows]) for found in (values, times)), **study.ranking
+    )
+    for kind, expected in enumerate(naive.values()):
+        of_kind = expected.loc[rankings.set_index(UNIT).index].to_numpy(dtype=np.float32)
+        np.testing.assert_array_equal(ranks[kind], of_kind)
     of_words = found["rank_intervals"].query("resampled == 'words'")
     for ends in (("rank_low", "low"), ("rank_high", "high")):
         assert rankings[ends[0]].tolist() == of_words[ends[1]].tolist()
@@ -468,9 +558,10 @@ def edited_module(name):
         (edited_inference(bootstrap={"draws": 20}), {"study", "inference", *OF_INFERENCE}),
         (edited_inference(permutation={"draws": 20, "exact": 10}), {"study", "inference", *OF_INFERENCE}),
         (edited_module("uncertainty"), {"inference_table", "influence", *RANKED}),
+        (edited_module("families"), OF_INFERENCE - {"influence"}),
         (edited_module("inference/bootstrap"), {"inference", *OF_INFERENCE}),
     ],
-    ids=["interval", "adjust", "samples", "permutations", "uncertainty.py", "inference/"],
+    ids=["interval", "adjust", "samples", "permutations", "uncertainty.py", "families.py", "inference/"],
 )
 def test_what_an_edit_of_inference_reruns(inferred, edit, rules):
     edit(inferred)

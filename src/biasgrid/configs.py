@@ -63,10 +63,12 @@ def check_expansion(record: Any) -> None:
     while waiting:
         part, left = waiting.pop()
         if left:
-            sizes[id(part)] = 1 + sum(sizes.get(id(inner), 1) for inner in _within(part))
+            sizes[id(part)] = 1 + sum(
+                sizes[id(inner)] if _shared(inner) else _length(inner) for inner in _within(part)
+            )
         elif id(part) not in sizes:
             inner = _within(part)
-            once += 1 if inner else _length(part)
+            once += _length(part) + sum(_length(part) for part in inner if not _shared(part))
             sizes[id(part)] = _length(part)  # if it holds itself, that is json's to refuse
             if inner:
                 waiting.append((part, True))

@@ -38,6 +38,7 @@ def scores(
     inferences: Iterable[Path] = (),
     interval: str = "jackknife",
     adjust: str = "holm",
+    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
 ) -> pd.DataFrame:
     """One row a criterion, (sub-)query, metric, model and debias.
 
@@ -45,7 +46,8 @@ def scores(
     has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
     (`interval`: "jackknife", "percentile" or "bca") are those of the cell's file among `inferences`, empty where
     there is none; so is p_groups, of the test against random groups. p_adjusted and p_groups_adjusted: the p-value
-    beside all others of its criterion and its kind, see `adjusted`. Raises BiasgridError for a file that is no cell.
+    beside all others of its criterion and its kind, by the method `adjust`, see `adjusted`. Raises BiasgridError for
+    a file that is no cell.
     """
     inferred = {(key, query): result for key, query, result in results(inferences)}
     rows: dict[tuple, dict] = {}
@@ -60,8 +62,8 @@ def scores(
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES).sort_values(SCORES[:5], ignore_index=True)
     table = table.astype(dict.fromkeys(["value", "p_value", "p_groups", "ci_low", "ci_high"], "float64"))
-    table["p_adjusted"] = adjusted(table, adjust)
-    table["p_groups_adjusted"] = adjusted(table, adjust, "p_groups")
+    table["p_adjusted"] = adjusted(table, adjust, tests=tests)
+    table["p_groups_adjusted"] = adjusted(table, adjust, "p_groups", tests)
     return table
 
 
@@ -127,16 +129,49 @@ def directions(cells: Iterable[Path]) -> pd.DataFrame:
     return table.sort_values(DIRECTIONS[:-1], ignore_index=True).astype({"angle": "float64"})
 
 
-def adjusted(table: pd.DataFrame, method: str, column: str = "p_value") -> pd.Series:
-    """p-values (of one column), each adjusted for the number of tests of its criterion; NaN is no test.
+def adjusted(
+    table: pd.DataFrame,
+    method: str,
+    column: str = "p_value",
+    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
+) -> pd.Series:
+    """p-values, each adjusted for the number of tests of its family.
 
-    "holm": the chance of any false discovery among a criterion's tests, whatever they share, is at most the level
-    that they are held against (Holm 1979). "benjamini-hochberg": the expected share of false ones among the
-    discoveries is (Benjamini & Hochberg 1995), of tests that are independent or positively dependent.
+    Parameters
+    ----------
+    table
+        A row per p-value, with the criterion, query, metric, model and debias method that it is of.
+    method
+        "holm": the chance of any false discovery among a family's tests, whatever they share, is at most the level
+        that they are held against (Holm 1979). "benjamini-hochberg": the expected share of false ones among the
+        discoveries is (Benjamini & Hochberg 1995), of tests that are independent or positively dependent.
+    column
+        The p-values' column; NaN is no test.
+    tests
+        Column -> (criterion, query, metric, model) -> (family, test), from `families.of_study`. A criterion's tests
+        of one family are adjusted together, and those of one name on the same query, model and debias method count
+        once: the largest of their p-values, which differ only where their draws do, is that of all. A key that is
+        missing stands for a test of words that is like no other metric's.
+
+    Returns
+    -------
+    pandas.Series
+        As long as the table, from 0 to 1. NaN where there is no test.
     """
     made = pd.Series(math.nan, index=table.index)
-    for _, p_values in table[column].dropna().groupby(table["criterion"]):
-        made[p_values.index] = ADJUSTMENTS[method](p_values.to_numpy())
+    known = table[table[column].notna()]
+    if known.empty:
+        return made
+    keys = known[["criterion", "query", "metric", "model"]].itertuples(index=False, name=None)
+    known_tests = (tests or {}).get(column, {})
+    families, names = zip(*(known_tests.get(key, ("words", key[2])) for key in keys), strict=True)
+    tested = known.assign(family=families, test=names).groupby(
+        ["criterion", "family", "query", "model", "debias", "test"]
+    )
+    once = tested[column].max()
+    for _, p_values in once.groupby(level=["criterion", "family"]):
+        once[p_values.index] = ADJUSTMENTS[method](p_values.to_numpy())
+    made[known.index] = once.to_numpy()[tested.ngroup()]
     return made
 
 
@@ -266,7 +301,7 @@ def make(study: Study, name: str) -> int:
     "rankings" writes the ranks of the bootstrap's samples, too, where there are any: other tables are made of them.
     """
     # imported late: they read tables with this module
-    from . import analogy, comparison, mitigation, quality, ratings, uncertainty
+    from . import analogy, comparison, families, mitigation, quality, ratings, uncertainty
 
     def table(of: str):
         return read(study.results / f"{of}.csv")
@@ -291,12 +326,16 @@ def make(study: Study, name: str) -> int:
     options = study.config["inference"]
     recipes = {
         "scores": lambda: scores(
-            map(study.cell_file, study.cells.values()), inferences(), options["interval"], options["adjust"]
+            map(study.cell_file, study.cells.values()),
+            inferences(),
+            options["interval"],
+            options["adjust"],
+            families.of_study(study),
         ),
         "aggregates": lambda: aggregates(table("scores"), study.ranked),
         "rankings": lambda: uncertainty.ranked(study, table("scores")),
         "correlations": lambda: uncertainty.correlated(study, table("rankings")),
-        "inference": lambda: uncertainty.inference(inferences(), study.ranges),
+        "inference": lambda: uncertainty.inference(inferences(), study.ranges, families.of_study(study)),
         "influence": lambda: uncertainty.influence(inferences()),
         "rank_intervals": lambda: uncertainty.rank_intervals(*of_ranks(), options["bootstrap"]["level"]),
         "order": lambda: uncertainty.order(*of_ranks()),
@@ -365,7 +404,7 @@ def read(path: Path | str) -> pd.DataFrame:
     ]
     # of directions, and of ranks
     numbers += ["angle"]
-    numbers += ["mean", "low", "high", "first", "probability"]
+    numbers += ["mean", "low", "high", "first", "share_of_resamples"]
     # of answers
     numbers += ["score"]
     counts = ["words_used", "words_lost", "cells", "cells_nan", "n", "total", "common_n"]

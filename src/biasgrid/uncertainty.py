@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from itertools import combinations_with_replacement
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from . import tables
+from .bounded import read_npy
 from .errors import BiasgridError
 from .files import write_bytes
 from .study import Study, cell_seed
@@ -37,21 +37,34 @@ INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robu
 GROUPS = {"draws": "groups_draws", "p_value": "p_groups", "p_low": "p_groups_low", "p_high": "p_groups_high"}
 GROUPS["reason"] = "groups_reason"
 INFERENCE += [*list(GROUPS.values())[:-1], "p_groups_holm", "p_groups_benjamini_hochberg", "groups_reason"]
-INFERENCE += ["p_isotropic_directions"]
-TEXT = [*CELL, "alternative", "method", "reason", "set", "word", "test_of", "groups_reason"]
+INFERENCE += ["p_isotropic_directions", "interval_reason"]
+TEXT = [
+    *CELL,
+    "alternative",
+    "method",
+    "reason",
+    "set",
+    "word",
+    "test_of",
+    "groups_reason",
+    "interval_reason",
+]
 COUNTS = ["partitions", "draws", "undefined", "groups_draws"]
 
 
 def inference(
-    inferences: Iterable[Path], ranges: Mapping[tuple[str, str], tuple[float, float]]
+    inferences: Iterable[Path],
+    ranges: Mapping[tuple[str, str], tuple[float, float]],
+    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
 ) -> pd.DataFrame:
     """A row of scores.csv in full: its permutation test and its test against random groups, each with both
-    adjustments for the number of tests of its criterion; its bootstrap; the word whose leaving out changes it most;
-    and how far half the words move it.
+    adjustments for the number of tests of its criterion; its bootstrap, and why an interval is missing; the word
+    whose leaving out changes it most; and how far half the words move it.
 
-    `ranges` are the intervals of values, by criterion and metric. robustness_targets and robustness_attributes are
-    halves_targets and halves_attributes in units of the range's length, which makes metrics comparable (Schroeder et
-    al., table 6); empty where it is infinite. Empty is whatever was not asked for or does not exist.
+    `tests` are those of `tables.adjusted`, `ranges` the intervals of values, by criterion and metric.
+    robustness_targets and robustness_attributes are halves_targets and halves_attributes in units of the range's
+    length, which makes metrics comparable (Schroeder et al., table 6); empty where it is infinite. Empty is whatever
+    was not asked for or does not exist.
     """
     rows: dict[tuple, dict] = {}
     for key, _, result in tables.results(inferences):
@@ -66,6 +79,7 @@ def inference(
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
         for name in INTERVALS:
             row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))
+        row["interval_reason"] = _reasons(bootstrap.get("reasons", {}))
         known = [(*names, change) for *names, change in _influences(result) if change is not None]
         most = max(known, key=lambda found: abs(found[2]), default=(None, None, None))
         row["set"], row["word"], row["influence"] = most
@@ -81,10 +95,9 @@ def inference(
     made = made.astype(dict.fromkeys(numbers, "float64"))
     for name in COUNTS:
         made[name] = pd.Series([_count(value) for value in made[name]], dtype=object)
-    made["p_holm"] = tables.adjusted(made, "holm")
-    made["p_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg")
-    made["p_groups_holm"] = tables.adjusted(made, "holm", "p_groups")
-    made["p_groups_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg", "p_groups")
+    for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
+        made[f"p_{name}"] = tables.adjusted(made, method, tests=tests)
+        made[f"p_groups_{name}"] = tables.adjusted(made, method, "p_groups", tests)
     return made
 
 
@@ -104,6 +117,15 @@ def _influences(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
     for name, words in result.get("influence", {}).items():
         for word, change in words.items():
             yield name, word, change
+
+
+def _reasons(reasons: Mapping[str, str]) -> str | None:
+    """Why intervals are missing, in one text: those that lack for one reason stand before it."""
+    kinds: dict[str, list[str]] = {}
+    for name in INTERVALS:
+        if name in reasons:
+            kinds.setdefault(reasons[name], []).append(name)
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in kinds.items()) or None
 
 
 def _count(value: float | None) -> int | float | None:
@@ -154,10 +176,10 @@ def read_ranks(study: Study, rankings: pd.DataFrame) -> np.ndarray:
 
 def _loaded(path: Path, shape: tuple[int, ...], made_by: str) -> np.ndarray:
     try:
-        values = np.load(path)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        values = read_npy(path)
+    except (OSError, BiasgridError) as error:
         raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+    if values.dtype.kind != "f":
         raise BiasgridError(f"{path}: no bootstrap samples; make it again: {made_by}")
     if values.shape != shape:
         raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {made_by}")
@@ -217,6 +239,11 @@ def rank_samples(
     """The ranks of `tables.rankings` in each sample: float32 (RESAMPLED, rows of the rankings, draws), NaN where a
     model has none.
 
+    The samples of a model's aggregate are moved by one number, so that their mean is the aggregate of the scores as
+    they are (bootstrap bias correction, Efron & Tibshirani 1993, section 10.6). Without it the least biased models
+    lose: where a score is near the neutral value, samples lie on both sides of it, and their absolute values are
+    larger than the score's. benchmarks/ranks.py measures what that does to intervals and shares.
+
     samples  the value of each row of the scores with each draw of words (rows, draws)
     counts   how often the row's query is in each draw of queries (rows, draws)
     """
@@ -227,15 +254,21 @@ def rank_samples(
     observed, once = scores["value"].to_numpy()[:, None], np.ones((len(scores), 1), dtype=np.int32)
     kinds = [(samples, once), (observed, counts), (samples, counts)]
     values = np.empty((len(kinds), len(units), samples.shape[1]))
+    aggregates = np.empty((len(units), 1))
     by_metric: dict[tuple[str, str], list[int]] = {}
     for row, ((criterion, metric, *_), places) in enumerate(units):
         by_metric.setdefault((criterion, metric), []).append(row)
         zero = neutral[metric] if by == "distance" else 0.0
         for kind, (cells, times) in enumerate(kinds):
             values[kind, row] = _aggregated(cells[places] - zero, times[places], aggregation)
+        aggregates[row] = _aggregated(observed[places] - zero, once[places], aggregation)
     if by == "distance":
         np.abs(values, out=values)
-    values = _rounded(values)
+        np.abs(aggregates, out=aggregates)
+    with np.errstate(invalid="ignore"):  # of a model without a value in any sample
+        means = np.nansum(values, axis=2) / np.count_nonzero(~np.isnan(values), axis=2)
+    # each rounded by itself: of their difference, as many digits may be noise
+    values = _rounded(values) + (_rounded(aggregates) - _rounded(means)[..., None])
     ranks = np.empty(values.shape, dtype=np.float32)
     for rows in by_metric.values():
         # what has no value comes last, and leaves the others' ranks alone
@@ -307,7 +340,7 @@ def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
         "debias_a",
         "model_b",
         "debias_b",
-        "probability",
+        "share_of_resamples",
     ]
     rows = []
     for (criterion, metric), part in rankings.groupby(["criterion", "metric"]):

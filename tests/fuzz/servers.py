@@ -27,8 +27,20 @@ FAST = Limits(
 BODY = random.Random(1).randbytes(3000)
 SHA256 = hashlib.sha256(BODY).hexdigest()
 OPTIONS = {"progress": False, "limits": FAST}
-ODD = ["", *"-1 -5 +3 0 3000 2999 3001 3_000 ² 0x10 1e3".split(), "9" * 18, "9" * 19, "9" * 5000]
-LOCATIONS = ["", *"/ /x // http://[::1/ http://[ http://:0 ftp://x/ file:///etc/passwd %zz".split()]
+ODD = ["", "-1", "-5", "+3", "0", "3000", "2999", "3001", "3_000", "²", "0x10", "1e3"]
+ODD += ["9" * 18, "9" * 19, "9" * 5000]
+LOCATIONS = [
+    "",
+    "/",
+    "/x",
+    "//",
+    "http://[::1/",
+    "http://[",
+    "http://:0",
+    "ftp://x/",
+    "file:///etc/passwd",
+    "%zz",
+]
 LOCATIONS += ["http://127.0.0.1:1/", "http://127.0.0.1:99999/", "http://a\x00b/", "http://\xff/", "\x00"]
 LOCATIONS += [f"http://{'a' * 300}/"]
 STATUS = [b"200 OK", b"200", b"206 Partial Content", b"416 No", b"301 Moved", b"302 \xff\x1b[2J"]

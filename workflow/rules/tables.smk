@@ -6,7 +6,7 @@ rule scores:
     input:
         cells=[str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
         inferences=[str(STUDY.inference_file(group[0])) for group in STUDY.inference_groups.values()],
-        code=source("tables.py"),
+        code=[source("tables.py")] + [source("families.py")] * bool(STUDY.inferences),
     output:
         f"{RESULTS}/scores.csv",
     log:
@@ -67,7 +67,7 @@ rule correlations:
 rule inference_table:
     input:
         inferences=rules.scores.input.inferences,
-        code=[source("uncertainty.py"), source("tables.py")],
+        code=[source(f"{name}.py") for name in ("uncertainty", "families", "tables")],
     output:
         f"{RESULTS}/inference.csv",
     log:

@@ -302,7 +302,7 @@ def _said(metric: Metric, result: Mapping[str, Any], part: str, interval: str, l
         return [f"{name}: {line}" if i == 0 else line for i, line in enumerate(_p_text(record, part))]
     low, high = record[interval]
     if low is None:
-        return [f"{name}: no interval", "too many samples have no value, or all lie on one side of the score"]
+        return [f"{name}: no interval", record["reasons"][interval]]
     samples = f"{record['draws']:,} bootstrap samples"
     return [f"{name}: {level * 100:g} % interval {_number(low)} to {_number(high)}", samples]
 

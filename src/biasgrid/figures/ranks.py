@@ -72,7 +72,7 @@ def rank_intervals(
     bars = {
         metric: cliques(
             [unit for unit, rank in rows[metric] if not np.isnan(rank)],
-            _probabilities(order[order["metric"] == metric]),
+            _shares(order[order["metric"] == metric]),
             tail,
         )
         for metric in metrics
@@ -102,8 +102,8 @@ def rank_intervals(
         legend += [("joins models whose order is undecided", Line2D([], [], **UNDECIDED))]
     title = "How sure the ranks are" + (f": {criterion}" if criterion != OVERALL else "")
     note = (
-        f"Ranks of the models in bootstrap samples, 1 = least biased. Undecided: neither of two models is the less "
-        f"biased one in more than {(1 - tail) * 100:g} % of the samples of {drawn}."
+        f"Ranks of the models in bootstrap resamples, 1 = least biased. Undecided: neither of two models is the less "
+        f"biased one in more than {(1 - tail) * 100:g} % of the resamples of {drawn}."
     )
     figure, top = _page(title, note, legend, *extent(columns))
     for i, metric in enumerate(metrics):
@@ -127,19 +127,20 @@ def rank_intervals(
 def order(
     order: pd.DataFrame, labels: Mapping[str, str], criterion: str = OVERALL, level: float = 0.95
 ) -> Figure:
-    """How probable it is that the row's model is less biased than the column's, a heatmap a metric, from order.csv.
+    """How often the row's model is less biased than the column's in bootstrap resamples: a heatmap per metric, from
+    order.csv.
 
-    The numbers are percentages of bootstrap samples, bold where the order is decided (see `rank_intervals`). Models
+    The numbers are percentages of resamples, bold where the order is decided (see `rank_intervals`). Models
     have one order in all panels, by how often they are the less biased over all metrics.
     Raises BiasgridError where the table has no rows of the criterion.
     """
     table, drawn = _sampled(_rows(order, "order", criterion))
     metrics = sorted(table["metric"].unique())
-    matrices = {metric: _probabilities(table[table["metric"] == metric]) for metric in metrics}
+    matrices = {metric: _shares(table[table["metric"] == metric]) for metric in metrics}
     sums: dict[Unit, list[float]] = {}
     for found in matrices.values():
-        for (unit, _), probability in found.items():
-            sums.setdefault(unit, []).append(probability)
+        for (unit, _), share in found.items():
+            sums.setdefault(unit, []).append(share)
     means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
     units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
     names = [_wrapped(_unit_label(unit, labels), 34) for unit in units]
@@ -154,7 +155,7 @@ def order(
     columns = _best_columns(len(metrics), extent)
     title = "How sure the order of the models is" + (f": {criterion}" if criterion != OVERALL else "")
     note = (
-        f"Percentage of bootstrap samples of {drawn} in which the row's model is less biased than the column's; a "
+        f"Percentage of bootstrap resamples of {drawn} in which the row's model is less biased than the column's; a "
         f"tie counts half. Bold: the order is decided (more than {(1 - tail) * 100:g} %, or less than "
         f"{tail * 100:g} %)."
     )
@@ -192,13 +193,13 @@ def order(
 
 
 def cliques(
-    units: Sequence[Unit], probabilities: Mapping[tuple[Unit, Unit], float], tail: float
+    units: Sequence[Unit], shares: Mapping[tuple[Unit, Unit], float], tail: float
 ) -> list[list[Unit]]:
-    """The longest runs of two units and more of which all pairs are undecided: their probability lies between `tail`
-    and 1 - `tail`."""
+    """The longest runs of two units and more of which all pairs are undecided: their share of resamples lies between
+    `tail` and 1 - `tail`."""
 
     def undecided(a: Unit, b: Unit) -> bool:
-        return tail <= probabilities.get((a, b), np.nan) <= 1 - tail
+        return tail <= shares.get((a, b), np.nan) <= 1 - tail
 
     found: list[list[Unit]] = []
     end = 0
@@ -225,19 +226,19 @@ def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
 
 
 def _sampled(order: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The pairs' probabilities over what was drawn again, and what that is: both, where there is that."""
+    """The pairs' shares over what was drawn again, and what that is: both, where there is that."""
     there = set(order["resampled"])
     chosen = next((name for name in DRAWN if name in there), "words")
     return order[order["resampled"] == chosen], DRAWN[chosen]
 
 
-def _probabilities(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
+def _shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
     """That the first is less biased than the second, of pairs of units in both directions."""
     found = {}
     for row in order.itertuples():
         a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
-        found[a, b] = row.probability
-        found.setdefault((b, a), 1 - row.probability)
+        found[a, b] = row.share_of_resamples
+        found.setdefault((b, a), 1 - row.share_of_resamples)
     return found
 
 

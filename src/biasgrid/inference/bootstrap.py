@@ -19,6 +19,10 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 # more undefined samples than this share, and the rest say nothing about the value
 MOST_UNDEFINED = 0.05
+# a shorter interval, relative to the value or to 1, is rounding
+ROUNDING = 100 * np.finfo(float).eps
+KINDS = ("percentile", "bca", "jackknife")
+UNMOVED = "leaving out any one word does not change the value"
 
 
 def drawn_counts(
@@ -69,39 +73,65 @@ def digest(words: Sequence[str]) -> int:
 def intervals(
     samples: np.ndarray, observed: float, without: Sequence[np.ndarray], level: float
 ) -> dict[str, Any]:
-    """The bootstrap of a value: draws, undefined, mean, standard_error, percentile, bca and jackknife.
+    """The bootstrap of a value: draws, undefined, mean, standard_error, percentile, bca, jackknife and reasons.
 
     samples    the value of each bootstrap sample; NaN where undefined
     observed   the value of the words as they are
     without    the value without each word in turn, one array a set (pairs: one for both sets)
     level      share of the distribution that an interval holds
 
-    The last three are [low, high], [NaN, NaN] where there is none: more than 5 % of the samples are undefined; for
-    `bca` where no sample, or all, lie on one side of the value; for `bca` and `jackknife` where a word cannot be
-    left out. Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9
-    to 14.15, for several sets with the acceleration that scipy.stats.bootstrap takes, whose intervals of the same
-    samples both are. Jackknife: the value and, to both sides, so many standard errors (equation 11.5, summed over
-    the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no samples.
+    The intervals are [low, high], [NaN, NaN] where there is none, and `reasons` says why, interval -> sentence: more
+    than 5 % of the samples are undefined; for `bca` where no sample, or all, lie on one side of the value; for `bca`
+    and `jackknife` where a word cannot be left out; and where the interval has no length, as words that do not move
+    the value do not say how sure it is. Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and
+    accelerated: equations 14.9 to 14.15, for several sets with the acceleration that scipy.stats.bootstrap takes,
+    whose intervals of the same samples both are. Jackknife: the value and, to both sides, so many standard errors
+    (equation 11.5, summed over the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no
+    samples.
     """
     tail = (1 - level) / 2
     defined = samples[np.isfinite(samples)]
-    none = [math.nan, math.nan]
     record = {"draws": len(samples), "undefined": len(samples) - len(defined)}
     if not math.isfinite(observed) or record["undefined"] > MOST_UNDEFINED * len(samples):
-        unknown = {"mean": math.nan, "standard_error": math.nan, "percentile": none, "bca": none}
-        return record | unknown | {"jackknife": none}
+        why = f"{record['undefined']} of {len(samples)} resamples have no value"
+        record |= {"mean": math.nan, "standard_error": math.nan}
+        return (
+            record | {name: [math.nan, math.nan] for name in KINDS} | {"reasons": dict.fromkeys(KINDS, why)}
+        )
     below = ((defined < observed).mean() + (defined <= observed).mean()) / 2
     z0, a = ndtri(below), _acceleration(without)
     z = z0 + ndtri([tail, 1 - tail])
     with np.errstate(invalid="ignore"):  # of an infinite z0
         shares = ndtr(z0 + z / (1 - a * z))
+    found = {
+        "percentile": np.quantile(defined, [tail, 1 - tail]).tolist(),
+        "bca": np.quantile(defined, shares).tolist() if np.isfinite(shares).all() else [math.nan, math.nan],
+        "jackknife": _jackknife(observed, without, tail),
+    }
+    reasons = {}
+    for name, (low, high) in found.items():
+        if math.isnan(low):
+            reasons[name] = _why_none(without) or "all resamples lie on one side of the value"
+        elif high - low <= ROUNDING * max(abs(observed), 1.0):
+            reasons[name] = (
+                UNMOVED if name == "jackknife" else f"{level * 100:g} % of the resamples have one value"
+            )
+            found[name] = [math.nan, math.nan]
     return record | {
         "mean": float(defined.mean()),
         "standard_error": float(defined.std(ddof=1)) if len(defined) > 1 else math.nan,
-        "percentile": np.quantile(defined, [tail, 1 - tail]).tolist(),
-        "bca": np.quantile(defined, shares).tolist() if np.isfinite(shares).all() else none,
-        "jackknife": _jackknife(observed, without, tail),
+        **found,
+        "reasons": reasons,
     }
+
+
+def _why_none(without: Sequence[np.ndarray]) -> str:
+    """Why words cannot be left out one by one; "" where they can."""
+    if any(len(values) == 1 for values in without):
+        return "a set has one word, which cannot be left out"
+    if not all(np.isfinite(values).all() for values in without):
+        return "the metric has no value without one of the words"
+    return ""
 
 
 def _jackknife(observed: float, without: Sequence[np.ndarray], tail: float) -> list[float]:

@@ -215,6 +215,8 @@ def _drawn(
         if not (np.isfinite(own).all() and own.any(axis=1).all()):
             return "a word of the groups has no direction: its vector is zero"
         cosines.append(float(_mean_cosines(own)))
+        if len(rows) > NEAREST:
+            return f"a group has more than {NEAREST} words, and so many neighbours of a word are not known"
         rng = np.random.default_rng([seed, digest(keys)])
         found = _coherent(
             pool, vectors, bands_of(rows, pool.banded), cosines[-1], free, math.ceil(SPARE * draws), rng
@@ -279,12 +281,13 @@ def _coherent(
         tightest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
         near = _mean_cosines(vectors[tightest]) >= cosine - NEAR / 2
         seeds = seeds[near & (tightest >= 0).all(axis=1)]
-    if len(seeds) < FEWEST_SEEDS or not np.isin(members, of_seeds[seeds]).all():
+    if len(seeds) < FEWEST_SEEDS:
         return None
-    # each word of the group is the seed as often as any other
-    wanted = rng.choice(members, size=draws, p=counts / size)
+    # each word of the group is the seed as often as any other, of a band that has so coherent ones
+    there = np.isin(members, of_seeds[seeds])
+    wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
     chosen = np.empty(draws, dtype=np.int64)
-    for band in members:
+    for band in members[there]:
         chosen[wanted == band] = rng.choice(seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band))
     if size == 1:
         return pool.seeds[chosen][:, None]

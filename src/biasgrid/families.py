@@ -1,0 +1,153 @@
+"""Which tests are adjusted together, and which of them are one: tests that give the same p-value on any data.
+
+WEAT's statistic and its effect size are two metrics and one permutation test. A family that counts it twice asks more
+of every other p-value of the criterion than it needs to. Which tests are equal is not written down anywhere: metrics,
+under their parameters, are tried on random vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from . import metrics
+from .inference import BIAS, Sampled, exchange_test
+from .inference.permutation import _share
+from .inference.random_groups import _values as values_of_groups
+from .metrics.registry import Metric
+from .query import Query
+from .study import Study
+from .words import FoundSet, WordOptions
+
+# of each kind of test: the part of `inference` that asks for it
+COLUMNS = {"p_value": "permutation", "p_groups": "random_groups"}
+# random data that tests are compared on, partitions or groups of each, and words of the sets of one and another:
+# sets of unlike sizes, as tests may be equal for sets of one size only
+TRIALS, DRAWS = 3, 64
+SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
+DIMENSIONS = 6
+
+
+def of_study(study: Study) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
+    """The family and the test of each of a study's p-values, as `tables.adjusted` takes them.
+
+    Returns
+    -------
+    dict
+        Column of scores.csv -> (criterion, (sub-)query, metric, model) -> (family, test). Tests of one query and
+        model (and debias method) that have one name give the same p-value whatever the vectors. Columns are those
+        that the study asks for: "p_value", of permutation tests, of which those of labels (`Metric.test_of`) are a
+        family of their own; "p_groups", of tests of random groups, which are all about words.
+    """
+    tests: dict[str, dict] = {}
+    for inference in study.inferences.values():
+        cell, spec = inference.cell, json.loads(inference.spec)
+        metric, params = study.metric(cell.criterion, cell.metric), json.dumps(spec["params"], sort_keys=True)
+        normalize = bool(spec["words"].get("normalize"))
+        for query in study.queries[cell.query].subqueries(metric.template):
+            for column, part in COLUMNS.items():
+                if (options := spec["inference"].get(part)) is not None:
+                    family = metric.test_of if column == "p_value" else "words"
+                    alternative = options.get("alternative", BIAS)
+                    name = signature(metric.name, params, query.template, normalize, alternative, column)
+                    key = cell.criterion, query.name, cell.metric, cell.model
+                    tests.setdefault(column, {})[key] = family, name
+    return tests
+
+
+@lru_cache(maxsize=1024)
+def signature(
+    name: str,
+    params: str = "{}",
+    template: tuple[int, int] = (2, 2),
+    normalize: bool = False,
+    alternative: str = BIAS,
+    column: str = "p_value",
+) -> str:
+    """A name that tests have in common which give the same p-value for all words and vectors that were tried.
+
+    Parameters
+    ----------
+    name, params
+        Metric and its parameters, as JSON.
+    template
+        How many target and attribute sets the query has.
+    normalize
+        Whether words are looked up at unit length, which makes some metrics one.
+    alternative, column
+        Of the test; see `of_study`.
+
+    Returns
+    -------
+    str
+        A digest of the p-values of random data, of every partition (or drawn groups) in turn as the observed one.
+        Metrics that look at the model around the words, and those without a value for random vectors, are named by
+        themselves.
+    """
+    params = json.loads(params)
+    metric = metrics.metric(name).under(params)
+    itself = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
+    if metric.of_model:
+        return itself
+    whole = hashlib.sha256()
+    values_of = _of_partitions if column == "p_value" else _of_groups
+    for trial in range(TRIALS):
+        with np.errstate(all="ignore"):
+            values = values_of(metric, params, template, normalize, alternative, trial)
+        if values is None or not np.isfinite(values).all():
+            return itself
+        side = metric.bias if alternative == BIAS else alternative
+        whole.update(np.array([_share(values, value, side, drawn=False)[0] for value in values]).tobytes())
+    # which words are exchanged, or drawn, is part of the test
+    return f"{metric.exchanged if column == 'p_value' else metric.regrouped} {whole.hexdigest()[:16]}"
+
+
+def _of_partitions(
+    metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
+) -> np.ndarray | None:
+    """The metric's value for each partition of random words; None where it has no test."""
+    sizes = [
+        [PAIRS] * template[0] if metric.paired else _sizes(template[0], trial),
+        _sizes(template[1], trial),
+    ]
+    sides = _random_sets(sizes, normalize, trial)
+    query = Query.of(*([s.words for s in side] for side in sides))
+    sampled = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
+    tested = exchange_test(sampled, alternative=alternative, draws=DRAWS, exact=DRAWS)
+    return None if isinstance(tested, str) else tested.null_distribution
+
+
+def _of_groups(
+    metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
+) -> np.ndarray:
+    """The metric's value for groups that are drawn anew, each from random words of its own."""
+    drawn, other = (0, 1) if metric.regrouped == "targets" else (1, 0)
+    groups = [PAIRS] * template[drawn] if metric.paired else _sizes(template[drawn], trial)
+    (pool,), words = _random_sets([[POOL * len(groups)], _sizes(template[other], trial)], normalize, trial)
+    rng = np.random.default_rng(trial)
+    places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
+    return values_of_groups(metric, pool, places, words, params, None)
+
+
+def _random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:
+    """Sets of so many words on either side, with random vectors of unlike lengths."""
+    rng = np.random.default_rng([trial, *sizes[0], *sizes[1]])
+    sides = []
+    for side, of_side in enumerate(sizes):
+        sides.append([])
+        for i, size in enumerate(of_side):
+            words = tuple(f"{side} {i} {word}" for word in range(size))
+            vectors = 0.5 + rng.normal(size=(size, DIMENSIONS))
+            vectors *= np.exp(rng.normal(size=(size, 1)) / 2)
+            if normalize:
+                vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            sides[-1].append(FoundSet(f"{side} {i}", words, words, np.arange(size), vectors, {}, ()))
+    return sides
+
+
+def _sizes(sets: int, trial: int) -> list[int]:
+    return [SIZES[(trial + i) % len(SIZES)] for i in range(sets)]
