@@ -19,7 +19,7 @@ threadpool_limits(1)
 SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
 sys.path.insert(0, str(SOURCES.parent))
 
-from biasgrid import metrics
+from biasgrid import metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory, make
 
@@ -76,7 +76,7 @@ def trained_and_measured(wildcards, log):
 
 def summarised(log):
     """The command in a process of its own: matplotlib's settings belong to a process."""
-    environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
+    environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)}
     called = [sys.executable, "-m", "biasgrid", "factory", "--config", CONFIG]
     done = subprocess.run(called, env=environment, capture_output=True, encoding="utf-8")
     Path(log).write_text(done.stderr, encoding="utf-8")

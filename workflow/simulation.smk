@@ -14,7 +14,7 @@ from snakemake.exceptions import WorkflowError
 SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
 sys.path.insert(0, str(SOURCES.parent))
 
-from biasgrid import metrics
+from biasgrid import metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.simulation import Simulation
 
@@ -48,7 +48,7 @@ CODE += sorted(map(os.path.relpath, (SOURCES / "inference").glob("*.py")))
 
 def simulate(log, *arguments):
     """The command in a process of its own: cells side by side, and matplotlib's settings belong to a process."""
-    environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
+    environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)}
     called = [sys.executable, "-m", "biasgrid", "simulate", "--config", CONFIG, *arguments]
     done = subprocess.run(called, env=environment, capture_output=True, encoding="utf-8")
     Path(log).write_text(done.stderr, encoding="utf-8")

@@ -13,15 +13,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import yaml
 from threadpoolctl import threadpool_limits
 
 from .errors import BiasgridError
+from .processes import end_with_starter
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
     warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
+    end_with_starter()
     parsed = _parser().parse_args(arguments)
     try:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed
@@ -29,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
             record = parsed.run(parsed)
         from .measure import dumps
 
-        sys.stdout.reconfigure(encoding="utf-8")
+        # the byte of a path that is no UTF-8 becomes JSON's \udcxx
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         print(dumps(record, indent=1))
     except BiasgridError as error:
         print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
@@ -275,10 +277,11 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
         if other is chosen or not study.cell_file(other.cell).is_file():
             write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
             compute_cell(study, other.cell)
-    infer_cells(study, group)
-    output = study.inference_file(chosen)
-    cells = json.loads(output.read_text(encoding="utf-8"))["cells"]
-    return {"inference": str(output), "results": cells[group.index(chosen)]["results"]}
+    records = infer_cells(study, group)
+    return {
+        "inference": str(study.inference_file(chosen)),
+        "results": records[group.index(chosen)]["results"],
+    }
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
@@ -372,6 +375,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str):
+        message = " ".join(message.split())
+        message = message if len(message) <= 1000 else f"{message[:1000]} ..."
         print(f"{self.prog}: {message} ({self.prog} --help lists what is allowed)", file=sys.stderr)
         raise SystemExit(2)
 
@@ -553,14 +558,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def _study(path: Path):
     """The study of a config file, or of standard input (-)."""
+    from .configs import parse_json
     from .study import Study
 
     if str(path) == "-":
         sys.stdin.reconfigure(encoding="utf-8")
         try:
-            return Study.of(json.load(sys.stdin), "standard input")
+            config = parse_json(sys.stdin.read())
         except ValueError as error:
             raise BiasgridError(f"standard input: not JSON: {error}") from None
+        return Study.of(config, "standard input")
     return Study.read(path)
 
 
@@ -588,12 +595,15 @@ def _options(given: list[str], flag: str = "--param") -> dict[str, Any]:
 
 
 def _value(where: str, text: str) -> Any:
+    from .configs import parse_json, parse_yaml
+
     # JSON first: YAML takes 1e-4 for a word
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         pass
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise BiasgridError(f"{where}: {text!r} is neither JSON nor YAML") from None
+        return parse_yaml(text)
+    except ValueError as error:
+        text = text if len(text) <= 80 else f"{text[:80]} ..."
+        raise BiasgridError(f"{where}: {text!r} is neither JSON nor YAML: {error}") from None

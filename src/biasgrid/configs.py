@@ -10,37 +10,111 @@ import yaml
 
 from .errors import BiasgridError
 
+# Values and characters that the aliases (*name) of one document may stand for. A config is checked value by value:
+# this many take seconds, and each further level of aliases ten times as long.
+MOST_EXPANDED = 1_000_000
+
 
 def read_yaml(path: Path | str) -> Any:
     """The content of a YAML file. Raises BiasgridError naming file and line."""
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        return parse_yaml(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BiasgridError(f"{path}: not a YAML file: {' '.join(str(error).split())}") from None
+    except ValueError as error:
+        raise BiasgridError(f"{path}: not a YAML file: {error}") from None
+
+
+def parse_yaml(text: str) -> Any:
+    """The content of a YAML document. Raises ValueError with one line."""
+    try:
+        return yaml.load(text, _Loader)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    # what PyYAML raises for values that are not of the type that their tag says
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split()) or "a value is not what its tag says") from None
 
 
 def read_json(path: Path | str) -> Any:
     """The content of a JSON file. Raises BiasgridError naming the file."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_object)
+        return parse_json(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BiasgridError(f"{path}: not a JSON file: {error}") from None
 
 
+def parse_json(text: str) -> Any:
+    """The content of a JSON document. Raises ValueError with one line."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def check_expansion(record: Any) -> None:
+    """Raises ValueError for a value whose parts stand at several places each (YAML's aliases), if that makes it more
+    than `MOST_EXPANDED` values and characters longer."""
+    sizes: dict[int, int] = {}  # of a part and all that is in it, written out
+    once = 0  # the same, each part counted once
+    waiting = [(record, False)]
+    while waiting:
+        part, left = waiting.pop()
+        if left:
+            sizes[id(part)] = 1 + sum(
+                sizes[id(inner)] if _shared(inner) else _length(inner) for inner in _within(part)
+            )
+        elif id(part) not in sizes:
+            inner = _within(part)
+            once += _length(part) + sum(_length(part) for part in inner if not _shared(part))
+            sizes[id(part)] = _length(part)  # if it holds itself, that is json's to refuse
+            if inner:
+                waiting.append((part, True))
+                waiting += [(part, False) for part in inner if _shared(part)]
+    if sizes[id(record)] - once > MOST_EXPANDED:
+        raise ValueError(
+            f"its aliases (*name) stand for more than {MOST_EXPANDED:,} values and characters, the most allowed"
+        )
+
+
+def _within(part: Any) -> list[Any]:
+    """The parts of a part, keys included; none of text, numbers and the like."""
+    if isinstance(part, yaml.MappingNode):
+        return [inner for pair in part.value for inner in pair]
+    if isinstance(part, yaml.SequenceNode):
+        return part.value
+    if isinstance(part, dict):
+        return [inner for pair in part.items() for inner in pair]
+    return part if isinstance(part, (list, tuple)) else []
+
+
+def _length(part: Any) -> int:
+    text = part.value if isinstance(part, yaml.ScalarNode) else part
+    return 1 + (len(text) if isinstance(text, str) else 0)
+
+
+def _shared(part: Any) -> bool:
+    """Whether it may stand at several places by an alias; Python itself keeps one object for equal short texts."""
+    return isinstance(part, (yaml.Node, dict, list, tuple)) or (isinstance(part, str) and len(part) > 100)
+
+
 class _Loader(yaml.SafeLoader):
+    def construct_document(self, node):
+        # before it is made: a merge (<<) copies what it names
+        check_expansion(node)
+        return super().construct_document(node)
+
     def construct_mapping(self, node, deep=False):
         seen = set()
         for key, _ in node.value:
             # << is YAML's merge key
-            if key.value in seen and key.value != "<<":
+            if isinstance(key, yaml.ScalarNode) and key.value in seen and key.value != "<<":
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key {key.value!r} stands twice", key.start_mark
                 )
-            seen.add(key.value if isinstance(key.value, str) else None)
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
         return super().construct_mapping(node, deep)
 
 

@@ -1,22 +1,231 @@
-"""Writing files so that a killed process leaves the old one or the new one, never half of it."""
+"""Writing files: readers, other writers and a kill meet the old file or the new one, never half of one.
 
+A file is written beside its place, under a name that no other writer has, and moved there when it is whole. A
+writer holds a lock (flock) on what it writes; what lies there without one was left by a process that was killed, and
+goes with the next writer of that file. What is no regular file (/dev/null, a pipe) is never replaced by one.
+"""
+
+import errno
+import fcntl
+import hashlib
 import os
+import platform
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
+from .errors import BiasgridError
 
-def aside(path: Path) -> Path:
-    """Where a file is written before it is moved in. One name a file: what a killed run left is written over."""
-    return path.with_name(f".{path.name}.partial")
+LONGEST = 150  # bytes of a file's name that the name beside it repeats; file systems end at 255
+# Some file systems of clusters have locks on each machine alone: what is swept up was this machine's.
+MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF, errno.EIO}
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFBLK: "a disk",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFIFO: "a pipe",
+}
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Write UTF-8 text beside `path` and move it in."""
+    """Write UTF-8 text to `path`, as `writing` does."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Write bytes beside `path` and move them in."""
+    """Write bytes to `path`, as `writing` does."""
+    with writing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
+    """A binary file to write, which appears at `path` when it is whole, and not at all if that does not come.
+
+    A link is followed. A device or a pipe that something reads is written to, and not replaced.
+
+    Parameters
+    ----------
+    path
+        Where the file is to be; folders above it are made.
+    sync
+        Whether the bytes are to be on the disk before the file appears.
+
+    Raises
+    ------
+    BiasgridError
+        `path` is a folder, a disk, a socket, or a pipe that nothing reads.
+    OSError
+        It cannot be written; `filename` is `path`.
+    """
     path = Path(path)
+    try:
+        if _replaceable(path):
+            with replacing(path) as part, part.open("wb") as file:
+                yield file
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
+        else:
+            with open(_opened(path), "wb") as file:
+                yield file
+    except OSError as error:
+        # an error of writing names no file, and one of opening that beside it
+        of_this = error.errno in FULL if error.filename is None else str(error.filename).endswith(".partial")
+        if not of_this:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """A new, empty file beside `path`, for functions that want a name to write to; at the end it becomes `path`.
+
+    Files whose names begin with its name and a dot are this writer's, too: they go with it if it is killed. If an
+    error ends it, `path` is as it was. Raises BiasgridError if `path` is there and no regular file.
+    """
+    path = Path(path)
+    if not _replaceable(path):
+        raise BiasgridError(f"{path}: is {_kind(path)}; an output must be a file here")
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside(path).write_bytes(content)
-    os.replace(aside(path), path)
+    part, lock = _claimed(path)
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+        os.close(lock)
+        _sweep(path)
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[None]:
+    """Hold a lock, which ends with this process however that ends. The file `path` is there while it is held, or if
+    a process was killed, and means nothing by itself. Raises BlockingIOError for one that is held unless `wait`."""
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _flock(lock, wait)
+            if _is(lock, path):  # else its holder removed it while this process waited
+                break
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(lock)
+
+
+def _claimed(path: Path) -> tuple[Path, int]:
+    """A new file beside `path` that this process alone has, and the lock on it."""
+    while True:
+        part = path.with_name(f"{_beginning(path)}{secrets.token_hex(6)}.partial")
+        try:
+            lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            continue
+        _flock(lock, wait=True)
+        if _is(lock, part):  # else another writer took it for a dead one's before it was locked
+            return part, lock
+        os.close(lock)
+
+
+def _beginning(path: Path) -> str:
+    name = path.name
+    if len(os.fsencode(name)) > LONGEST:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()
+    return f".{name}.{MACHINE}-"
+
+
+def _sweep(path: Path) -> None:
+    """Remove what writers of `path` left that were killed."""
+    beginning = _beginning(path)
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(beginning):
+                owner = re.match(r"[0-9a-f]{12}\.partial(?=\.|$)", entry.name[len(beginning) :])
+                if owner:
+                    _remove_dead(path.with_name(beginning + owner[0]), Path(entry.path))
+
+
+def _remove_dead(owner: Path, left_over: Path) -> None:
+    """Remove `left_over` unless the process that writes `owner` is alive."""
+    with suppress(OSError):
+        try:
+            lock = os.open(owner, os.O_RDWR | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            left_over.unlink()
+            return
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # it may have become the file itself in between
+            if _is(lock, owner):
+                left_over.unlink()
+        finally:
+            os.close(lock)
+
+
+def _flock(file: int, wait: bool) -> None:
+    """Raises BlockingIOError. Where the file system has no locks, there are none: names are unique all the same."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if isinstance(error, BlockingIOError) or error.errno not in NO_LOCKS:
+            raise
+
+
+def _is(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _replaceable(path: Path) -> bool:
+    """Whether a new file may take the place of `path`: there is none yet, or a regular one."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return True
+    if not stat.S_ISREG(mode):
+        return False
+    # /dev/stdout where standard output is a file: replaced, it would be lost; written twice, it would be garbled
+    link = path
+    while link.is_symlink():
+        if link.parent.resolve().is_relative_to("/proc"):
+            raise BiasgridError(f"{path}: is a file that this process has open; give the file's own name")
+        link = link.parent / os.readlink(link)
+    return True
+
+
+def _opened(path: Path) -> int:
+    """A device or a pipe, opened to be written to."""
+    mode = path.stat().st_mode
+    if stat.S_ISFIFO(mode):
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            raise BiasgridError(f"{path}: is a pipe that nothing reads") from None
+        os.set_blocking(file, True)
+        return file
+    if stat.S_ISCHR(mode):
+        return os.open(path, os.O_WRONLY)
+    raise BiasgridError(f"{path}: is {_kind(path)}; an output must be a file")
+
+
+def _kind(path: Path) -> str:
+    return KINDS.get(stat.S_IFMT(path.stat().st_mode), "no regular file")

@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 
 from . import debias, metrics
-from .configs import read_json, read_yaml
+from .configs import check_expansion, read_json, read_yaml
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
@@ -222,10 +222,12 @@ class Study:
 
         Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
         """
+        # imported late: most commands need no HTTP client
+        from .embeddings.sources import read_manifest
+
         raw = self.embeddings / "raw"
         for archive in filter(None, map(self.archive_of, files.values())):
-            manifest = raw / archive / "manifest.json"
-            source = read_json(manifest)["source"] if manifest.is_file() else None
+            source = read_manifest(raw / archive).get("source")
             if source not in (None, self.config["benchmarks"][archive]["source"]):
                 raise BiasgridError(
                     f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
@@ -854,9 +856,14 @@ def _canonical(record: Any) -> str:
 def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
     """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
     try:
+        check_expansion(record)
         # a NaN is within all limits
-        record = json.loads(json.dumps(record, allow_nan=False))
-    except (TypeError, ValueError) as error:
+        text = json.dumps(record, allow_nan=False, ensure_ascii=False)
+        record = json.loads(text, parse_int=_integer)
+        text.encode()
+        if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
+            raise ValueError("a text has a NUL character in it")
+    except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
@@ -864,6 +871,12 @@ def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any
         place = ".".join(map(str, (*part, *error.absolute_path)))
         raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
     return record
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 300:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _shortened(error: jsonschema.ValidationError) -> str:

@@ -9,7 +9,7 @@ import traceback
 
 from snakemake.exceptions import WorkflowError
 
-from biasgrid import comparison, debias, metrics, ratings
+from biasgrid import comparison, debias, metrics, processes, ratings
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, EmbeddingStore, build_store
 from biasgrid.embeddings.training import version as trained_by
@@ -74,7 +74,7 @@ def command(*arguments, given=None):
 
     `given` is text for its standard input.
     """
-    environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)}
+    environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)}
     called = [sys.executable, "-m", "biasgrid", *arguments]
     done = subprocess.run(called, env=environment, input=given, capture_output=True, encoding="utf-8")
     if done.returncode:
@@ -93,7 +93,7 @@ def infer(group):
     except queue.Empty:
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
-        environment = os.environ | {"PYTHONPATH": str(SOURCES.parent)} | memory
+        environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)} | memory
         called = [sys.executable, "-m", "biasgrid.inference.worker"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         worker = subprocess.Popen(called, env=environment, **pipes)
@@ -213,7 +213,7 @@ def store_mb(model):
         manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
         # vectors as text pack to two fifths of their size as a store
         return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
-    except (OSError, ValueError, KeyError):  # not there yet; one that is damaged is the store step's to tell
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # not there yet; one that is damaged is the store step's to tell
         return 4000
 
 

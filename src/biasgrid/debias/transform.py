@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..bounded import read_npz
 from ..errors import BiasgridError
-from ..files import aside
+from ..files import write_bytes
 from ..geometry import unit_or_zero
 
 if TYPE_CHECKING:
@@ -147,9 +146,7 @@ class Transform:
         np.savez(whole, header=np.frombuffer(text, dtype=np.uint8), **arrays)
         if path.is_dir():
             raise BiasgridError(f"{path}: is a folder; a transform is a file, such as hard.npz")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside(path).write_bytes(whole.getbuffer())
-        os.replace(aside(path), path)
+        write_bytes(path, whole.getvalue())
 
     @classmethod
     def load(cls, path: Path | str) -> Transform:

@@ -61,7 +61,7 @@ PATTERNS = {
     "sha256": (r"[0-9a-f]{64}", "64 lower-case hex digits"),
     "md5": (r"[0-9a-f]{32}", "32 lower-case hex digits"),
     "dataset": (r"[A-Za-z0-9][\w.-]*", "a data set's name"),
-    "filename": (r"[A-Za-z0-9_][^/\\]*", "a file's name without folder"),
+    "filename": (r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}", "a file's name without folder"),
     "url": (r"https?://\S+", "an http or https address"),
     "base": (r"https?://\S+", "an http or https address"),
 }
@@ -114,7 +114,7 @@ def verify(name: str, raw: Path | str) -> None:
     manifest = read_manifest(folder)
     if not manifest:
         raise BiasgridError(
-            f"{name}: not fetched: {folder / 'manifest.json'} is missing, or damaged: fetch it again"
+            f"{name}: not fetched: {folder / 'manifest.json'} is missing or damaged: fetch it"
         )
     for file, facts in manifest["files"].items():
         path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
@@ -255,7 +255,10 @@ def _local(source: dict) -> tuple[Path, str]:
 def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) -> dict[str, str]:
     """A file over HTTP, as {its name: its sha256}."""
     urls, pins, whole = _addresses(source)
-    filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
+    try:
+        filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
+    except ValueError:
+        raise BiasgridError(f"source: {urls[0]}: not an http or https address") from None
     if source["type"] == "gensim-data":
         filename = f"{source['dataset']}.gz"
     if not re.fullmatch(PATTERNS["filename"][0], filename) or filename == "manifest.json":
@@ -266,7 +269,7 @@ def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) ->
 
     record = raw / f"{name}.first-seen.json"
     trusted = not whole and not any(pins)
-    first_seen = _read_first_seen(record) if trusted else {}
+    first_seen = _read_json(record) if trusted else {}
     if trusted:
         pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
 
@@ -383,7 +386,7 @@ def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, I
                 members = zipfile.ZipFile(file)
             for info in members.infolist():
                 if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
-                    content = zip_member(members, info, archive.name, left)
+                    content = zip_member(members, info, archive.name, left, what)
                     yield info.filename, io.BufferedReader(content)
                     left -= content.done
             return
@@ -561,42 +564,42 @@ def _lock(path: Path, name: str) -> Iterator[None]:
 
 
 def read_manifest(folder: Path) -> dict:
-    """What was fetched into a model's folder: {} where nothing was, and where the record of it is damaged.
-
-    Fetched again, files that are whole are found by their hashes and stay.
-    """
+    """The manifest of a fetched archive; {} where there is none, or a damaged one, which calls for another fetch."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        files, local = manifest["files"], manifest["source"]["type"] == "file"
-        whole = [
-            isinstance(manifest["input"], str),
-            isinstance(files, dict) and len(files) > 0,
-            # only of a source of type file may they be elsewhere
-            local or all(PurePosixPath(file).name == file != "manifest.json" for file in files),
-            local or manifest["input"] in (".", *files),
-            all(type(facts["bytes"]) is int and isinstance(facts["sha256"], str) for facts in files.values()),
-        ]
+        manifest = dict(json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
+        source, files, found = (manifest[key] for key in ("source", "files", "input"))
+        _check("manifest", source)
+        names = [source["path"]] if source["type"] == "file" else files
+        whole = isinstance(found, str) and (found in names or found == ".")
+        for name, facts in files.items():
+            whole &= re.fullmatch(PATTERNS["sha256"][0], facts["sha256"]) is not None
+            whole &= type(facts["bytes"]) is int and facts["bytes"] >= 0
+            # those that are not in the next archive are deleted: none may be elsewhere
+            whole &= source["type"] == "file" or (PurePosixPath(name).name == name and name not in ("", ".."))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        log.warning("%s is damaged: the archive is fetched again", folder / "manifest.json")
         return {}
-    return manifest if all(whole) else {}
+    return manifest
 
 
-def _read_first_seen(path: Path) -> dict[str, str]:
+def _read_json(path: Path) -> dict[str, str]:
     """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if all(re.fullmatch(PATTERNS["sha256"][0], digest) for digest in record.values()):
-            return record
+        record = dict(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        pass
-    raise BiasgridError(
-        f"{path} is damaged, and with it what the file was when it was first seen: pin its sha256 in the study, or "
-        "delete this record to trust the file that is there now"
-    )
+    except (ValueError, TypeError, RecursionError):
+        record = {"": None}
+    if not all(re.fullmatch(PATTERNS["sha256"][0], str(digest)) for digest in record.values()):
+        raise BiasgridError(
+            f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete "
+            "it to take what the server has now for right"
+        )
+    return record
 
 
 def _write_json(path: Path, content: dict) -> None:

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -19,7 +18,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,11 +27,13 @@ import numpy as np
 
 from ..bounded import read_npy
 from ..errors import BiasgridError
+from ..files import locked
 
 if TYPE_CHECKING:
     from ..debias.transform import Transform
 
 VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
+LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
 LONGEST_WORD = 1 << 16  # characters
 JOINED = 32 << 20  # characters
 AGAIN = "convert the model again (in a study: snakemake stores)"
@@ -63,13 +64,16 @@ class EmbeddingStore:
         """
         path = Path(path)
         try:
-            metadata = json.loads((path / MODEL).read_text(encoding="utf-8"))
+            text = (path / MODEL).read_text(encoding="utf-8")
+            metadata = json.loads(text)
             name, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
             # immutable: no locks and no look for changes, as nobody writes into a store
             address = f"{(path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
             vocabulary = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
             vocabulary.execute("SELECT word, row FROM vocabulary LIMIT 0")
+            # a writer removes it before it moves the other two in
+            changed = (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
             missing = Path(error.filename).name
             raise BiasgridError(
@@ -81,6 +85,8 @@ class EmbeddingStore:
             raise BiasgridError(f"{path}: not a whole store: {error}; {AGAIN}") from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole store: {error!r}; {AGAIN}") from None
+        if changed:
+            raise BiasgridError(f"{path}: another process is writing this store")
         if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or list(vectors.shape) != shape:
             raise BiasgridError(
                 f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says "
@@ -274,30 +280,42 @@ class StoreWriter:
         self.warnings: Counter[str] = Counter()
 
     def __enter__(self) -> StoreWriter:
-        self._aside = self.output / ".partial"
+        self._aside = self.output / PARTIAL
+        self._held = self._exclusive()
         try:
-            self._aside.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
-        self._lock = (self._aside / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._lock.close()
-            raise BiasgridError(f"{self.output}: another process is writing this store") from None
-        # of a process that was killed
-        (self._aside / VOCABULARY).unlink(missing_ok=True)
-        self._vectors = (self._aside / VECTORS).open("wb")
-        self._vectors.write(_npy_header(0, 0))
+            shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
+            self._aside.mkdir()
+            self._vectors = (self._aside / VECTORS).open("wb")
+            self._vectors.write(_npy_header(0, 0))
+        except BaseException:
+            self._held.close()
+            raise
         return self
 
     def __exit__(self, *_) -> None:
-        with suppress(OSError):  # on a full disk what is in its buffer cannot be written: it is thrown away
-            self._vectors.close()
-        shutil.rmtree(self._aside)
-        self._lock.close()
-        if not any(self.output.iterdir()):
+        with self._held:
+            with suppress(
+                OSError
+            ):  # on a full disk what is in its buffer cannot be written: it is thrown away
+                self._vectors.close()
+            shutil.rmtree(self._aside)
+        with suppress(OSError):  # a store is in it, or another process is about to write one
             self.output.rmdir()
+
+    def _exclusive(self) -> ExitStack:
+        """The lock on the store's folder, which is made."""
+        held = ExitStack()
+        while True:
+            try:
+                self.output.mkdir(parents=True, exist_ok=True)
+                held.enter_context(locked(self.output / LOCK, wait=False))
+                return held
+            except (FileExistsError, NotADirectoryError):
+                raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
+            except BlockingIOError:
+                raise BiasgridError(f"{self.output}: another process is writing this store") from None
+            except FileNotFoundError:
+                continue  # another writer, which failed, removed the empty folder in between
 
     def add(self, words: list[str], vectors: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Append vectors (n, dimensions), which are rounded to float32, and their words.
@@ -352,9 +370,15 @@ class StoreWriter:
             "warnings": dict(self.warnings),
             "sha256": hashes,
         }
-        with (self._aside / MODEL).open("w", encoding="utf-8", newline="\n") as file:
-            json.dump(record, file, ensure_ascii=False, indent=1, sort_keys=True)
-            file.write("\n")
+        try:
+            text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
+        except UnicodeEncodeError as error:  # a path on the command line may have any bytes
+            broken = error.object[error.start : error.end]
+            raise BiasgridError(
+                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
+            ) from None
+        with (self._aside / MODEL).open("wb") as file:
+            file.write(text + b"\n")
             _sync(file)
         # a former store stops being one before the first of its files changes
         (self.output / MODEL).unlink(missing_ok=True)

@@ -15,15 +15,15 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from ..errors import BiasgridError
-from ..files import aside
-from .store import MODEL, VOCABULARY, EmbeddingStore, StoreWriter
+from ..files import locked, replacing, writing
+from .store import LEFT_OVER, MODEL, VOCABULARY, EmbeddingStore, StoreWriter
 
 Blocks = Iterable[tuple[list[str], np.ndarray]]
 
@@ -60,7 +60,7 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
         _write_keyed_vectors(output, shape, blocks)
         return
     lines = _ROWS[suffix.removesuffix(".gz")]
-    with _whole(output) as raw, _zipped(raw, suffix) as file:
+    with writing(output, sync=True) as raw, _zipped(raw, suffix) as file:
         file.write(b"%d %d\n" % shape)
         for words, vectors in blocks:
             _check_words(words, output)
@@ -130,7 +130,7 @@ def check_folder(output: Path) -> None:
     """Raises BiasgridError where a store would be written between other things."""
     names = {path.name for path in output.iterdir()} if output.is_dir() else set()
     # a store, or what a killed process left of one
-    if names and names.isdisjoint({MODEL, ".partial"}):
+    if names and names.isdisjoint({MODEL, *LEFT_OVER}):
         raise BiasgridError(f"{output}: is a folder with other things in it; a store needs one of its own")
 
 
@@ -169,11 +169,22 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         raise BiasgridError(
             f"{output}: .kv needs gensim (pip install gensim); .bin, .txt and a store do not"
         ) from None
-    beside, part = output.with_name(f"{output.name}.vectors.npy"), aside(output)
+    # a link stays one, and what lies beside it is beside what it points to
+    output = Path(os.path.realpath(output))
+    beside = output.with_name(f"{output.name}.vectors.npy")
     apart = shape[0] * shape[1] >= APART
     words: list[str] = []
-    try:
-        with aside(beside).open("wb") as file:
+    # two files that belong together: another writer of them waits
+    with (
+        locked(output.with_name(f".{output.name}.lock")),
+        replacing(output) as part,
+        ExitStack() as theirs,
+    ):
+        # names that begin with the part's are this writer's; gensim writes the second
+        rows, none = (part.with_name(f"{part.name}.{name}") for name in ("rows", "vectors.npy"))
+        for path in (rows, none):
+            theirs.callback(path.unlink, missing_ok=True)
+        with rows.open("wb") as file:
             header = {"descr": "<f4", "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(file, header)
             for more, vectors in blocks:
@@ -186,7 +197,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         # what it would log is the time
         model.lifecycle_events = None
         if not apart:
-            model.vectors = np.load(aside(beside))
+            model.vectors = np.load(rows)
         # large vectors are on the disk already: gensim gets none, and leaves a file of none to be replaced
         model.save(str(part), separately=["vectors"] if apart else [])
         with part.open("rb+") as file:
@@ -194,25 +205,9 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         # a former model stops being one before the first of its files changes
         output.unlink(missing_ok=True)
         if apart:
-            os.replace(aside(beside), beside)
+            os.replace(rows, beside)
         else:
             beside.unlink(missing_ok=True)
-        os.replace(part, output)
-    finally:
-        for path in (part, aside(beside), part.with_name(f"{part.name}.vectors.npy")):
-            path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _whole(output: Path) -> Iterator[IO[bytes]]:
-    """A file that is moved in at the end, and not if that does not come."""
-    try:
-        with aside(output).open("wb") as file:
-            yield file
-            _sync(file)
-        os.replace(aside(output), output)
-    finally:
-        aside(output).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ mean the same in all figures of a study.
 
 from __future__ import annotations
 
-import os
+import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from ..errors import BiasgridError
-from ..files import aside
+from ..files import write_bytes
 from ..tables import OVERALL
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
@@ -288,7 +288,6 @@ def scores(
 def save(figure: Figure, stem: Path | str) -> None:
     """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time."""
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
     metadata = {
         "pdf": {"Creator": "biasgrid", "CreationDate": None},
         "svg": {"Creator": "biasgrid", "Date": None},
@@ -297,9 +296,10 @@ def save(figure: Figure, stem: Path | str) -> None:
     for extension, entries in metadata.items():
         # not with_suffix: a stem may have a dot in it
         path = stem.with_name(f"{stem.name}.{extension}")
+        drawn = io.BytesIO()
         with _style():
-            figure.savefig(aside(path), format=extension, dpi=220, metadata=entries)
-        os.replace(aside(path), path)
+            figure.savefig(drawn, format=extension, dpi=220, metadata=entries)
+        write_bytes(path, drawn.getvalue())
 
 
 @_styled

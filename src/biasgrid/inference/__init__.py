@@ -22,7 +22,7 @@ import numpy as np
 from .. import metrics
 from ..bounded import read_npy, read_npz
 from ..cell import head, model_of, query_of
-from ..files import write_bytes, write_text
+from ..files import locked, write_bytes, write_text
 from ..measure import as_finite, dumps, look_up, subquery, variants
 from ..metrics.registry import Metric, one_by_one
 from ..query import Query
@@ -53,11 +53,12 @@ MOST_WORDS = 200
 GROUPS = 50
 
 
-def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
+def infer_cells(study: Study, inferences: Sequence[Inference]) -> list[dict[str, Any]]:
     """Write the file of what is inferred of cells of one model, debias method and metric, and that of their bootstrap
     samples: pure functions of what the cells are of, and of the cells' files, which have their values.
 
-    What is in the file already and is of the same is kept: an edited query costs its own cell.
+    What is in the file already and is of the same is kept: an edited query costs its own cell. Returns what the file
+    has of each cell.
     """
     path, samples_path = study.inference_file(inferences[0]), study.samples_file(inferences[0])
     kept = _kept(path, samples_path)
@@ -82,13 +83,16 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> None:
         record, values = kept[made_of]
         records.append(record)
         samples.append(values)
-    # killed between the two, the next run finds no record that says which samples are whose
-    path.unlink(missing_ok=True)
-    if samples[0] is not None:
-        file = BytesIO()
-        np.save(file, np.concatenate(samples))
-        write_bytes(samples_path, file.getvalue())
-    write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.with_name(f".{path.name}.lock")):
+        # killed between the two, the next run finds no record that says which samples are whose
+        path.unlink(missing_ok=True)
+        if samples[0] is not None:
+            file = BytesIO()
+            np.save(file, np.concatenate(samples))
+            write_bytes(samples_path, file.getvalue())
+        write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    return records
 
 
 def _measured(cell: Path) -> list[float]:

@@ -1,0 +1,34 @@
+"""Processes that end with the one that started them, however that ends."""
+
+import os
+import threading
+import time
+
+STARTED_BY = "BIASGRID_STARTED_BY"  # environment variable: the process that a new one is to end with
+EVERY = 0.1  # seconds between two looks
+
+
+def environment() -> dict[str, str]:
+    """This process' environment, for a process that is to end with it."""
+    return os.environ | {STARTED_BY: str(os.getpid())}
+
+
+def end_with_starter() -> None:
+    """End this process as soon as the one that started it has ended, if that one said so (`environment`).
+
+    A process that is killed cannot end those that it started, and they would go on writing beside the next run. The
+    kernel's own means (PR_SET_PDEATHSIG) goes by the thread that started a process, and a workflow's threads come and
+    go; so a thread looks whose child this process is.
+    """
+    starter = os.environ.pop(STARTED_BY, "")
+    if not starter.isdecimal():
+        return
+
+    def watch() -> None:
+        while True:
+            if os.getppid() != int(starter):
+                # at once: nothing that it is writing is in its place before it is whole
+                os._exit(1)
+            time.sleep(EVERY)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,172 @@
+"""YAML and JSON that a person or a program wrote: what is refused, in one line, and how soon."""
+
+import json
+import time
+
+import pytest
+import yaml
+from conftest import grid_config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loopback import refused
+
+from biasgrid.cli import main
+from biasgrid.configs import MOST_EXPANDED, check_expansion, parse_yaml, read_json, read_yaml
+from biasgrid.factory import Factory
+from biasgrid.simulation import Simulation
+from biasgrid.study import Study
+
+
+def bomb(levels: int, inner: str = "[{}]", first: str = "[x, x, x, x, x, x, x, x, x]") -> str:
+    """YAML in which each level is nine times that before it."""
+    lines = [f"a0: &a0 {first}"]
+    for level in range(1, levels):
+        names = [f"*a{level - 1}"] * 9
+        pairs = [f"k{i}: {name}" for i, name in enumerate(names)]
+        lines.append(f"a{level}: &a{level} {inner.format(', '.join(pairs if inner == '{{{}}}' else names))}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bomb(9),
+        bomb(300),
+        bomb(9, "{{{}}}"),
+        bomb(9, "{{<<: [{}]}}", "{x: 1, y: 2}"),
+        bomb(7, first="x" * 2000),
+        f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 50)}]\n",
+    ],
+    ids=["lists", "many-levels", "mappings", "merges", "texts", "one-long-text"],
+)
+def test_aliases_that_stand_for_too_much_are_refused_at_once(tmp_path, text):
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    before = time.monotonic()
+    for reader in (Study, Factory, Simulation):
+        with refused(str(path), "aliases", "1,000,000"):
+            reader.read(path)
+    assert time.monotonic() - before < 5
+
+
+def test_the_size_of_the_audits_file_that_ran_for_ever():
+    assert len(bomb(9)) < 500
+    with pytest.raises(ValueError, match="aliases"):
+        parse_yaml(bomb(9))
+
+
+def test_what_is_handed_over_expanded_is_refused_as_well(root, capsys):
+    """Snakemake reads a config with its own reader, and `--config` from the command line."""
+    value = ["x"]
+    for _ in range(40):
+        value = [value, value]
+    with refused("config", "aliases"):
+        Study.of(grid_config() | {"models": value}, root=root)
+    text = "a: &a [x, x]\n" + "\n".join(
+        f"b{i}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]" for i in range(24)
+    )
+    assert (
+        main(["measure", "--metric", "weat", "--model", "m", "--query", "q", "--param", f"ddof={text}"]) == 2
+    )
+    told = capsys.readouterr().err
+    assert told.startswith("biasgrid: --param ddof: 'a: &a [x, x]")
+    assert "aliases" in told
+    assert told.count("\n") == 1
+
+
+def test_aliases_as_people_use_them_are_read():
+    words = [f"word{i}" for i in range(1000)]
+    text = (
+        yaml.safe_dump({"words": words}).replace("words:", "words: &w")
+        + f"queries: [{', '.join(['*w'] * 60)}]\n"
+    )
+    assert parse_yaml(text)["queries"] == [words] * 60
+    merged = parse_yaml("base: &base {a: 1, b: 2}\nmore: {<<: *base, b: 3}\n")
+    assert merged["more"] == {"a": 1, "b": 3}
+
+
+def test_what_is_long_without_aliases_is_read():
+    check_expansion(["word"] * (MOST_EXPANDED + 10))
+    check_expansion({f"word{i}": {"x": f"{i}" + "y" * 1000} for i in range(2000)})
+
+
+records = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.integers(0, 130).map("a".__mul__),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("abc", max_size=3), inner, max_size=4)
+    ),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(record=records, copies=st.integers(1, 6), levels=st.integers(0, 6), limit=st.integers(0, 3000))
+def test_the_limit_counts_what_a_document_expands_to(record, copies, levels, limit):
+    """Against counting in the expanded document itself."""
+
+    def size(part):
+        inner = [x for pair in part.items() for x in pair] if isinstance(part, dict) else part
+        return 1 + (
+            sum(map(size, inner)) if isinstance(inner, list) else len(part) if isinstance(part, str) else 0
+        )
+
+    expanded, once = record, size(record)
+    for level in range(levels):
+        leaf = level == 0 and not isinstance(record, (list, dict)) and size(record) <= 101
+        # Python keeps one object for equal short texts: they are counted wherever they stand
+        expanded, once = [expanded] * copies, 1 + (size(record) * copies if leaf else once)
+    more = size(json.loads(json.dumps(expanded))) - once
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("biasgrid.configs.MOST_EXPANDED", limit)
+        try:
+            check_expansion(expanded)
+            passed = True
+        except ValueError:
+            passed = False
+    assert passed == (more <= limit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "? [a, b]\n: c", "!!map [a]", "!!set [a]", '!!int ""', "!!bool maybe", "!!timestamp foo", '"\\UFFFFFFFF"',
+        "2020-13-45", "[" * 2000, "9" * 5000, "!!python/name:os.system", "a: 1\na: 2", "\t- a", "*a",
+    ],
+)  # fmt: skip
+def test_yaml_that_is_none_is_one_line(tmp_path, capsys, text):
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with refused(str(path), "not a YAML file: "):
+        read_yaml(path)
+    assert (
+        main(["measure", "--metric", "weat", "--model", "m", "--query", "q", "--param", f"ddof={text}"]) == 2
+    )
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a": 1, "a": 2}', "9" * 5000, "\ufeff{}"])
+def test_json_that_is_none_is_one_line(tmp_path, text):
+    path = tmp_path / "query.json"
+    path.write_text(text)
+    with refused(str(path), "not a JSON file: "):
+        read_json(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("a\0b", "NUL"), ("\ud800", "surrogates"), (10**400, "a number of 401 digits")],
+    ids=["nul", "surrogate", "large"],
+)
+def test_values_that_no_file_and_no_number_can_hold(value, told):
+    with refused("config", "only text, numbers, lists and mappings are allowed", told):
+        Study.of(grid_config() | {"results": value})
+
+
+def test_snakemake_says_so_in_one_line(project):
+    """Snakemake has read the file before; lists are as small as they are written until somebody expands them."""
+    (project.folder / "config" / "config.yaml").write_text(bomb(9))
+    done = project.snakemake("--cores", "1", "--dry-run")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(
+        "biasgrid: config/config.yaml: not a YAML file: its aliases"
+    )
+    assert "Traceback" not in done.stderr

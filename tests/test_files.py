@@ -1,0 +1,319 @@
+"""Files that several processes write at a time, that are killed while they write, and outputs that are no files."""
+
+import errno
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import GRID_WORDS, grid_config, make_store, write_text_model
+from loopback import refused
+
+from biasgrid import EmbeddingStore
+from biasgrid.cli import main
+from biasgrid.debias.materialize import materialize
+from biasgrid.debias.transform import Transform, fitted
+from biasgrid.embeddings import convert
+from biasgrid.errors import BiasgridError
+from biasgrid.files import replacing, write_bytes, write_text, writing
+
+WRITE = """
+import sys, time
+from biasgrid.files import write_bytes
+path, letter, count, end = sys.argv[1], sys.argv[2].encode(), 0, time.monotonic() + 1.5
+print("ready", flush=True)
+while time.monotonic() < end:
+    write_bytes(path, letter * 300_000)
+    count += 1
+print(count)
+"""
+
+
+def test_writers_of_one_file_never_show_half_of_it(tmp_path):
+    path = tmp_path / "out.json"
+    write_bytes(path, b"z" * 300_000)
+    command = [sys.executable, "-c", WRITE, path]
+    writers = [subprocess.Popen([*command, letter], stdout=subprocess.PIPE, text=True) for letter in "abc"]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    reads, seen = 0, set()
+    while any(writer.poll() is None for writer in writers):
+        content = path.read_bytes()
+        assert len(content) == 300_000
+        assert content == content[:1] * 300_000
+        reads, seen = reads + 1, seen | {content[:1]}
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert all(int(writer.stdout.read()) > 10 for writer in writers)
+    assert reads > 50
+    assert len(seen) >= 2  # they wrote in turns
+    assert os.listdir(tmp_path) == ["out.json"]
+
+
+STORE = """
+import sys, time
+from biasgrid.embeddings import convert
+from biasgrid.errors import BiasgridError
+source, output, end, made, refused = *sys.argv[1:], time.monotonic() + 1.5, 0, 0
+print("ready", flush=True)
+while time.monotonic() < end:
+    try:
+        convert(source, output, name="one")
+        made += 1
+    except BiasgridError as error:
+        assert str(error).endswith("another process is writing this store"), error
+        refused += 1
+print(made, refused)
+"""
+
+
+def test_writers_of_one_store_wait_or_are_refused_and_readers_see_a_whole_one(tmp_path):
+    """Files of two stores with the same shape would pass for one."""
+    sources = []
+    for value in (1, 2):
+        sources.append(tmp_path / f"{value}.txt")
+        sources[-1].write_text("".join(f"{value}w{i} {value} {value}\n" for i in range(50)))
+    output = tmp_path / "store"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", STORE, s, output], stdout=subprocess.PIPE, text=True)
+        for s in sources
+    ]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    whole = 0
+    while any(writer.poll() is None for writer in writers):
+        try:
+            store = EmbeddingStore.open(output)
+        except BiasgridError:
+            continue
+        words = store.words()
+        assert len(words) == 50
+        assert {word[0] for word in words} == {str(int(store.vectors[0, 0]))}
+        assert (store.vectors == store.vectors[0, 0]).all()
+        whole += 1
+    counts = np.array([writer.stdout.read().split() for writer in writers], dtype=int)
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert (counts[:, 0] > 0).all()
+    assert whole > 10
+    assert sorted(os.listdir(output)) == ["model.json", "vectors.npy", "vocabulary.sqlite"]
+
+
+KILLED = """
+import os, signal, sys
+from biasgrid.files import replacing
+with replacing(sys.argv[1]) as part:
+    part.write_bytes(b"half")
+    part.with_name(part.name + ".more").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_and_a_living_ones_stays(tmp_path):
+    path = tmp_path / "a.json"
+    for _ in range(3):
+        assert subprocess.run([sys.executable, "-c", KILLED, path]).returncode == -signal.SIGKILL
+    other = tmp_path / ".a.json.mine"
+    other.write_text("kept")
+    with replacing(path) as part:
+        part.write_text("living")
+        write_text(path, "next")
+        assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([part.name, "a.json", other.name])
+        assert path.read_text() == "next"
+    assert path.read_text() == "living"
+    assert sorted(os.listdir(tmp_path)) == sorted(["a.json", other.name])
+
+
+def test_an_error_leaves_what_was_there(tmp_path):
+    write_text(tmp_path / "a", "former")
+
+    def pieces():
+        yield b"half"
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), writing(tmp_path / "a") as file:
+        file.writelines(pieces())
+    assert (tmp_path / "a").read_text() == "former"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "é" * 127, "a.b.partial", ".hidden"])
+def test_any_name_that_a_file_can_have(tmp_path, name):
+    write_text(tmp_path / "new" / name, "1")
+    write_text(tmp_path / "new" / name, "2")
+    assert (tmp_path / "new" / name).read_text() == "2"
+    assert os.listdir(tmp_path / "new") == [name]
+
+
+# --- outputs that are no regular files ---
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    return make_store(folder, GRID_WORDS, np.random.default_rng(0).normal(size=(len(GRID_WORDS), 6)))
+
+
+@pytest.fixture
+def transform(model):
+    return Transform("twice", fitted(model, {}, {}, {}), matrix=2 * np.eye(6))
+
+
+def device(path: Path, minor: int) -> Path:
+    """A device of its own, so that no test can harm /dev; where that is not allowed, a link to it."""
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+        path.open("wb").close()
+    except PermissionError:
+        path.unlink(missing_ok=True)
+        path.symlink_to({3: "/dev/null", 7: "/dev/full"}[minor])
+    return path
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path, transform):
+    null, full = device(tmp_path / "null", 3), device(tmp_path / "full", 7)
+    transform.save(null)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        transform.save(full)
+    assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(full))
+    assert stat.S_ISCHR(null.stat().st_mode)
+    assert stat.S_ISCHR(full.stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["full", "null"]
+
+
+def test_the_command_line_names_a_full_device(tmp_path, model, capsys):
+    words = tmp_path / "words.json"
+    words.write_text('{"definitional_pairs": [["a0", "b0"], ["a1", "b1"]]}')
+    full = device(tmp_path / "full", 7)
+    arguments = [
+        "debias",
+        "--method",
+        "hard",
+        "--model",
+        str(model.path),
+        "--words",
+        str(words),
+        "--output",
+        str(full),
+    ]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"biasgrid: {full}: No space left on device\n"
+    assert stat.S_ISCHR(full.stat().st_mode)
+
+
+@pytest.mark.parametrize("suffix", [".bin", ".txt", ".txt.gz"])
+def test_a_pipe_is_written_to_if_something_reads_it(tmp_path, model, transform, suffix):
+    pipe = tmp_path / f"pipe{suffix}"
+    os.mkfifo(pipe)
+    with refused(f"{pipe}: is a pipe that nothing reads"):
+        materialize(model, transform, pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+    for _ in range(200):  # it opens the pipe in its own time
+        try:
+            materialize(model, transform, pipe)
+        except BiasgridError:
+            time.sleep(0.01)
+        else:
+            break
+    reader.join(10)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    materialize(model, transform, tmp_path / f"file{suffix}")
+    assert received == [(tmp_path / f"file{suffix}").read_bytes()]
+
+
+def test_what_can_be_neither_written_to_nor_replaced_is_refused(tmp_path, model, transform):
+    with refused(f"{tmp_path}: is a folder"):
+        write_text(tmp_path, "x")
+    os.mkfifo(tmp_path / "pipe.kv")
+    with refused("pipe.kv: is a pipe; an output must be a file here"):
+        materialize(model, transform, tmp_path / "pipe.kv")
+    null = device(tmp_path / "null", 3)
+    with refused("null: is a file; a store is a folder"):
+        convert(write_text_model(tmp_path / "m.txt", ["a", "b"]), null, name="m")
+    assert stat.S_ISCHR(null.stat().st_mode)
+
+
+def test_a_link_stays_one_and_its_file_is_written(tmp_path, model, transform):
+    for name in ("t.npz", "m.bin", "m.kv"):
+        (tmp_path / "real").mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(Path("real") / name)
+    for _ in range(2):  # first it points to nothing
+        transform.save(tmp_path / "t.npz")
+        materialize(model, transform, tmp_path / "m.bin")
+        materialize(model, transform, tmp_path / "m.kv")
+    assert all((tmp_path / name).is_symlink() for name in ("t.npz", "m.bin", "m.kv"))
+    assert sorted(os.listdir(tmp_path / "real")) == ["m.bin", "m.kv", "t.npz"]
+    assert Transform.load(tmp_path / "real" / "t.npz").method == "twice"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs Linux's /proc")
+def test_an_open_file_is_not_replaced_by_its_number(tmp_path):
+    with (tmp_path / "a").open("w") as file, refused("open"):
+        write_text(f"/proc/self/fd/{file.fileno()}", "x")
+
+
+# --- processes that end with the one that started them ---
+
+STARTER = """
+import subprocess, sys, time
+from biasgrid.processes import environment
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], env=environment(), stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+BUSY = """
+from biasgrid.processes import end_with_starter
+end_with_starter()
+print("busy", flush=True)
+while True:
+    sum(range(1000))
+"""
+
+
+def ended(process: int) -> bool:
+    """Whether it has, or is left over only because nobody asked how it ended."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return status.rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+def test_a_process_at_work_ends_with_its_starter(tmp_path):
+    starter = subprocess.Popen(
+        [sys.executable, "-c", STARTER, BUSY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    lines = {starter.stdout.readline().strip(), starter.stdout.readline().strip()}
+    child = int((lines - {"busy"}).pop())
+    assert not ended(child)
+    starter.kill()
+    for _ in range(300):
+        if ended(child):
+            break
+        time.sleep(0.01)
+    assert ended(child)
+    # the pipe's other end was the child's, too: it is closed, and nothing was said
+    assert starter.communicate()[1] == ""
+
+
+def test_a_worker_that_nobody_listens_to_ends_quietly(root):
+    write_text_model(root / "one.txt", GRID_WORDS)
+    config = json.dumps(grid_config() | {"inference": {"permutation": {"draws": 20}}})
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "biasgrid.inference.worker"],
+        cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    worker.stdout.close()
+    worker.stdin.write(config.encode() + b"\nno/such/group\n")
+    worker.stdin.close()
+    told = worker.stderr.read().decode()
+    assert worker.wait() == 1
+    assert told == ""
