@@ -31,7 +31,7 @@ BLOCK = 1 << 20
 NPY_HEADER = 10_000  # bytes; NumPy's own limit
 NPY_ENTRY = re.compile(
     rb"""\s*(['"])(?P<key>descr|fortran_order|shape)\1\s*:\s*"""
-    rb"""(?:(['"])(?P<descr>[<>=|]?[biuf]\d{1,2})\3|(?P<order>True|False)|\((?P<shape>[\dL,\s]*)\))\s*(?:,|(?=\}))"""
+    rb"""(?:(['"])(?P<descr>[<>=|]?(?:[biuf]\d{1,2}|O))\3|(?P<order>True|False)|\((?P<shape>[\dL,\s]*)\))\s*(?:,|(?=\}))"""
 )
 
 
@@ -97,15 +97,21 @@ def read_all(file: IO[bytes]) -> bytes:
     return whole.getvalue()
 
 
-def zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: Path, limit: int) -> Expanded:
+def zip_member(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    where: Path | str,
+    limit: int,
+    what: str = "a damaged zip archive",
+) -> Expanded:
     """A member's content. Of other ways to compress than deflate, Python would expand a piece without a limit."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
             f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type}; stored and deflated "
             "members are read"
         )
-    with damaged(where, "the zip archive is damaged"):
-        return Expanded(archive.open(info), where, "the zip archive is damaged", limit)
+    with damaged(where, what):
+        return Expanded(archive.open(info), where, what, limit)
 
 
 def read_npy(path: Path | str, mapped: bool = False) -> np.ndarray:
@@ -145,7 +151,7 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
     arrays = {}
     with path.open("rb") as file:
         left = allowed(os.fstat(file.fileno()).st_size)
-        with damaged(path, "the zip archive is damaged"):
+        with damaged(path, "a damaged zip archive"):
             archive = zipfile.ZipFile(file)
         for info in archive.infolist():
             member = zip_member(archive, info, path, left)
@@ -177,6 +183,8 @@ def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype
     if not entries:
         raise BiasgridError(f"{where}: the NumPy file's header is damaged, or not one of an array of numbers")
     dtype, order, shape = entries
+    if dtype.hasobject:
+        raise BiasgridError(f"{where}: is a NumPy file of Python objects, and not of numbers")
     said, found = math.prod(shape) * dtype.itemsize, size - before - length
     # no dimension counts as none: its other dimensions are held against what NumPy can address
     if said != found or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
@@ -208,7 +216,7 @@ def _npy_entries(header: bytes) -> tuple[np.dtype, str, tuple[int, ...]] | None:
         dtype = np.dtype(descr.decode())
     except TypeError:
         return None
-    if not sizes or dtype.kind not in "biuf":
+    if not sizes:
         return None
     numbers = tuple(int(number) for number in re.findall(rb"\d+", shape))
     return (dtype, "F" if order == b"True" else "C", numbers) if len(numbers) <= 32 else None
