@@ -37,8 +37,8 @@ def rounded(number) -> float:
 
 
 def numbers_of(figure) -> Counter:
-    """Places of marks and ends of lines, lengths of bars, and what is written: whole texts, and their words. Axes and legends
-    are not in it."""
+    """Places of marks, ends of lines, lengths of bars, and what is written, whole and word by word; no axes and no
+    legends."""
     shown = Counter()
     for axes in figure.axes:
         for bar in axes.patches:
