@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties test fuzz cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures test fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -48,8 +48,11 @@ factory: .venv/installed
 properties: .venv/installed
 	$(BIN)/biasgrid properties --output results/properties >/dev/null
 	cp results/properties/properties.md docs/property-matrix.md
-	cp results/properties/properties.png results/properties/counterexamples.png docs/images/
 	@echo "figures, table, counterexamples: results/properties"
+
+# The pictures of README and docs, from the results of the commands above, and their tables; PICTURES="rankings ...": some
+pictures: .venv/installed
+	$(BIN)/python docs/pictures.py $(PICTURES)
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal

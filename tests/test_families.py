@@ -103,13 +103,15 @@ def test_which_tests_are_equal():
     # the sum of components is their length where there is one
     assert signature("same") == signature("same", {"legacy_l1": True})
     assert signature("same", template=(3, 1)) != signature("same", {"legacy_l1": True}, template=(3, 1))
+    # the mean of |cos| with the difference of the groups' means
+    assert signature("same") == signature("direct_bias", {"direction": "mean"}) != signature("direct_bias")
     # another tail is another test
     assert signature("weat", alternative="greater") != signature("weat")
     assert signature("same", alternative="greater") == signature("same")
     # one classifier of all words, however many splits the value is a mean of
     assert signature("rnsb") == signature("rnsb", {"n_iterations": 3})
     assert signature("rnsb") != signature("weat")
-    # no test, one of its own, and one that takes a model: each is itself
+    # no test of an exchange, and one that takes a model: each is itself
     assert len({signature(name) for name in ("mac", "indirect_bias", "gipe", "pmn")}) == 4
     assert signature("mac") == signature("mac", {"legacy_pooled": False})
 

@@ -25,24 +25,17 @@ from biasgrid.errors import BiasgridError
 from biasgrid.files import replacing, write_bytes, write_text, writing
 
 WRITE = """
-import sys, time
+import sys
 from biasgrid.files import write_bytes
-path, letter, count, end = sys.argv[1], sys.argv[2].encode(), 0, time.monotonic() + 1.5
-print("ready", flush=True)
-while time.monotonic() < end:
-    write_bytes(path, letter * 300_000)
-    count += 1
-print(count)
+for _ in range(300):
+    write_bytes(sys.argv[1], sys.argv[2].encode() * 300_000)
 """
 
 
 def test_writers_of_one_file_never_show_half_of_it(tmp_path):
     path = tmp_path / "out.json"
     write_bytes(path, b"z" * 300_000)
-    command = [sys.executable, "-c", WRITE, path]
-    writers = [subprocess.Popen([*command, letter], stdout=subprocess.PIPE, text=True) for letter in "abc"]
-    for writer in writers:
-        assert writer.stdout.readline() == "ready\n"
+    writers = [subprocess.Popen([sys.executable, "-c", WRITE, path, letter]) for letter in "abc"]
     reads, seen = 0, set()
     while any(writer.poll() is None for writer in writers):
         content = path.read_bytes()
@@ -50,9 +43,8 @@ def test_writers_of_one_file_never_show_half_of_it(tmp_path):
         assert content == content[:1] * 300_000
         reads, seen = reads + 1, seen | {content[:1]}
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    assert all(int(writer.stdout.read()) > 10 for writer in writers)
-    assert reads > 50
-    assert len(seen) >= 2  # they wrote in turns
+    assert reads > 20
+    assert len(seen) > 2  # of three writers and what was there before
     assert os.listdir(tmp_path) == ["out.json"]
 
 
@@ -60,32 +52,24 @@ STORE = """
 import sys, time
 from biasgrid.embeddings import convert
 from biasgrid.errors import BiasgridError
-source, output, end, made, refused = *sys.argv[1:], time.monotonic() + 1.5, 0, 0
-print("ready", flush=True)
-while time.monotonic() < end:
+made = 0
+while made < 15:
     try:
-        convert(source, output, name="one")
+        convert(sys.argv[1], sys.argv[2], name="one")
         made += 1
     except BiasgridError as error:
         assert str(error).endswith("another process is writing this store"), error
-        refused += 1
-print(made, refused)
+    time.sleep(0.01)
 """
 
 
-def test_writers_of_one_store_wait_or_are_refused_and_readers_see_a_whole_one(tmp_path):
+def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(tmp_path):
     """Files of two stores with the same shape would pass for one."""
-    sources = []
-    for value in (1, 2):
-        sources.append(tmp_path / f"{value}.txt")
-        sources[-1].write_text("".join(f"{value}w{i} {value} {value}\n" for i in range(50)))
+    sources = [tmp_path / f"{value}.txt" for value in (1, 2)]
+    for value, source in enumerate(sources, 1):
+        source.write_text("".join(f"{value}w{i} {value} {value}\n" for i in range(50)))
     output = tmp_path / "store"
-    writers = [
-        subprocess.Popen([sys.executable, "-c", STORE, s, output], stdout=subprocess.PIPE, text=True)
-        for s in sources
-    ]
-    for writer in writers:
-        assert writer.stdout.readline() == "ready\n"
+    writers = [subprocess.Popen([sys.executable, "-c", STORE, source, output]) for source in sources]
     whole = 0
     while any(writer.poll() is None for writer in writers):
         try:
@@ -97,10 +81,8 @@ def test_writers_of_one_store_wait_or_are_refused_and_readers_see_a_whole_one(tm
         assert {word[0] for word in words} == {str(int(store.vectors[0, 0]))}
         assert (store.vectors == store.vectors[0, 0]).all()
         whole += 1
-    counts = np.array([writer.stdout.read().split() for writer in writers], dtype=int)
     assert [writer.wait() for writer in writers] == [0, 0]
-    assert (counts[:, 0] > 0).all()
-    assert whole > 10
+    assert whole > 5
     assert sorted(os.listdir(output)) == ["model.json", "vectors.npy", "vocabulary.sqlite"]
 
 
@@ -295,7 +277,7 @@ def test_a_process_at_work_ends_with_its_starter(tmp_path):
     child = int((lines - {"busy"}).pop())
     assert not ended(child)
     starter.kill()
-    for _ in range(300):
+    for _ in range(500):
         if ended(child):
             break
         time.sleep(0.01)

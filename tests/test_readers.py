@@ -689,7 +689,7 @@ def test_the_json_of_wink(read, monkeypatch):
         (wink().replace('"size"', '"length"'), ('"size"',)),
         (wink().replace("[", "[null,", 2), ("model.txt",)),
         ('{"error": "not found"}', ('without "vectors"',)),
-        (wink(vectors=VECTORS * np.nan).replace("NaN", "nan"), ("'the'", "nan")),
+        (wink(vectors=VECTORS * np.nan).replace("NaN", "nan"), ("'nan'", "JSON number")),
     ],
 )
 def test_bad_wink_files_are_refused(read, content, says):

@@ -145,7 +145,7 @@ def test_cut_off_vectors_are_refused(folder):
 
 def test_pickled_vectors_are_refused(folder):
     np.save(folder / "vectors.npy", np.array([[print, print]] * 3, dtype=object))
-    with refused("Python objects"):
+    with refused("not one of an array of numbers"):
         EmbeddingStore.open(folder)
 
 

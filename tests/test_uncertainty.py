@@ -414,7 +414,7 @@ def test_a_study_runs_to_its_tables_of_inference(inferred_project, monkeypatch):
             "quantity",
             "reason",
             "interval_reason",
-                "groups_reason",
+            "groups_reason",
             "test_of",
             "set",
             "word",

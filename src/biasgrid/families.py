@@ -17,6 +17,7 @@ import numpy as np
 from . import metrics
 from .inference import BIAS, Sampled, exchange_test
 from .inference.permutation import _share
+from .inference.random_groups import _values as values_of_groups
 from .metrics.registry import Metric
 from .query import Query
 from .study import Study
@@ -108,51 +109,44 @@ def signature(
 def _of_partitions(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray | None:
-    """The metric's value for each partition of random words; None where it has no test, or one of its own."""
+    """The metric's value for each partition of random words; None where it has no test."""
     sizes = [
         [PAIRS] * template[0] if metric.paired else _sizes(template[0], trial),
         _sizes(template[1], trial),
     ]
-    sampled = _random(metric, params, sizes, normalize, trial)
+    sides = _random_sets(sizes, normalize, trial)
+    query = Query.of(*([s.words for s in side] for side in sides))
+    sampled = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
     tested = exchange_test(sampled, alternative=alternative, draws=DRAWS, exact=DRAWS)
-    return None if isinstance(tested, str) or tested.partitions is None else tested.null_distribution
+    return None if isinstance(tested, str) else tested.null_distribution
 
 
 def _of_groups(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
-    """The metric's value for groups of words drawn from random ones, each from a pool of its own."""
-    drawn = 0 if metric.regrouped == "targets" else 1
-    sizes = [_sizes(count, trial) for count in template]
-    groups, sizes[drawn] = sizes[drawn], [POOL] * template[drawn]
-    sampled = _random(metric, params, sizes, normalize, trial)
+    """The metric's value for groups that are drawn anew, each from random words of its own."""
+    drawn, other = (0, 1) if metric.regrouped == "targets" else (1, 0)
+    groups = [PAIRS] * template[drawn] if metric.paired else _sizes(template[drawn], trial)
+    (pool,), words = _random_sets([[POOL * len(groups)], _sizes(template[other], trial)], normalize, trial)
     rng = np.random.default_rng(trial)
-    places = [rng.random((DRAWS, POOL)).argsort(axis=1) for _ in groups]
-    if metric.paired:  # pairs are drawn, and not words
-        places, groups = [places[0]] * len(groups), [groups[0]] * len(groups)
-    counts = [[np.ones((1, size)) for size in side] for side in sizes]
-    counts[drawn] = [(place < size).astype(float) for place, size in zip(places, groups, strict=True)]
-    return sampled.values(counts[0] + counts[1])
+    places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
+    return values_of_groups(metric, pool, places, words, params, None)
 
 
-def _random(
-    metric: Metric, params: dict, sizes: Sequence[Sequence[int]], normalize: bool, trial: int
-) -> Sampled:
-    """A metric on sets of random vectors of unlike lengths, of so many words each."""
+def _random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:
+    """Sets of so many words on either side, with random vectors of unlike lengths."""
     rng = np.random.default_rng([trial, *sizes[0], *sizes[1]])
-    names = [
-        [[f"{side}{i} {word}" for word in range(n)] for i, n in enumerate(sizes[side])] for side in (0, 1)
-    ]
-    query = Query.of(*names)
-    found = []
-    for s in (*query.target_sets, *query.attribute_sets):
-        vectors = 0.5 + rng.normal(size=(len(s.words), DIMENSIONS))
-        vectors *= np.exp(rng.normal(size=(len(vectors), 1)) / 2)
-        if normalize:
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        found.append(FoundSet(s.name, s.words, s.words, np.arange(len(vectors)), vectors, {}, ()))
-    targets, attributes = found[: len(sizes[0])], found[len(sizes[0]) :]
-    return Sampled.of(metric, query, targets, attributes, params, WordOptions(), seed=0)
+    sides = []
+    for side, of_side in enumerate(sizes):
+        sides.append([])
+        for i, size in enumerate(of_side):
+            words = tuple(f"{side} {i} {word}" for word in range(size))
+            vectors = 0.5 + rng.normal(size=(size, DIMENSIONS))
+            vectors *= np.exp(rng.normal(size=(size, 1)) / 2)
+            if normalize:
+                vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            sides[-1].append(FoundSet(f"{side} {i}", words, words, np.arange(size), vectors, {}, ()))
+    return sides
 
 
 def _sizes(sets: int, trial: int) -> list[int]:

@@ -46,7 +46,8 @@ def scores(
     has it, and `Study` has seen to it that one name means the same words. The columns p_value, ci_low and ci_high
     (`interval`: "jackknife", "percentile" or "bca") are those of the cell's file among `inferences`, empty where
     there is none; so is p_groups, of the test against random groups. p_adjusted and p_groups_adjusted: the p-value
-    beside all others of its criterion and its kind, see `adjusted`. Raises BiasgridError for a file that is no cell.
+    beside all others of its criterion and its kind, by the method `adjust`, see `adjusted`. Raises BiasgridError for
+    a file that is no cell.
     """
     inferred = {(key, query): result for key, query, result in results(inferences)}
     rows: dict[tuple, dict] = {}

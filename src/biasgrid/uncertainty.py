@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from itertools import combinations_with_replacement
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from . import tables
+from .bounded import read_npy
 from .errors import BiasgridError
 from .files import write_bytes
 from .study import Study, cell_seed
@@ -32,13 +32,12 @@ INTERVALS = ("percentile", "bca", "jackknife")
 INFERENCE = [*CELL, "value", *TESTED[:-1], "p_holm", "p_benjamini_hochberg", "reason", "standard_error"]
 INFERENCE += ["undefined", *(f"{name}_{end}" for name in INTERVALS for end in ("low", "high"))]
 INFERENCE += ["set", "word", "influence"]
-INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robustness_attributes"]
-INFERENCE += ["test_of", "interval_reason"]
+INFERENCE += ["halves_targets", "halves_attributes", "robustness_targets", "robustness_attributes", "test_of"]
 # of the test against random groups
 GROUPS = {"draws": "groups_draws", "p_value": "p_groups", "p_low": "p_groups_low", "p_high": "p_groups_high"}
 GROUPS["reason"] = "groups_reason"
 INFERENCE += [*list(GROUPS.values())[:-1], "p_groups_holm", "p_groups_benjamini_hochberg", "groups_reason"]
-INFERENCE += ["p_isotropic_directions"]
+INFERENCE += ["p_isotropic_directions", "interval_reason"]
 TEXT = [
     *CELL,
     "alternative",
@@ -47,8 +46,8 @@ TEXT = [
     "set",
     "word",
     "test_of",
-    "interval_reason",
     "groups_reason",
+    "interval_reason",
 ]
 COUNTS = ["partitions", "draws", "undefined", "groups_draws"]
 
@@ -96,10 +95,9 @@ def inference(
     made = made.astype(dict.fromkeys(numbers, "float64"))
     for name in COUNTS:
         made[name] = pd.Series([_count(value) for value in made[name]], dtype=object)
-    made["p_holm"] = tables.adjusted(made, "holm", tests=tests)
-    made["p_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg", tests=tests)
-    made["p_groups_holm"] = tables.adjusted(made, "holm", "p_groups", tests)
-    made["p_groups_benjamini_hochberg"] = tables.adjusted(made, "benjamini-hochberg", "p_groups", tests)
+    for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
+        made[f"p_{name}"] = tables.adjusted(made, method, tests=tests)
+        made[f"p_groups_{name}"] = tables.adjusted(made, method, "p_groups", tests)
     return made
 
 
@@ -178,10 +176,10 @@ def read_ranks(study: Study, rankings: pd.DataFrame) -> np.ndarray:
 
 def _loaded(path: Path, shape: tuple[int, ...], made_by: str) -> np.ndarray:
     try:
-        values = np.load(path)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        values = read_npy(path)
+    except (OSError, BiasgridError) as error:
         raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+    if values.dtype.kind != "f":
         raise BiasgridError(f"{path}: no bootstrap samples; make it again: {made_by}")
     if values.shape != shape:
         raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {made_by}")

@@ -8,8 +8,9 @@ import random
 ODD = [
     b"\x00", b"\xff", b"\x80", b"\x7f", b"\n", b"\r", b" ", b"\t", b'"', b"'", b"\\", b",", b":", b"-", b"+", b".",
     b"0", b"00", b"1e999", b"nan", b"NaN", b"Infinity", b"null", b"true", b"{", b"}", b"[", b"]", b"(", b")",
-    b"[" * 50, b"9" * 5000, b"1000000000", b"2147483648", b"4294967296", b"9223372036854775808", b"-1", b"1.9", b"0882",
-    b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\xff" * 7 + b"\x7f", b"\x00" * 8, b"\xed\xa0\x80", b"\xef\xbb\xbf",
+    b"[" * 50, b"9" * 5000, b"1000000000", b"2147483648", b"4294967296", b"9223372036854775808", b"-1", b"1.9",
+    b"0882", b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\xff" * 7 + b"\x7f", b"\x00" * 8,
+    b"\xed\xa0\x80", b"\xef\xbb\xbf",
 ]  # fmt: skip
 
 

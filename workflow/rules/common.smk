@@ -11,7 +11,7 @@ from snakemake.exceptions import WorkflowError
 
 from biasgrid import comparison, debias, metrics, processes, ratings
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import STORE_VERSION, build_store
+from biasgrid.embeddings import STORE_VERSION, EmbeddingStore, build_store
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
 from biasgrid.figures import KINDS, cells_of
@@ -166,7 +166,17 @@ def remade(model):
     """
     note, record = Path(f"{LOGS}/store/{model}.made"), STUDY.model_file(model)
     count, made = note.read_text().split() if note.is_file() else (0, digest_of(record))
-    return int(count) + (made not in ("none", digest_of(Path(EMBEDDINGS) / model / "model.json")))
+    store = Path(EMBEDDINGS) / model
+    there = digest_of(store / "model.json") if is_whole(store) else "damaged"
+    return int(count) + (made not in ("none", there))
+
+
+def is_whole(store):
+    try:
+        EmbeddingStore.open(store)
+    except BiasgridError:
+        return False
+    return True
 
 
 def make_store(model):

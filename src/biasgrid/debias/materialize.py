@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bounded import read_npy
 from ..embeddings import writers
 from ..embeddings.store import VECTORS, EmbeddingStore
 from ..errors import BiasgridError
@@ -123,7 +124,7 @@ def _transformed(
     """Words and their rows to words and their float32 vectors under the transform."""
     for words, rows in parts:
         # mapped anew for each block, or all that was read would count as this process's memory
-        vectors = np.load(model.path / VECTORS, mmap_mode="r")[rows]
+        vectors = read_npy(model.path / VECTORS, mapped=True)[rows]
         with np.errstate(over="ignore", invalid="ignore"):
             vectors = transform.apply(vectors, words).astype(np.float32)
         finite = np.isfinite(vectors).all(axis=1)

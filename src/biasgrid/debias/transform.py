@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bounded import read_npz
 from ..errors import BiasgridError
 from ..files import write_bytes
 from ..geometry import unit_or_zero
@@ -152,9 +152,9 @@ class Transform:
     def load(cls, path: Path | str) -> Transform:
         """A transform that `save` wrote. Raises BiasgridError for any other file."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                header = json.loads(file["header"].tobytes())
-                arrays = {name: file[name] for name in ARRAYS if name in file}
+            file = read_npz(path)
+            header = json.loads(file["header"].tobytes())
+            arrays = {name: file[name] for name in ARRAYS if name in file}
             words = {name: header.pop(name) for name in WORDS}
             if not all(w is None or isinstance(w, list) for w in words.values()):
                 raise ValueError("its words are no lists")
@@ -163,16 +163,9 @@ class Transform:
             transform._check()
         except FileNotFoundError:
             raise BiasgridError(f"{path}: no such file") from None
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            EOFError,
-            zipfile.BadZipFile,
-        ) as error:
-            raise BiasgridError(f"{path}: not a transform that biasgrid saved: {error}") from None
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            reason = str(error).removeprefix(f"{path}: ").splitlines() or [type(error).__name__]
+            raise BiasgridError(f"{path}: not a transform that biasgrid saved: {reason[0]}") from None
         return transform
 
     def _check(self) -> None:

@@ -119,8 +119,8 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(store: Path) -> dict[str, Any]:
-    """A whole store's model.json; {} where there is none, or a damaged one: the store is made again."""
+    """A whole store's model.json; {} where there is none, or one that cannot be opened: it is made anew."""
     try:
-        return dict(json.loads((store / MODEL).read_text(encoding="utf-8")))
-    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, RecursionError):
+        return EmbeddingStore.open(store).metadata
+    except (OSError, BiasgridError):
         return {}

@@ -10,10 +10,13 @@ A source is a mapping with a `type` and the keys that `KEYS` lists for it:
 - file: one that the user has put in place, which is referenced and not copied.
 """
 
+import bz2
 import fcntl
 import gzip
+import io
 import json
 import logging
+import lzma
 import os
 import re
 import shutil
@@ -23,7 +26,6 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -31,6 +33,7 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from biasgrid.bounded import Expanded, allowed, damaged, zip_member
 from biasgrid.embeddings.download import LIMITS, Limits, WrongHash, download, download_parts, hash_file
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
@@ -111,7 +114,7 @@ def verify(name: str, raw: Path | str) -> None:
     manifest = read_manifest(folder)
     if not manifest:
         raise BiasgridError(
-            f"{name}: not fetched: {folder / 'manifest.json'} is missing or damaged: fetch it"
+            f"{name}: not fetched: {folder / 'manifest.json'} is missing, or damaged: fetch it again"
         )
     for file, facts in manifest["files"].items():
         path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
@@ -266,7 +269,7 @@ def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) ->
 
     record = raw / f"{name}.first-seen.json"
     trusted = not whole and not any(pins)
-    first_seen = _read_json(record) if trusted else {}
+    first_seen = _read_first_seen(record) if trusted else {}
     if trusted:
         pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
 
@@ -364,36 +367,75 @@ def _archive(source: dict, folder: Path, progress: bool, limits: Limits) -> dict
 
 
 def _unpack(archive: Path, names: dict[str, str], folder: Path) -> None:
-    """Write the regular files among `names` (path in the archive -> file name) into `folder`."""
-    try:
-        for member, content in _open_members(archive, names):
-            with (folder / names[member]).open("wb") as file:
-                shutil.copyfileobj(content, file, 1 << 20)
-                file.flush()
-                os.fsync(file.fileno())
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        gzip.BadGzipFile,
-        zlib.error,
-        EOFError,
-        RuntimeError,
-    ) as error:
-        raise BiasgridError(f"{archive.name} cannot be unpacked: {error}") from None
+    """Write the regular files among `names` (path in the archive -> file name) into `folder`.
+
+    All of them together may expand as `bounded.allowed` has it.
+    """
+    for member, content in _open_members(archive, names):
+        with (folder / names[member]).open("wb") as file:
+            shutil.copyfileobj(content, file, 1 << 20)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
-    if archive.name.endswith((".whl", ".zip")):
-        with zipfile.ZipFile(archive) as opened:
-            for info in opened.infolist():
+    left, what = allowed(archive.stat().st_size), "cannot be unpacked"
+    with archive.open("rb") as file:
+        if archive.name.endswith((".whl", ".zip")):
+            with damaged(archive.name, what):
+                members = zipfile.ZipFile(file)
+            for info in members.infolist():
                 if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
-                    with opened.open(info) as content:
-                        yield info.filename, content
-    else:
-        with tarfile.open(archive) as opened:
-            for entry in opened:
-                if entry.name in names and entry.isreg():
-                    yield entry.name, opened.extractfile(entry)
+                    content = zip_member(members, info, archive.name, left)
+                    yield info.filename, io.BufferedReader(content)
+                    left -= content.done
+            return
+        # as a stream, which is expanded once and from its beginning to its end
+        stream = Expanded(_expanded(file), archive.name, what, left)
+        with damaged(archive.name, what):
+            members = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
+        while True:
+            with damaged(archive.name, what):
+                entry = members.next()
+            if entry is None:
+                return
+            if entry.name in names and entry.isreg():
+                content = Expanded(members.extractfile(entry), archive.name, what, left)
+                yield entry.name, io.BufferedReader(content)
+            members.members.clear()  # else each entry's facts are kept
+
+
+def _expanded(file: IO[bytes]) -> IO[bytes]:
+    """The content of a tar archive, however it is compressed."""
+    start = file.read(6)
+    file.seek(0)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file)
+    if start.startswith(b"BZh"):
+        return bz2.BZ2File(file)
+    return _Xz(file) if start == b"\xfd7zXZ\0" else file
+
+
+class _Xz:
+    """An .xz file, which may ask for less memory than Python's lzma module would give it: up to 4 GB."""
+
+    MEMORY = 256 << 20  # bytes; what `xz -9` makes needs 65 MB
+
+    def __init__(self, file: IO[bytes]):
+        self.file = file
+        self.stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=self.MEMORY)
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self.stream.eof:
+                if self.stream.unused_data or self.file.read(1):
+                    raise lzma.LZMAError("something follows the compressed data")
+                return b""
+            block = self.file.read(1 << 16) if self.stream.needs_input else b""
+            if self.stream.needs_input and not block:
+                raise EOFError("the compressed data is cut off")
+            if content := self.stream.decompress(block, size):
+                return content
 
 
 def _pip(source: dict, scratch: Path, show: bool) -> None:
@@ -527,13 +569,16 @@ def read_manifest(folder: Path) -> dict:
         manifest = dict(json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
         source, files, found = (manifest[key] for key in ("source", "files", "input"))
         _check("manifest", source)
+        whole = len(files) > 0 and isinstance(found, str)
         names = [source["path"]] if source["type"] == "file" else files
-        whole = isinstance(found, str) and (found in names or found == ".")
+        whole &= found in names or found == "."
         for name, facts in files.items():
             whole &= re.fullmatch(PATTERNS["sha256"][0], facts["sha256"]) is not None
             whole &= type(facts["bytes"]) is int and facts["bytes"] >= 0
             # those that are not in the next archive are deleted: none may be elsewhere
-            whole &= source["type"] == "file" or (PurePosixPath(name).name == name and name not in ("", ".."))
+            whole &= source["type"] == "file" or (
+                PurePosixPath(name).name == name and name not in ("", "..", "manifest.json")
+            )
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -544,20 +589,20 @@ def read_manifest(folder: Path) -> dict:
     return manifest
 
 
-def _read_json(path: Path) -> dict[str, str]:
+def _read_first_seen(path: Path) -> dict[str, str]:
     """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
     try:
-        record = dict(json.loads(path.read_text(encoding="utf-8")))
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if all(re.fullmatch(PATTERNS["sha256"][0], digest) for digest in record.values()):
+            return record
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError, RecursionError):
-        record = {"": None}
-    if not all(re.fullmatch(PATTERNS["sha256"][0], str(digest)) for digest in record.values()):
-        raise BiasgridError(
-            f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete "
-            "it to take what the server has now for right"
-        )
-    return record
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    raise BiasgridError(
+        f"{path} is damaged, and with it what the file was when it was first seen: pin its sha256 in the study, or "
+        "delete this record to trust the file that is there now"
+    )
 
 
 def _write_json(path: Path, content: dict) -> None:

@@ -16,15 +16,16 @@ import sqlite3
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bounded import read_npy
 from ..errors import BiasgridError
 from ..files import locked
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
 LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
+LONGEST_WORD = 1 << 16  # characters
+JOINED = 32 << 20  # characters
+AGAIN = "convert the model again (in a study: snakemake stores)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ class EmbeddingStore:
             text = (path / MODEL).read_text(encoding="utf-8")
             metadata = json.loads(text)
             name, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
-            vectors = np.load(path / VECTORS, mmap_mode="r", allow_pickle=False)
+            vectors = read_npy(path / VECTORS, mapped=True)
             # immutable: no locks and no look for changes, as nobody writes into a store
             address = f"{(path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
             vocabulary = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
@@ -76,14 +80,23 @@ class EmbeddingStore:
                 f"{path}: not a store, or one that was not finished: it has no {missing}"
             ) from None
         except sqlite3.Error as error:
-            raise BiasgridError(f"{path}: not a whole store: {VOCABULARY}: {error}") from None
-        except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
-            raise BiasgridError(f"{path}: not a whole store: {error!r}") from None
+            raise BiasgridError(f"{path}: not a whole store: {VOCABULARY}: {error}; {AGAIN}") from None
+        except BiasgridError as error:
+            raise BiasgridError(f"{path}: not a whole store: {error}; {AGAIN}") from None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BiasgridError(f"{path}: not a whole store: {error!r}; {AGAIN}") from None
         if changed:
             raise BiasgridError(f"{path}: another process is writing this store")
         if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or list(vectors.shape) != shape:
             raise BiasgridError(
-                f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says {shape}"
+                f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says "
+                f"{str(shape)[:60]}; {AGAIN}"
+            )
+        hashes, words = metadata.get("sha256"), metadata.get("words")
+        texts = (name, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
+        if vectors.ndim != 2 or type(words) is not int or not all(isinstance(text, str) for text in texts):
+            raise BiasgridError(
+                f"{path}: not a whole store: {MODEL} lacks an entry, or has one of another type; {AGAIN}"
             )
         store = cls(path, name, vectors, vocab_prefix, metadata, vocabulary)
         weakref.finalize(store, vocabulary.close)
@@ -101,24 +114,22 @@ class EmbeddingStore:
         if isinstance(words, str):
             raise BiasgridError(f"{words!r}: expected a list of words, not one text")
         found = np.full(len(words), -1, dtype=np.int64)
-        with self._lock:
-            ask = self._vocabulary.execute
+        with self._asked() as ask:
             for place, word in enumerate(words):
                 try:
                     row = ask("SELECT row FROM vocabulary WHERE word = ?", (word,)).fetchone()
                 except UnicodeEncodeError:  # half a surrogate pair is in no vocabulary
                     continue
-                except sqlite3.DatabaseError as error:
-                    raise BiasgridError(f"{self.path / VOCABULARY} is damaged: {error}") from None
                 if row:
-                    found[place] = row[0]
+                    found[place] = self.checked_row(word, row[0])
         return found
 
     def words(self) -> list[str]:
         """Every word, by row; words that share a row by code point."""
-        with self._lock:
-            pairs = self._vocabulary.execute("SELECT word, row FROM vocabulary ORDER BY word").fetchall()
-        order = np.argsort(np.fromiter((row for _, row in pairs), np.int64, len(pairs)), kind="stable")
+        with self._asked() as ask:
+            pairs = ask("SELECT word, row FROM vocabulary ORDER BY word").fetchall()
+        rows = np.fromiter((self.checked_row(*pair) for pair in pairs), np.int64, len(pairs))
+        order = np.argsort(rows, kind="stable")
         return [pairs[place][0] for place in order]
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], np.ndarray]:
@@ -127,25 +138,54 @@ class EmbeddingStore:
         Rows are in the order of the source file, in most models that of frequency. Where words share a row, the
         first plain lower-case one stands for it. A row without a word is left out.
         """
-        with self._lock:
-            pairs = self._vocabulary.execute(
+        with self._asked() as ask:
+            pairs = ask(
                 "SELECT word, row FROM vocabulary WHERE row < ? ORDER BY word",
                 (len(self.vectors) if limit is None else limit,),
             ).fetchall()
         chosen: dict[int, str] = {}
         for word, row in pairs:
             if row not in chosen or (_plain(word) and not _plain(chosen[row])):
-                chosen[row] = word
+                chosen[self.checked_row(word, row)] = word
         rows = sorted(chosen)
         return [chosen[row] for row in rows], np.array(rows, dtype=np.int64)
 
+    @contextmanager
+    def _asked(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        """One thread at a time, as the connection is one."""
+        with self._lock:
+            try:
+                yield self._vocabulary.execute
+            # what is not UTF-8 is an OperationalError
+            except (sqlite3.Error, OverflowError) as error:
+                raise self.damaged(str(error)) from None
+
+    def checked_row(self, word: object, row: object) -> int:
+        """`row`, if it can be that of a word; else raises BiasgridError."""
+        if type(row) is not int or not 0 <= row < len(self.vectors) or type(word) is not str:
+            raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {len(self.vectors)}")
+        return row
+
+    def damaged(self, why: str) -> BiasgridError:
+        """What to raise where the vocabulary cannot be right."""
+        return BiasgridError(f"{self.path / VOCABULARY} is damaged: {why}; {AGAIN}")
+
+    def _finite(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
+        # nearly always one product without a copy: it overflows only where a value is above 1e15
+        if not np.isfinite(np.vdot(vectors, vectors)) and not np.isfinite(vectors).all():
+            word = words[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
+            raise BiasgridError(
+                f"{self.path / VECTORS} is damaged: {word!r} has a value that is not finite; {AGAIN}"
+            )
+        return vectors
+
     def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
-        return self.vectors[rows].astype(np.float64)
+        return self._finite(self.vectors[rows], words).astype(np.float64)
 
     def matrix(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
-        return self.vectors[rows]
+        return self._finite(self.vectors[rows], words)
 
     @property
     def fingerprint(self) -> str:
@@ -364,6 +404,16 @@ class StoreWriter:
             _sync(file)
 
     def _encodable(self, words: list[str]) -> list[str]:
+        longest = max(map(len, words), default=0)
+        if longest > LONGEST_WORD:
+            word = next(word for word in words if len(word) > LONGEST_WORD)
+            raise BiasgridError(
+                f"{self.where}: the word {word[:40]!r}... has {len(word)} characters; at most {LONGEST_WORD} are "
+                "allowed"
+            )
+        if longest * len(words) > JOINED and sum(map(len, words)) > JOINED:  # the same long word, many times
+            half = len(words) // 2
+            return self._encodable(words[:half]) + self._encodable(words[half:])
         try:
             "".join(words).encode()
         except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file

@@ -9,23 +9,24 @@ This module is an input of every model trained with it: an edit of it trains the
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib.metadata
 import io
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from ..bounded import allowed, damaged, zip_member
 from ..errors import BiasgridError
+from .readers.files import opened
 from .store import EmbeddingStore, StoreWriter
 
 SENTENCE = 10_000  # tokens; as gensim's Text8Corpus has it, and the most that it trains on as one
 BLOCK = 1 << 20
+LONGEST = 8 << 20  # characters of a token
 
 MOST = 2**31 - 1
 SWITCH, COUNT = (int, 0, 1), (int, 1, MOST)
@@ -118,7 +119,7 @@ def train(
     try:
         # the same two steps as in gensim's constructor; a damaged corpus shows in the first
         model.build_vocab(sentences)
-    except (zipfile.BadZipFile, EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise BiasgridError(f"{corpus}: is damaged, or no UTF-8 text: {error}") from None
     except RuntimeError:  # gensim's word for no word at all
         pass
@@ -147,6 +148,10 @@ class Sentences:
         with _text(self.corpus) as file:
             while block := file.read(BLOCK):
                 block = rest + block
+                if len(rest) > LONGEST:
+                    raise BiasgridError(
+                        f"{self.corpus}: has no white space in {LONGEST} characters: no corpus"
+                    )
                 found = block.split()
                 rest = "" if block[-1].isspace() else found.pop()
                 tokens += found
@@ -161,17 +166,14 @@ class Sentences:
 @contextmanager
 def _text(corpus: Path) -> Iterator[IO[str]]:
     with corpus.open("rb") as file:
-        head = file.read(4)
-        file.seek(0)
-        if head == b"PK\x03\x04":
-            with zipfile.ZipFile(file) as archive:
-                names = [info.filename for info in archive.infolist() if not info.is_dir()]
-                if len(names) != 1:
-                    raise BiasgridError(f"{corpus}: holds {len(names)} files; a corpus is one")
-                with archive.open(names[0]) as member:
-                    yield io.TextIOWrapper(member, encoding="utf-8")
-        elif head[:2] == b"\x1f\x8b":
-            with gzip.open(file, "rt", encoding="utf-8") as text:
-                yield text
-        else:
-            yield io.TextIOWrapper(file, encoding="utf-8")
+        if file.read(4) != b"PK\x03\x04":
+            with opened(corpus) as content:
+                yield io.TextIOWrapper(content, encoding="utf-8")
+            return
+        with damaged(corpus, "the zip archive is damaged"):
+            archive = zipfile.ZipFile(file)
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        if len(members) != 1:
+            raise BiasgridError(f"{corpus}: holds {len(members)} files; a corpus is one")
+        member = zip_member(archive, members[0], corpus, allowed(corpus.stat().st_size))
+        yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8")

@@ -69,17 +69,18 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
 
 def by_row(store: EmbeddingStore, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
     """Every word and its row, `size` at a time, in the order of `EmbeddingStore.words`; without holding all."""
-    with closing(_vocabulary(store)) as database:
+    with _vocabulary(store) as database:
         found = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
         while pairs := found.fetchmany(size):
-            words, rows = zip(*pairs, strict=True)
-            yield list(words), np.array(rows, dtype=np.int64)
+            rows = np.array([store.checked_row(*pair) for pair in pairs], dtype=np.int64)
+            yield [word for word, _ in pairs], rows
 
 
 def words_of_rows(store: EmbeddingStore) -> np.ndarray:
     """How many words each row of the store has: int64 (rows,)."""
-    with closing(_vocabulary(store)) as database:
-        found = (row for (row,) in database.execute("SELECT row FROM vocabulary"))
+    with _vocabulary(store) as database:
+        pairs = database.execute("SELECT word, row FROM vocabulary")
+        found = (store.checked_row(*pair) for pair in pairs)
         return np.bincount(np.fromiter(found, np.int64), minlength=len(store.vectors))
 
 
@@ -98,13 +99,16 @@ class StoreCopy(StoreWriter):
         path = self._aside / VOCABULARY
         shutil.copyfile(self.model.path / VOCABULARY, path)
         if self.moved:
-            with closing(sqlite3.connect(path, isolation_level=None)) as database:
-                for setting in ("journal_mode = OFF", "synchronous = OFF"):
-                    database.execute(f"PRAGMA {setting}")
-                database.execute("BEGIN")
-                moved = [(row, word) for word, row in self.moved.items()]
-                database.executemany("UPDATE vocabulary SET row = ? WHERE word = ?", moved)
-                database.execute("COMMIT")
+            moved = [(row, word) for word, row in self.moved.items()]
+            try:
+                with closing(sqlite3.connect(path, isolation_level=None)) as database:
+                    for setting in ("journal_mode = OFF", "synchronous = OFF"):
+                        database.execute(f"PRAGMA {setting}")
+                    database.execute("BEGIN")
+                    database.executemany("UPDATE vocabulary SET row = ? WHERE word = ?", moved)
+                    database.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
         with path.open("rb+") as file:
             os.fsync(file.fileno())
 
@@ -226,10 +230,15 @@ def _check_words(words: list[str], output: Path) -> None:
         )
 
 
-def _vocabulary(store: EmbeddingStore) -> sqlite3.Connection:
+@contextmanager
+def _vocabulary(store: EmbeddingStore) -> Iterator[sqlite3.Connection]:
     """A connection of its own: the store's is one for all threads."""
     address = f"{(store.path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
-    return sqlite3.connect(address, uri=True)
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            yield database
+    except (sqlite3.Error, OverflowError) as error:
+        raise store.damaged(str(error)) from None
 
 
 def _sync(file: IO[bytes]) -> None:

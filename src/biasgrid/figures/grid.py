@@ -309,7 +309,7 @@ def scores(
     return figure
 
 
-def save(figure: Figure, stem: Path | str) -> None:
+def save(figure: Figure, stem: Path | str, extensions: Collection[str] = ("pdf", "svg", "png")) -> None:
     """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time."""
     stem = Path(stem)
     metadata = {
@@ -317,12 +317,12 @@ def save(figure: Figure, stem: Path | str) -> None:
         "svg": {"Creator": "biasgrid", "Date": None},
         "png": {"Software": "biasgrid"},
     }
-    for extension, entries in metadata.items():
+    for extension in extensions:
         # not with_suffix: a stem may have a dot in it
         path = stem.with_name(f"{stem.name}.{extension}")
         drawn = io.BytesIO()
         with _style():
-            figure.savefig(drawn, format=extension, dpi=220, metadata=entries)
+            figure.savefig(drawn, format=extension, dpi=220, metadata=metadata[extension])
         write_bytes(path, drawn.getvalue())
 
 

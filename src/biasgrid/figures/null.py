@@ -317,9 +317,9 @@ def _p_text(tested: Mapping[str, Any], part: str) -> list[str]:
         lowest = p <= tested["p_lowest"] * (1 + 1e-9)
         possible = ", the lowest that is possible" if lowest else ""
         return [f"p = {_number(p)}{possible}", f"exact: all {partitions:,} partitions"]
-    text = f"p = {_number(p)} (95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
     many = f"random partitions of {_count(partitions)}" if part == "permutation" else NULLS[part]
-    return [text, f"{draws:,} {many}"]
+    interval = f"(95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
+    return [f"p = {_number(p)}", interval, f"{draws:,} {many}"]
 
 
 def _count(n: int | None) -> str:

@@ -16,11 +16,11 @@ from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from .. import metrics
+from ..bounded import read_npy, read_npz
 from ..cell import head, model_of, query_of
 from ..embeddings import study_store
 from ..errors import BiasgridError
@@ -133,13 +133,13 @@ def _kept(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.
     try:
         records = json.loads(path.read_text(encoding="utf-8"))["cells"]
         sampled = any("bootstrap" in record["inference"] for record in records)
-        samples = np.load(samples_path) if sampled else None
+        samples = read_npy(samples_path) if sampled else None
         ends = np.cumsum([len(record["results"]) for record in records])
-        if sampled and len(samples) != ends[-1]:
+        if sampled and (samples.ndim != 2 or samples.dtype != np.float64 or len(samples) != ends[-1]):
             return {}
         parts = np.split(samples, ends[:-1]) if sampled else [None] * len(records)
         return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}  # not there, half there, of another version: made anew
 
 
@@ -152,9 +152,8 @@ def _made_of(study: Study, inference: Inference) -> str:
         whole.update(hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest())
     if cell.debias != UNTOUCHED:
         # its arrays: the archive around them is another with another Python
-        with np.load(study.transform_file(cell.model, cell.debias)) as transform:
-            for name in transform.files:
-                whole.update(transform[name].tobytes())
+        for array in read_npz(study.transform_file(cell.model, cell.debias)).values():
+            whole.update(array.tobytes())
     return whole.hexdigest()
 
 

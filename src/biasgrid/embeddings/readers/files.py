@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import zlib
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import IO
 
 import numpy as np
 
+from ...bounded import Expanded, allowed, read_npy
 from ...errors import BiasgridError
 
 BLOCK = 4 << 20  # bytes that are worked on at a time
@@ -18,28 +19,26 @@ BLOCK = 4 << 20  # bytes that are worked on at a time
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file's content, unzipped if it is gzip; a damaged or cut off gzip is a BiasgridError."""
+    """The file's content, unzipped if it is gzip; a gzip that is damaged, cut off, or expands too far is a
+    BiasgridError."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         if not zipped:
             yield file
             return
-        try:
-            with gzip.open(file) as unzipped:
-                yield unzipped
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise BiasgridError(f"{path}: the gzip is damaged or cut off: {error}") from None
+        what, limit = "the gzip is damaged or cut off", allowed(path.stat().st_size)
+        yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, what, limit), 1 << 16)
 
 
 def load_array(path: Path) -> np.ndarray:
     """A two-dimensional float array of an .npy file, memory-mapped."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = read_npy(path, mapped=True)
     except FileNotFoundError:
         raise BiasgridError(f"{path}: no such file, and the model needs it") from None
-    except (ValueError, EOFError, OSError) as error:
-        raise BiasgridError(f"{path}: is not a whole NumPy array: {error}") from None
+    except OSError as error:
+        raise BiasgridError(f"{path}: {error.strerror or error}") from None
     return check_array(array, path)
 
 

@@ -1,18 +1,27 @@
 """gensim's KeyedVectors.save: a pickle, taken apart without calling gensim, NumPy or anything else that it names.
 
 Every global that a KeyedVectors needs is replaced by a stand-in which only collects what the pickle hands it; any
-other global is refused by name.
+other global is refused by name. Before that the pickle's instructions are gone through without being carried out: one
+that declares more bytes than there are, or asks for more objects than a KeyedVectors needs, could take all memory.
 """
 
 from __future__ import annotations
 
+import io
+import mmap
 import pickle
+import pickletools
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from ...bounded import damaged, read_all
 from ...errors import BiasgridError
-from ..store import StoreWriter
+from ..store import LONGEST_WORD, StoreWriter
 from .files import blocks, check_array, load_array, opened
 
 # gensim 4, 3, 2 and 1 in turn
@@ -21,13 +30,8 @@ VECTORS = ("vectors", "syn0")
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    with opened(path) as file:
-        try:
-            model = _Unpickler(file, path).load()
-        except BiasgridError:
-            raise
-        except Exception as error:  # a damaged pickle can fail in any way
-            raise BiasgridError(f"{path}: is not a whole pickle: {error!r}") from None
+    with _checked(path) as file:
+        model = _Unpickler(file, path).load()
     state = vars(model) if isinstance(model, _Collected) else {}
     words = next((state[key] for key in WORDS if isinstance(state.get(key), list)), None)
     # gensim puts large arrays beside the pickle
@@ -42,15 +46,97 @@ def read(path: Path, writer: StoreWriter) -> None:
         vectors = load_array(path.with_name(f"{path.name}.{beside[0]}.npy"))
     else:
         vectors = state[attribute]
-        try:
+        with damaged(path, "its vectors are not a whole array of floats"):
             vectors = vectors.array() if isinstance(vectors, _Array) else vectors
-        except (AttributeError, TypeError, ValueError) as error:
-            raise BiasgridError(f"{path}: its vectors are not a whole array of floats: {error}") from None
         check_array(vectors, path)
     if len(vectors) != len(words):
         raise BiasgridError(f"{path}: {len(words)} words, but {len(vectors)} vectors")
     for part in blocks(vectors):
         writer.add(words[part], vectors[part])
+
+
+@contextmanager
+def _checked(path: Path) -> Iterator[IO[bytes]]:
+    """The pickle, gone through. Its file can be peeked into: else it would be unpickled byte by byte."""
+    with opened(path) as file, damaged(path, "is not a whole pickle"):
+        if isinstance(file.raw, io.FileIO):
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as data:
+                _check(data)
+        else:
+            content = read_all(file)
+            with memoryview(content) as data:
+                _check(data)
+            file = io.BufferedReader(io.BytesIO(content))
+        yield file
+
+
+# what follows an instruction, in pickletools' words: a number of bytes, or one of its negative codes
+WIDTHS = {op.code.encode("latin1"): op.arg.n if op.arg else 0 for op in pickletools.opcodes}
+WIDTHS = [WIDTHS.get(bytes([code])) for code in range(256)]
+COUNTED = {
+    pickletools.TAKEN_FROM_ARGUMENT1: 1,
+    pickletools.TAKEN_FROM_ARGUMENT4: 4,
+    pickletools.TAKEN_FROM_ARGUMENT4U: 4,
+    pickletools.TAKEN_FROM_ARGUMENT8U: 8,
+}
+# one byte of these makes an object of up to 200; a KeyedVectors has one for each ten bytes or more
+MAKES = frozenset(b"]}\x8f\x91tldo\x81\x92Ri\x85\x86\x87")
+SPARE = 100_000  # bytes for which nothing is counted
+STOP, PUT, LONG_BINPUT, FRAME = b".pr\x95"
+TWO_LINES = b"ci"
+NEWLINE = re.compile(rb"\n")
+# What most of a KeyedVectors is, in one step: short words, whole numbers, references, what puts them into place;
+# objects that are numbered at once (six bytes or more each), and the entries of gensim 3's vocabulary.
+SHORT = b"|".join(b"\\x%02x.{%d}" % (length, length) for length in range(32))
+SHORT_4 = b"|".join(b"\\x%02x\0\0\0.{%d}" % (length, length) for length in range(32))
+GET, NUMBER = rb"(?:h.|j.{4})", rb"(?:K.|M..|J.{4})"
+RUN = re.compile(
+    rb"(?s:[(NQabesu)\x88\x89\x94]|[hKq].|M..|[Jj].{4}|[C\x8c](?:%b)|X(?:%b)|[]}tR\x81\x85-\x87]?r.{3}\0"
+    rb"|\x81\x94\}\x94\(%b{3}|\x86\x94R\x94%b%b)*+" % (SHORT, SHORT_4, GET, GET, NUMBER)
+)
+
+
+def _check(data: memoryview) -> None:
+    """Raises ValueError for a pickle that would take far more memory than it has bytes.
+
+    A declared length is read into memory that is allocated before; so is the table of remembered objects, up to the
+    number that an instruction names.
+    """
+    place, end, made = 0, len(data), 0
+    while True:
+        place = RUN.match(data, place).end()
+        if place >= end:
+            raise ValueError("it is cut off")
+        code, place = data[place], place + 1
+        width = WIDTHS[code]
+        if width is None:
+            raise ValueError(f"it holds byte {code}, which is no instruction")
+        if code == STOP:
+            return
+        if code in MAKES:
+            made += 1
+            if 8 * made > place + SPARE:
+                raise ValueError("it makes far more objects than a KeyedVectors has")
+        if width == pickletools.UP_TO_NEWLINE:
+            for _ in range(2 if code in TWO_LINES else 1):
+                line = NEWLINE.search(data, place)
+                if not line:
+                    raise ValueError("it is cut off")
+                text, place = bytes(data[place : min(line.start(), place + 20)]), line.end()
+            if code == PUT and int(text) > place // 3 + SPARE:
+                raise ValueError(f"it numbers an object {int(text)}")
+            continue
+        if width < 0:
+            size = COUNTED[width]
+            length = int.from_bytes(data[place : place + size], "little")
+            place, width = place + size, length
+        elif code == LONG_BINPUT and int.from_bytes(data[place : place + 4], "little") > place // 3 + SPARE:
+            raise ValueError("it numbers more objects than it can have")
+        elif code == FRAME and int.from_bytes(data[place : place + 8], "little") > end - place - 8:
+            raise ValueError("it is cut off")
+        if width > end - place:
+            raise ValueError(f"it declares {width} bytes, and {max(0, end - place)} follow")
+        place += width
 
 
 class _Collected:
@@ -96,21 +182,28 @@ class _Array:
         return np.frombuffer(_bytes(self.data), self.type.dtype()).reshape(self.shape, order=order)
 
 
-def _scalar(type: _Type, data: bytes | None = None) -> str | None:
+def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | None:
     """A NumPy scalar, which can be a word (numpy.str_); numbers are not needed."""
     if not type.code.startswith("U") or data is None:
         return None
-    return _bytes(data).decode("utf-32-be" if type.order == ">" else "utf-32-le").rstrip("\0")
+    content = _bytes(data)
+    if len(content) > 4 * LONGEST_WORD:
+        raise ValueError(f"it has a word of {len(content) // 4} characters")
+    return content.decode("utf-32-be" if type.order == ">" else "utf-32-le").rstrip("\0")
 
 
-def _bytes(data: bytes | str) -> bytes:
+def _bytes(data: bytes | str | _Latin) -> bytes:
     """Python 2 had one type for both."""
+    data = data.text if isinstance(data, _Latin) else data
     return data.encode("latin1") if isinstance(data, str) else data
 
 
-def _encode(text: str, encoding: str) -> bytes:
-    """codecs.encode, which old pickles of bytes call."""
-    return text.encode("latin1")
+class _Latin:
+    """codecs.encode(text, "latin1"), which old pickles of bytes call; encoded when it is needed, and not each time
+    that a pickle asks for it."""
+
+    def __init__(self, text: str, encoding: str):
+        self.text = text
 
 
 def _from_buffer(data, type, shape, order) -> _Array:
@@ -128,7 +221,7 @@ ADMITTED = {
     ("gensim.models.word2vec", "Vocab"): _Entry,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Type,
-    ("_codecs", "encode"): _encode,
+    ("_codecs", "encode"): _Latin,
 }
 for core in ("numpy.core", "numpy._core"):  # before and after NumPy 2
     ADMITTED[f"{core}.multiarray", "_reconstruct"] = _Array

@@ -1,18 +1,27 @@
-"""A folder of one .npy (a row a word) and one .parquet (one column of words, in the same order)."""
+"""A folder of one .npy (a row a word) and one .parquet (one column of words, in the same order).
+
+Parquet declares the size of each page in front of it, and Arrow allocates what is declared. So the pages' headers are
+read first, and Arrow only sees a file whose pages together stay below the limit on expansion.
+"""
 
 from __future__ import annotations
 
+import mmap
 from pathlib import Path
+from typing import Any
 
+from ...bounded import allowed, damaged, too_large
 from ...errors import BiasgridError
 from ..store import StoreWriter
 from .files import blocks, load_array
 
+METADATA = 512 << 10  # bytes; a word list of millions takes some thousands
+# PLAIN, PLAIN_DICTIONARY, RLE, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY: a value takes its bytes or is looked up
+ENCODINGS = (0, 2, 3, 6, 8)
+DAMAGED = "is not a whole Parquet file"
+
 
 def read(folder: Path, writer: StoreWriter) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     paths = {}
     for extension in ("npy", "parquet"):
         found = sorted(folder.glob(f"*.{extension}"))
@@ -20,21 +29,135 @@ def read(folder: Path, writer: StoreWriter) -> None:
             raise BiasgridError(f"{folder}: expected one .{extension} file, found {len(found)}")
         paths[extension] = found[0]
     vectors = load_array(paths["npy"])
-    try:
-        table = pq.read_table(paths["parquet"])
-    except (pa.ArrowException, OSError) as error:
-        raise BiasgridError(f"{paths['parquet']}: is not a whole Parquet file: {error}") from None
-    texts = [f.name for f in table.schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
-    if len(texts) != 1:
-        raise BiasgridError(
-            f"{paths['parquet']}: expected one column of text, found {len(texts)} among {table.column_names}"
-        )
-    column = table[texts[0]]
-    if column.null_count:
-        raise BiasgridError(f"{paths['parquet']}: column {texts[0]!r} has {column.null_count} missing words")
-    if len(column) != len(vectors):
-        raise BiasgridError(
-            f"{folder}: {len(vectors)} rows in {paths['npy'].name}, {len(column)} in {paths['parquet'].name}"
-        )
+    words = _words(paths["parquet"], len(vectors), folder, paths["npy"].name)
     for part in blocks(vectors):
-        writer.add(column[part].to_pylist(), vectors[part])
+        writer.add(words[part], vectors[part])
+
+
+def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - 8))
+        footer = file.read()
+        # Arrow's objects take up to 800 times what their metadata takes in the file
+        if len(footer) == 8 and footer[4:] == b"PAR1" and int.from_bytes(footer[:4], "little") > METADATA:
+            raise BiasgridError(f"{path}: {DAMAGED}, or has more than {METADATA} bytes of metadata")
+        with damaged(path, DAMAGED):
+            table = pq.ParquetFile(
+                file, thrift_string_size_limit=METADATA, thrift_container_size_limit=max(1000, size // 8)
+            )
+            schema = table.schema_arrow
+            groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
+        texts = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+        if len(texts) != 1:
+            raise BiasgridError(
+                f"{path}: expected one column of text, found {len(texts)} among {', '.join(schema.names[:20])}"
+            )
+        name = texts[0]
+        if schema.names.count(name) > 1:
+            raise BiasgridError(f"{path}: has two columns {name!r}")
+        said = sum(group.num_rows for group in groups)
+        if said != rows:
+            raise BiasgridError(f"{folder}: {rows} rows in {beside}, {said} in {path.name}")
+        if groups:
+            _check_pages(path, size, groups, name)
+        with damaged(path, DAMAGED):
+            # a word that many rows have is held once
+            column = pq.ParquetFile(file, metadata=table.metadata, read_dictionary=[name]).read([name])[name]
+        if column.null_count:
+            raise BiasgridError(f"{path}: column {name!r} has {column.null_count} missing words")
+        words: list[str] = []
+        with damaged(path, DAMAGED):
+            for chunk in column.chunks:
+                if not pa.types.is_dictionary(chunk.type):
+                    words += chunk.to_pylist()
+                    continue
+                values = chunk.dictionary.to_pylist()
+                words += [values[place] for place in chunk.indices.to_pylist()]
+        if len(words) != rows:
+            raise BiasgridError(f"{folder}: {rows} rows in {beside}, {len(words)} in {path.name}")
+    return words
+
+
+def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
+    limit, total = allowed(size), 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for group in groups:
+            with damaged(path, DAMAGED):
+                columns = [group.column(i) for i in range(group.num_columns)]
+            for column in columns:
+                if column.path_in_schema != name:
+                    continue
+                starts = [column.data_page_offset, column.dictionary_page_offset]
+                place = min(start for start in starts if start)
+                end = place + column.total_compressed_size
+                if not 0 < place < end <= size:
+                    raise BiasgridError(f"{path}: {DAMAGED}: a column lies outside of it")
+                while place < end:
+                    with damaged(path, f"{DAMAGED}: a page's header"):
+                        header, place = _struct(content, place, end)
+                        expanded, compressed = header[2], header[3]
+                        # where the page's own facts are, by its type: data, dictionary, data of version 2
+                        facts, key = {0: (5, 2), 2: (7, 2), 3: (8, 4)}[header[1]]
+                        encoding = header[facts][key]
+                    if min(expanded, compressed) < 0 or place + compressed > end:
+                        raise BiasgridError(f"{path}: {DAMAGED}: a page lies outside of its column")
+                    if encoding not in ENCODINGS:
+                        raise BiasgridError(
+                            f"{path}: a column of text in Parquet's encoding {encoding} is not read"
+                        )
+                    place += compressed
+                    total += expanded
+                    if total > limit:
+                        raise too_large(path, limit)
+
+
+def _struct(content: mmap.mmap, place: int, end: int) -> tuple[dict[int, Any], int]:
+    """A struct of Thrift's compact protocol, as {field: number or struct}, and where it ends.
+
+    Raises ValueError where it goes beyond `end`, or holds lists or maps, which no page's header does.
+    """
+    fields: dict[int, Any] = {}
+    field = 0
+    while True:
+        if place >= end:
+            raise ValueError("is cut off")
+        head, place = content[place], place + 1
+        kind = head & 15
+        if not head:
+            return fields, place
+        if head >> 4:
+            field += head >> 4
+        else:
+            number, place = _varint(content, place, end)
+            field = (number >> 1) ^ -(number & 1)
+        if kind in (1, 2):  # true, false
+            fields[field] = kind == 1
+        elif kind == 3:
+            place += 1
+        elif kind in (4, 5, 6):
+            number, place = _varint(content, place, end)
+            fields[field] = (number >> 1) ^ -(number & 1)
+        elif kind == 7:
+            place += 8
+        elif kind == 8:
+            length, place = _varint(content, place, end)
+            place += length
+        elif kind == 12:
+            fields[field], place = _struct(content, place, end)
+        else:
+            raise ValueError(f"has a field of type {kind}")
+
+
+def _varint(content: mmap.mmap, place: int, end: int) -> tuple[int, int]:
+    number = shift = 0
+    while place < min(end, len(content)) and shift < 70:
+        byte, place = content[place], place + 1
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return number, place
+    raise ValueError("is cut off")

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgpack
 import numpy as np
 
+from ...bounded import damaged
 from ...errors import BiasgridError
 from ..store import StoreWriter
 from .files import load_array
@@ -19,16 +20,9 @@ from .files import load_array
 
 def read(folder: Path, writer: StoreWriter) -> None:
     vectors = load_array(folder / "vectors")
-    try:
-        key2row = msgpack.unpackb((folder / "key2row").read_bytes(), strict_map_key=False)
-        keys = np.fromiter(key2row.keys(), dtype=np.uint64, count=len(key2row))
-        rows = np.fromiter(key2row.values(), dtype=np.int64, count=len(key2row))
-    except (ValueError, TypeError, AttributeError, OverflowError, msgpack.UnpackException) as error:
-        raise BiasgridError(f"{folder / 'key2row'}: is not a map from hash to row: {error!r}") from None
-    try:
+    keys, rows = _key2row(folder / "key2row")
+    with damaged(folder / "strings.json", "is not JSON"):
         words = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BiasgridError(f"{folder / 'strings.json'}: is not JSON: {error}") from None
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BiasgridError(f"{folder / 'strings.json'}: expected a list of texts")
     if len(rows) and not 0 <= rows.min() <= rows.max() < len(vectors):
@@ -36,6 +30,8 @@ def read(folder: Path, writer: StoreWriter) -> None:
 
     order = np.argsort(keys)
     keys, rows = keys[order], rows[order]
+    if (keys[1:] == keys[:-1]).any():
+        raise BiasgridError(f"{folder / 'key2row'}: has a hash twice")
     words = [word for word in dict.fromkeys(words) if word]
     hashes = murmurhash64a([word.encode("utf-8", "surrogatepass") for word in words], seed=1)
     places = np.searchsorted(keys, hashes)
@@ -44,6 +40,30 @@ def read(folder: Path, writer: StoreWriter) -> None:
     if nameless := len(keys) - len(np.unique(places[known])):
         writer.warnings["keys_without_word"] += nameless
     writer.add([words[i] for i in known], vectors, rows[places[known]])
+
+
+def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Hashes (uint64) and their rows (int64): a map of whole numbers and nothing else."""
+    with damaged(path, "is not a map from hash to row"):
+        pairs = msgpack.unpackb(
+            path.read_bytes(),
+            strict_map_key=False,
+            object_pairs_hook=tuple,
+            # nothing else takes memory, however deep it lies
+            use_list=False,
+            max_array_len=0,
+            max_str_len=0,
+            max_bin_len=0,
+            max_ext_len=0,
+        )
+        kinds = (
+            {type(value) for pair in pairs for value in pair} if isinstance(pairs, tuple) else {type(pairs)}
+        )
+        if not kinds <= {int}:
+            raise TypeError(f"it holds {', '.join(sorted(kind.__name__ for kind in kinds - {int}))}")
+        keys = np.fromiter((key for key, _ in pairs), dtype=np.uint64, count=len(pairs))
+        rows = np.fromiter((row for _, row in pairs), dtype=np.int64, count=len(pairs))
+    return keys, rows
 
 
 def murmurhash64a(texts: list[bytes], seed: int) -> np.ndarray:

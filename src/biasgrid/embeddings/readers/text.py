@@ -27,11 +27,15 @@ from ...errors import BiasgridError
 from ..store import StoreWriter
 from .files import BLOCK, opened
 
-HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t\r]*(?:\n|$)")
+HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|$)")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 BOM = b"\xef\xbb\xbf"
 SAMPLE_LINES = 100
+# what a line has from its first character on that is not white space
+CONTENT = re.compile(rb"[^ \t\r\n][^\n]*+")
+# beyond these Arrow takes more memory for its columns than for what is in them
+MOST_COLUMNS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -87,11 +91,17 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 
 def looks_like_text(sample: bytes) -> bool:
-    """Whether most of the first rows, after a header if there is one, are a word and numbers."""
+    """Whether the first rows, after a header if there is one, look like vectors: most of them are a word and numbers,
+    of the same number in most, two at least. (A single one may be a count, or a rest of anything.)"""
     sample = sample.removeprefix(BOM)
     header = HEADER.match(sample)
     lines = [line for line in _lines(sample[header.end() if header else 0 :]) if line.strip()]
-    return 2 * sum(_numbers_at_end(line) > 0 for line in lines) > len(lines)
+    if any(b"\0" in line for line in lines):
+        return False
+    counts = Counter(map(_numbers_at_end, lines))
+    return 2 * sum(count for numbers, count in counts.items() if numbers > 0) > len(lines) and any(
+        numbers > 1 and 2 * count >= len(lines) for numbers, count in counts.items()
+    )
 
 
 def _layout(path: Path, sample: bytes) -> Layout:
@@ -101,17 +111,22 @@ def _layout(path: Path, sample: bytes) -> Layout:
     if header and not header[1]:
         raise BiasgridError(f"{path}: line 1 says {header[0]} rows of no dimensions")
     offset = match.end() if match else start
-    lines = _lines(sample[offset:])
-    counts = Counter(n for line in lines if (n := _numbers_at_end(line)))
-    if not counts:
+    lines = [(line, n) for line in _lines(sample[offset:]) if (n := _numbers_at_end(line))]
+    if not lines:
         raise BiasgridError(f"{path}: line {1 + bool(match)}: expected a word and numbers")
     # the most common number, as single lines may be damaged or have a number for a word
-    dimensions = header[1] if header else counts.most_common(1)[0][0]
-    usual = next(line for line in lines if _numbers_at_end(line))
-    tail = re.search(rb"(?:[ \t]+[^ \t]+){1,%d}[ \t\r]*$" % min(dimensions, 1000), usual)
+    usual = Counter(n for _, n in lines).most_common(1)[0][0]
+    dimensions = header[1] if header else usual
+    separators = re.findall(rb"[ \t]+", lines[0][0].rstrip(b" \t\r"))[-min(dimensions, 1000) :]
     # a tab beside a space is the end of a word
-    tabs = re.search(rb"(?<![ \t])\t+(?![ \t])", tail[0].rstrip()) is not None
-    return Layout(header, dimensions, tabs, offset, 1 + bool(match))
+    tabs = any(not separator.strip(b"\t") for separator in separators)
+    layout = Layout(header, dimensions, tabs, offset, 1 + bool(match))
+    if header and dimensions > max(n for _, n in lines):  # before anything is made for that many numbers
+        content = CONTENT.search(sample, offset)
+        number = layout.first_line + sample.count(b"\n", offset, content.start())
+        _parse_line(f"{path}: line {number}", content[0].replace(b"\t", b" ").rstrip(b" \r"), layout)
+        raise BiasgridError(f"{path}: line 1 says {dimensions} dimensions, but the rows have {usual} numbers")
+    return layout
 
 
 def _lines(sample: bytes) -> list[bytes]:
@@ -152,13 +167,17 @@ def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
 def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
     import pyarrow as pa
 
+    if not CONTENT.search(block):
+        return Rows(
+            [], np.empty((0, layout.dimensions), np.float32), Counter(blank_lines=_count_lines(block))
+        )
     clean = block.replace(b"\r\n", b"\n") if b"\r" in block else block
     if layout.tabs:
         clean = clean.replace(b"\t", b" ")
     if b" \n" in clean:  # word2vec, fastText and LexVec end their lines so
         clean = clean.replace(b" \n", b"\n")
     # Arrow takes a lone \r for a line break, and drops a byte order mark
-    if b"\r" not in clean and not clean.startswith(BOM):
+    if b"\r" not in clean and not clean.startswith(BOM) and layout.dimensions < MOST_COLUMNS:
         try:
             words, vectors = parse_csv(clean, layout.dimensions, b" ", words=True)
         except pa.ArrowInvalid:
@@ -210,23 +229,27 @@ def _csv_options(columns: int, delimiter: bytes, words: bool):
 
 
 def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
-    words, vectors, warnings = [], [], Counter()
-    lines = block.split(b"\n")
-    if not lines[-1]:
-        lines.pop()  # not a line: what follows the last line break
-    for number, line in enumerate(lines, first_line):
-        line = line.removesuffix(b"\r")
+    # no more rows than the block's bytes can hold: each number takes two
+    most = min(len(block) // (2 * layout.dimensions), block.count(b"\n")) + 1
+    words, vectors, warnings = [], np.empty((most, layout.dimensions), np.float32), Counter()
+    number, place = first_line, 0
+    for match in CONTENT.finditer(block):
+        start = block.rfind(b"\n", 0, match.start()) + 1
+        number += block.count(b"\n", place, start)
+        place = start
+        line = block[start : match.end()].removesuffix(b"\r")
         if layout.tabs:
             line = line.replace(b"\t", b" ")
-        line = line.rstrip(b" ")
-        if not line:
-            warnings["blank_lines"] += 1
-            continue
-        word, values = _parse_line(f"{path}: line {number}", line, layout)
+        word, vectors[len(words)] = _parse_line(f"{path}: line {number}", line.rstrip(b" "), layout)
         warnings["words_with_spaces"] += " " in word
         words.append(word)
-        vectors.append(values)
-    return Rows(words, np.array(vectors, np.float32).reshape(len(words), layout.dimensions), +warnings)
+    warnings["blank_lines"] = _count_lines(block) - len(words)
+    return Rows(words, vectors[: len(words)], +warnings)
+
+
+def _count_lines(block: bytes) -> int:
+    """What follows the last line break is a line if it is anything."""
+    return block.count(b"\n") + (not block.endswith(b"\n"))
 
 
 def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[str, np.ndarray]:

@@ -1,7 +1,8 @@
 """The JSON file of the npm packages wink-embeddings-sg-*: a header, then "vectors", a mapping from word to numbers.
 
 After a vector's d numbers stand its norm and its index. JavaScript moves words that are whole numbers to the front
-of a mapping; the index gives the model's own order back. The file is read in blocks: whole it would take gigabytes.
+of a mapping; the index gives the model's own order back. The vectors are read in blocks: whole they would take
+gigabytes. They are held to JSON's grammar all the same, as is what stands before and after them.
 """
 
 from __future__ import annotations
@@ -9,72 +10,148 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ...bounded import damaged
 from ...errors import BiasgridError
 from ..store import StoreWriter
 from .files import BLOCK, blocks, opened
-from .text import parse_csv
+from .text import MOST_COLUMNS, parse_csv
 
+SPACE = rb"[ \t\r\n]*+"
 # a word as JSON writes it, then numbers up to the next bracket
-ENTRY = re.compile(rb'\s*,?\s*"((?:[^"\\]|\\.)*+)"\s*:\s*\[([^\]]*+)\]')
+ENTRY = rb'"((?:[^"\\]|\\.)*+)"%b:%b\[([^\]]*+)\]%b' % (SPACE, SPACE, SPACE)
+FIRST, NEXT = re.compile(SPACE + ENTRY), re.compile(rb"%b,%b%b" % (SPACE, SPACE, ENTRY))
+VECTORS = re.compile(rb'"vectors"%b:%b\{' % (SPACE, SPACE))
+HEADER = 32 << 20  # bytes before the vectors, most of them a list of all words
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    import pyarrow as pa
-
     words, parts = [], []
     with opened(path) as file:
-        start, buffer = _until_vectors(path, file)
-        size, dimensions, norm, index = (
-            _number(path, start, key) for key in ("size", "dimensions", "l2NormIndex", "wordIndex")
-        )
-        if norm != dimensions or index != dimensions + 1:
+        header, buffer = _until_vectors(path, file)
+        size, dimensions = (_number(path, header, key) for key in ("size", "dimensions"))
+        norm, index = (_number(path, header, key) for key in ("l2NormIndex", "wordIndex"))
+        if norm != dimensions or index != dimensions + 1 or not 0 < dimensions < MOST_COLUMNS:
             raise BiasgridError(f"{path}: expected norm and index after the {dimensions} numbers of a vector")
+        entry = FIRST
         while True:
             found, end = [], 0
-            while match := ENTRY.match(buffer, end):
+            while match := entry.match(buffer, end):
                 found.append(match)
-                end = match.end()
+                end, entry = match.end(), NEXT
             if found:
-                numbers = b"\n".join(match[2].replace(b"\n", b"") for match in found)
-                try:
-                    words += [json.loads(b'"%b"' % match[1]) for match in found]
-                    parts.append(parse_csv(numbers, dimensions + 2, b",", words=False)[1])
-                except (ValueError, pa.ArrowInvalid) as error:
-                    reason = str(error).splitlines()[0]
-                    raise BiasgridError(f"{path}: after {len(words)} words: {reason}") from None
+                with damaged(path, f"after {len(words)} words"):
+                    parts.append(_vectors([match[2] for match in found], dimensions + 2))
+                    words += _strings([match[1] for match in found])
                 buffer = buffer[end:]
-            if buffer.lstrip().startswith(b"}"):
+            if buffer.lstrip(b" \t\r\n")[:1] == b"}":
                 break
             more = file.read(BLOCK)
             if not more or len(buffer) > 4 * BLOCK:
                 raise BiasgridError(f"{path}: is cut off or damaged after {len(words)} of {size} words")
             buffer += more
+        _check_rest(path, buffer, file)
     if len(words) != size:
         raise BiasgridError(f"{path}: says {size} words, but has {len(words)}")
     table = np.concatenate(parts) if parts else np.empty((0, dimensions + 2), dtype=np.float32)
     del parts
-    order = np.argsort(table[:, index], kind="stable")
+    places = table[:, index]
+    order = np.argsort(places, kind="stable")
+    # float32 has each whole number up to 2 ** 24
+    if size < 1 << 24 and (places[order] != np.arange(size)).any():
+        raise BiasgridError(f"{path}: its vectors' wordIndex does not count from 0 to {size - 1}")
+    if isinstance(header.get("words"), list) and header["words"] != [words[row] for row in order]:
+        raise BiasgridError(f'{path}: the words of its "vectors" are not those of its "words"')
     for part in blocks(table):
         rows = order[part]
         writer.add([words[row] for row in rows], table[rows, :dimensions])
 
 
-def _until_vectors(path: Path, file) -> tuple[bytes, bytes]:
-    """What stands before the vectors, and the first bytes of them."""
-    buffer = b""
-    while more := file.read(BLOCK):
+def _vectors(texts: list[bytes], columns: int) -> np.ndarray:
+    """Each text's numbers as float32 (texts, columns). Raises ValueError for what is not JSON."""
+    # before anything is made for that many numbers
+    if (count := texts[0].count(b",") + 1) != columns:
+        raise ValueError(f"a vector has {count} numbers, norm and index included, and not {columns}")
+    numbers = b"\n".join(texts)
+    if b"\r" in numbers or numbers.count(b"\n") >= len(texts):  # Arrow takes them for ends of rows
+        numbers = b"\n".join([text.replace(b"\n", b" ").replace(b"\r", b" ") for text in texts])
+    vectors = parse_csv(numbers, columns, b",", words=False)[1]
+    if len(vectors) != len(texts):
+        raise ValueError("a vector has no numbers")
+    _check_numbers(numbers)
+    return vectors
+
+
+def _check_numbers(numbers: bytes) -> None:
+    """What Arrow takes for a number and JSON does not: 0882, +1, .5, 5., nan; raises ValueError."""
+    text = np.frombuffer(b"\n" + numbers + b"\n", dtype=np.uint8)
+    digit = (text - np.uint8(48)) < 10
+    points = text[1:-1] == ord(".")
+    points &= ~(digit[:-2] & digit[2:])
+    letters, plus = np.flatnonzero(text > ord("9")), np.flatnonzero(text == ord("+"))
+    wrong = [
+        np.flatnonzero(points) + 1,
+        letters[~_exponent(text[letters])],  # nan, inf
+        plus[~_exponent(text[plus - 1])],
+    ]
+    # a zero before a digit, with neither digit nor point before it
+    inside = digit | (text == ord("."))
+    zeros = np.flatnonzero((text[1:-1] == ord("0")) & digit[2:] & ~inside[:-2]) + 1
+    # behind an exponent's sign zeros may lead
+    signed = (text[zeros - 1] == ord("-")) | (text[zeros - 1] == ord("+"))
+    before = np.where(signed, text[np.maximum(zeros - 2, 0)], text[zeros - 1])
+    wrong.append(zeros[~_exponent(before)])
+    if len(found := np.concatenate(wrong)):
+        place = int(found.min()) - 1
+        start = max(numbers.rfind(b",", 0, place), numbers.rfind(b"\n", 0, place)) + 1
+        number = re.match(rb"[^,\n]{0,40}", numbers[start:])[0].strip().decode("latin1")
+        raise ValueError(f"{number!r} is no JSON number")
+
+
+def _exponent(signs: np.ndarray) -> np.ndarray:
+    return (signs == ord("e")) | (signs == ord("E"))
+
+
+def _strings(texts: list[bytes]) -> list[str]:
+    return json.loads((b'["' + b'","'.join(texts) + b'"]').decode())
+
+
+def _until_vectors(path: Path, file) -> tuple[dict[str, Any], bytes]:
+    """The mapping before "vectors", and the first bytes of them."""
+    buffer, start = b"", 0
+    while len(buffer) < HEADER and (more := file.read(BLOCK)):
         buffer += more
         # a word of the list before it can be "vectors", but no colon follows it there
-        if match := re.search(rb'"vectors"\s*:\s*\{', buffer):
-            return buffer[: match.start()], buffer[match.end() :]
+        if match := VECTORS.search(buffer, start):
+            header = _json(path, buffer[: match.start()] + b'"vectors":{}}')
+            return header, buffer[match.end() :]
+        start = max(0, len(buffer) - 100)
     raise BiasgridError(f'{path}: is JSON without "vectors"')
 
 
-def _number(path: Path, start: bytes, key: str) -> int:
-    match = re.search(rb'"%b"\s*:\s*(\d+)' % key.encode(), start)
-    if not match:
-        raise BiasgridError(f'{path}: has no "{key}" before its "vectors"')
-    return int(match[1])
+def _check_rest(path: Path, rest: bytes, file) -> None:
+    """What follows the vectors, from their last bracket on, must end the file as JSON."""
+    while len(rest) < BLOCK and (more := file.read(BLOCK)):
+        rest += more
+    if len(rest) >= BLOCK:
+        raise BiasgridError(f"{path}: has more than {BLOCK} bytes after its vectors")
+    _json(path, b'{"vectors":{' + rest.lstrip())
+
+
+def _json(path: Path, content: bytes) -> dict[str, Any]:
+    with damaged(path, "is not JSON"):
+        return json.loads(content.decode(), parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _number(path: Path, header: dict[str, Any], key: str) -> int:
+    value = header.get(key)
+    if type(value) is not int or not 0 <= value < 1 << 40:
+        raise BiasgridError(f'{path}: has no "{key}", a whole number, before its "vectors"')
+    return value

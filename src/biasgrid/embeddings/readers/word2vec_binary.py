@@ -16,13 +16,14 @@ from ...errors import BiasgridError
 from ..store import StoreWriter
 from .files import BLOCK, opened
 
-HEADER = re.compile(rb"(\d+) (\d+)\r?\n")
+HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})\r?\n")
 LONGEST_WORD = 1 << 16  # bytes
 
 
 def read(path: Path, writer: StoreWriter) -> None:
     with opened(path) as file:
-        header = HEADER.match(file.read(100))
+        first = file.read(100)
+        header = HEADER.match(first)
         if not header:
             raise BiasgridError(
                 f"{path}: line 1: expected the numbers of rows and dimensions, as in '400000 300'"
@@ -30,8 +31,7 @@ def read(path: Path, writer: StoreWriter) -> None:
         rows, dimensions = int(header[1]), int(header[2])
         if not rows or not 0 < dimensions <= BLOCK:
             raise BiasgridError(f"{path}: line 1 says {rows} rows and {dimensions} dimensions")
-        file.seek(header.end())
-        broken = _read_rows(path, file, writer, rows, dimensions)
+        broken = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
     # with wrong dimensions or another encoding most words break, with word2vec.c few
     if broken > max(10, rows // 100):
         raise BiasgridError(
@@ -42,11 +42,13 @@ def read(path: Path, writer: StoreWriter) -> None:
         writer.warnings["broken_words"] += broken
 
 
-def _read_rows(path: Path, file: IO[bytes], writer: StoreWriter, rows: int, dimensions: int) -> int:
-    """Returns how many words are not UTF-8."""
+def _read_rows(
+    path: Path, file: IO[bytes], buffer: bytes, writer: StoreWriter, rows: int, dimensions: int
+) -> int:
+    """`buffer` is what was read of the rows before. Returns how many words are not UTF-8."""
     says = f"line 1 says {rows} rows of {dimensions} dimensions"
     width = 4 * dimensions
-    buffer, done, broken = b"", 0, 0
+    done = broken = 0
     while done < rows:
         more = file.read(max(BLOCK, width + LONGEST_WORD))
         buffer += more

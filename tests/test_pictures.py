@@ -1,0 +1,134 @@
+"""The pictures of README and docs: each shows the numbers of the tables beside it, and is drawn by today's code."""
+
+import re
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import ROOT, SUBSET
+from matplotlib.collections import LineCollection
+from matplotlib.image import imread
+from matplotlib.patches import Rectangle
+
+from biasgrid import metrics
+from biasgrid.figures.grid import save
+from biasgrid.query import Query
+from biasgrid.study import Study
+from biasgrid.tables import OVERALL, read
+
+IMAGES = ROOT / "docs" / "images"
+
+
+sys.path.insert(0, str(ROOT / "docs"))
+import pictures  # noqa: E402
+
+
+@pytest.fixture(scope="module", params=pictures.PICTURES)
+def picture(request):
+    """A picture: its stem, its entry, its tables, and the figure as they are drawn today."""
+    entry = pictures.PICTURES[request.param]
+    found = entry.read(request.param)
+    return request.param, entry, found, entry.draw(found)
+
+
+def rounded(number) -> float:
+    return float(f"{float(number):.9g}") + 0.0
+
+
+def numbers_of(figure) -> Counter:
+    """Places of marks and ends of lines, lengths of bars, and what is written: whole texts, and their words. Axes and legends
+    are not in it."""
+    shown = Counter()
+    for axes in figure.axes:
+        for bar in axes.patches:
+            shown.update([rounded(bar.get_width())] if isinstance(bar, Rectangle) else [])
+        for line in axes.lines:
+            shown.update(map(rounded, line.get_xydata().ravel()))
+        for marks in axes.collections:
+            places = marks.get_segments() if isinstance(marks, LineCollection) else [marks.get_offsets()]
+            shown.update(rounded(x) for part in places for x in np.ma.getdata(part).ravel())
+    for text in (*figure.texts, *(text for axes in figure.axes for text in axes.texts)):
+        whole = " ".join(text.get_text().split())
+        shown.update({whole, *(re.sub(r"[()\N{DAGGER}]", "", part) for part in whole.split())})
+    return shown
+
+
+def test_a_picture_shows_the_numbers_of_its_tables(picture):
+    _, entry, found, figure = picture
+    expected = Counter(
+        value if isinstance(value, str) else rounded(value) for value in entry.shows(found) if value == value
+    )
+    assert expected
+    shown = numbers_of(figure)
+    missing = {value: (n, shown[value]) for value, n in expected.items() if shown[value] < n}
+    assert not missing
+
+
+def test_a_picture_is_the_one_that_is_drawn_today(picture, tmp_path):
+    stem, _, _, figure = picture
+    save(figure, tmp_path / "drawn", ["png"])
+    drawn, committed = map(imread, (tmp_path / "drawn.png", IMAGES / f"{stem}.png"))
+    again = f"{stem}.png is older than what draws it, or than its tables: make pictures"
+    assert drawn.shape == committed.shape, again
+    # another processor may round a shade otherwise; a digit that changes is some hundred pixels
+    other = (np.abs(drawn - committed) > 16 / 255).any(axis=-1).sum()
+    assert other <= 20, again
+
+
+def test_a_number_that_changes_is_seen():
+    """What the first test rests on: it does not pass where a figure has one other number."""
+    entry = pictures.PICTURES["rankings"]
+    found = entry.read("rankings")
+    changed = {
+        "rankings": found["rankings"].assign(rank=lambda t: t["rank"].where(t.index > t.index[0], 99.0))
+    }
+    figure = entry.draw(changed)
+    assert 99.0 in numbers_of(figure)
+    assert (Counter(map(rounded, entry.shows(found))) - numbers_of(figure)).total() == 1
+
+
+def test_docs_show_pictures_of_the_list_and_all_of_them():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = set()
+    for page in pages:
+        for link in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            if "://" not in link:
+                assert (page.parent / link).is_file(), f"{page.name}: {link}"
+                shown.add((page.parent / link).resolve())
+    assert shown == {(IMAGES / f"{stem}.png").resolve() for stem in pictures.PICTURES}
+    tables = {file for stem, entry in pictures.PICTURES.items() for file in entry.files(stem).values()}
+    # and there is nothing beside them
+    assert {file.resolve() for file in IMAGES.iterdir()} == shown | {file.resolve() for file in tables}
+
+
+@pytest.mark.parametrize("key", ["weat", "rnd"])
+def test_a_table_beside_a_picture_has_what_the_library_measures(word2vec, key):
+    """Not from the study's files: its queries, a metric, real vectors. The mean distance to no bias of all scores."""
+    study = Study.read(ROOT / "config" / "embedded.yaml")
+    table = read(IMAGES / "rankings.csv")
+    row = table[(table["criterion"] == OVERALL) & (table["metric"] == key) & (table["model"] == SUBSET)]
+    (row,) = row[row["debias"] == "none"].to_dict("records")
+    scores = {}
+    for criterion in study.config["criteria"]:
+        metric, options = study.metric(criterion, key), study.word_options(criterion, key, SUBSET)
+        params = study.metrics(criterion)[key].get("params", {})
+        for name in study.config["criteria"][criterion]["queries"]:
+            for part in study.queries[name].subqueries(metric.template):
+                assert isinstance(part, Query)
+                scores[criterion, part.name] = metrics.metric(key)(part, word2vec, **params, **options).value
+    values = np.array(list(scores.values()))
+    assert row["cells"] == len(values)
+    assert row["cells_nan"] == np.isnan(values).sum()
+    assert row["value"] == pytest.approx(np.nanmean(np.abs(values)), rel=1e-12)
+
+
+def test_an_unknown_picture_and_missing_results_are_one_line(capsys, monkeypatch, tmp_path):
+    assert pictures.main(["ranking"]) == 2
+    assert "no picture 'ranking'; allowed are rankings, " in capsys.readouterr().err
+    monkeypatch.setattr(pictures, "ROOT", tmp_path)
+    assert pictures.main(["properties"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith("properties: ")
+    assert "(make properties)" in said
