@@ -286,7 +286,7 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
             "metrics: near: it is of more than its words' vectors",
         ),
         ({"null": {"draw": 5}}, "null: Additional properties are not allowed ('draw' was unexpected)"),
-        ({"calibration": REAL["calibration"]}, "'models' is a dependency of 'calibration'"),
+        ({"calibration": REAL["calibration"]}, "calibration: it needs models, whose words it draws"),
         ({"models": ["none.yaml"]}, None),
         (
             REAL | {"calibration": {"kinds": ["biased"], "metrics": {"weat": {}}}},
@@ -419,24 +419,31 @@ def real(word2vec, tmp_path_factory):
     return {kind: json.loads(text) for kind, text in texts.items()}
 
 
+def rejections(tested):
+    """How many tests reject, and how many there are."""
+    there = [p for p in tested["p_values"] if p is not None]
+    return sum(p <= 0.05 for p in there), len(there)
+
+
 def test_planted_bias_is_found_on_real_vectors(real):
     found = real["apart"]["found"]
-    for test in ("permutation", "random_groups"):
-        assert sum(p <= 0.05 for p in found["weat"][test]["p_values"]) >= 11
-        assert found["weat"][test]["lowest"] == 0.02
-    assert sum(p <= 0.05 for p in found["mac"]["random_groups"]["p_values"]) >= 11
-    assert found["mac"]["permutation"]["p_values"] == [None] * 12
-    # of words near the one group and words near the other, PMN is about half
-    assert sum(p <= 0.05 for p in found["pmn"]["random_groups"]["p_values"]) <= 6
+    for metric, test in (("weat", "permutation"), ("weat", "random_groups"), ("mac", "random_groups")):
+        rejected, tested = rejections(found[metric][test])
+        assert rejected >= tested - 1
+        assert tested >= 10
+    assert found["weat"]["random_groups"]["lowest"] == 0.02
+    assert rejections(found["mac"]["permutation"]) == (0, 0)
+    # of words near the one group and words near the other together, PMN is about half
+    assert rejections(found["pmn"]["random_groups"])[0] <= 6
 
 
 def test_nothing_is_found_of_random_words_by_random_groups(real):
     found = real["coherent"]["found"]
     for metric in ("weat", "mac", "pmn"):
-        values = found[metric]["random_groups"]["p_values"]
+        rejected, tested = rejections(found[metric]["random_groups"])
         # 12 right tests reject 5 times once in 5,000
-        assert sum(p is not None and p <= 0.05 for p in values) < 5
-        assert sum(p is None for p in values) < 3
+        assert rejected < 5
+        assert tested >= 8
 
 
 def test_the_table_of_shares():

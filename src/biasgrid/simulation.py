@@ -134,6 +134,8 @@ class Simulation:
         """
         config = checked(config, SCHEMA, where)
         config["models"] = merged(config["models"], "models", where, root) if config["models"] else {}
+        if "calibration" in config and not config["models"]:
+            raise BiasgridError(f"{where}: calibration: it needs models, whose words it draws")
         for model, entry in config["models"].items():
             if entry["source"]["type"] == "trained":
                 raise BiasgridError(f"{where}: models: {model}: a simulation trains no models; name others")
