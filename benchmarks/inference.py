@@ -44,6 +44,7 @@ CASES = (
     ("mac", {}, 3),
     ("ect", {}, 3),
     ("ripa", {}, 3),
+    ("ripa", {"relation": "mean"}, 3),
     # a classifier a partition; and the metric as it is, which averages over 100 splits
     ("rnsb", {"holdout": False}, 1),
     ("rnsb", {}, 1),
@@ -105,7 +106,7 @@ def against_a_product(store: EmbeddingStore) -> None:
 def against_loops(store: EmbeddingStore, what: str, run: Callable[[Callable[[], Sampled]], None]) -> None:
     print(f"\n{what:28} {'at once ms':>11} {'loop ms':>9} {'ratio':>7}")
     for name, parameters, runs in CASES:
-        metric = metrics.metric(name)
+        metric = metrics.metric(name).under(parameters)
         if metric.no_test and run is not drawn:
             print(f"{metric.label:28} has no test")
             continue

@@ -389,7 +389,7 @@ def small(tmp_path_factory):
 
     made = Project(tmp_path_factory.mktemp("null"))
     config = grid_config()
-    config["metrics"] |= {"mac": {}, "ect": {}, "ripa": {}}
+    config["metrics"] |= {"mac": {}, "ect": {}, "ripa": {"params": {"relation": "mean"}}}
     config["inference"] = INFERENCE
     made.configure(config)
     wanted = ["one/none/weat", "one/none/rnsb", "two/none/weat"]

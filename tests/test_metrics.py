@@ -87,15 +87,98 @@ def test_ect_is_spearmans_correlation(sets):
 
 @given(VECTORS)
 @settings(max_examples=25, deadline=None)
-def test_ripa_is_the_mean_inner_product(sets):
+def test_ripa_of_wefe_is_the_mean_inner_product(sets):
     x, y, a, _ = sets
     y = y[: len(x)]
     products = [[w @ (p - q) / np.linalg.norm(p - q) for p, q in zip(x, y, strict=True)] for w in a]
-    score = metrics.metric("ripa").function([x, y], [a])
+    score = metrics.metric("ripa").function([x, y], [a], relation="mean")
     assert score.value == pytest.approx(np.mean(products), abs=1e-12)
     np.testing.assert_allclose(
         score.detail["word_values"].values[0][:, 1], np.std(products, axis=1), atol=1e-12
     )
+
+
+def relation_vector(differences):
+    """The unit vector along which the mean square of the differences is largest, on their mean's side: an eigenvector
+    of their second moments, not centred."""
+    squares, vectors = np.linalg.eigh(sum(np.outer(d, d) for d in differences))
+    assert squares[-1] > squares[-2]
+    return vectors[:, -1] * np.sign(vectors[:, -1] @ np.mean(differences, axis=0))
+
+
+@given(VECTORS)
+@settings(max_examples=25, deadline=None)
+def test_ripa_is_the_inner_product_with_the_first_component(sets):
+    x, y, a, _ = sets
+    y = y[: len(x)]
+    b = relation_vector(x - y)
+    products = [w @ b for w in a]
+    score = metrics.metric("ripa").function([x, y], [a])
+    assert score.value == pytest.approx(np.mean(products), abs=1e-9)
+    np.testing.assert_allclose(score.detail["inner_product"].values[0], products, atol=1e-9)
+
+
+@given(VECTORS, st.integers(0, 15), st.floats(0.01, 100))
+@settings(max_examples=25, deadline=None)
+def test_ripas_relation_vector_knows_no_order_within_a_pair_and_no_length(sets, swapped, scale):
+    x, y, a, _ = sets
+    y = y[: len(x)]
+    whole = value("ripa", [x, y], [a])
+    swap = (swapped >> np.arange(len(x)) & 1).astype(bool)[:, None]
+    exchanged = [np.where(swap, y, x), np.where(swap, x, y)]
+    assert abs(value("ripa", exchanged, [a])) == pytest.approx(abs(whole), abs=1e-9)
+    # but what words' inner products with it are grows with the words
+    assert value("ripa", [scale * x, scale * y], [a]) == pytest.approx(whole, abs=1e-9)
+    assert value("ripa", [x, y], [scale * a]) == pytest.approx(scale * whole, rel=1e-9)
+
+
+@given(VECTORS)
+@settings(max_examples=25, deadline=None)
+def test_of_one_pair_ripa_has_one_relation_vector(sets):
+    x, y, a, _ = (s[:1] for s in sets)
+    mean = value("ripa", [x, y], [a], relation="mean")
+    assert value("ripa", [x, y], [a]) == pytest.approx(mean, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param([[0, 0], [0, 0]], id="the words of all pairs coincide"),
+        pytest.param([[1, 0], [0, 1]], id="two components of one length"),
+        pytest.param([[1, 0], [-1, 0]], id="a mean difference of 0"),
+        pytest.param([[2, 1], [-2, 1]], id="a mean difference across the component"),
+        pytest.param([[math.nan, 0], [1, 0]], id="a word without a direction"),
+        pytest.param(np.empty((0, 2)), id="no pair"),
+    ],
+)
+def test_ripa_without_a_relation_vector_is_undefined(first):
+    first = np.array(first, dtype=float)
+    second = np.zeros_like(first)
+    assert math.isnan(value("ripa", [first, second], [np.ones((3, 2))]))
+    if len(first) and np.isfinite(first).all():
+        # the same of samples, and with words far from 0, of which differences round
+        words, ones = np.concatenate([first + 0.1, second + 0.1]), np.ones((1, 3))
+        weights = [np.array([[1.0, 1, 0, 0]]), np.array([[0.0, 0, 1, 1]])]
+        statistic = metrics.ripa.resampled(words, np.ones((3, 2)))
+        assert np.isnan(statistic(weights, [ones])).all()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e150])
+def test_ripa_of_short_and_long_vectors(scale):
+    x, y, a, _ = random_sets(3)
+    y = y[: len(x)]
+    whole = value("ripa", [x, y], [a])
+    assert value("ripa", [x * scale, y * scale], [a]) == pytest.approx(whole)
+    statistic = metrics.ripa.resampled(np.concatenate([x, y]) * scale, a)
+    weights = [np.array([[1.0] * 4 + [0.0] * 4]), np.array([[0.0] * 4 + [1.0] * 4])]
+    assert statistic(weights, [np.ones((1, len(a)))]) == pytest.approx(whole)
+
+
+def test_a_pair_of_one_word_says_nothing_of_ripas_relation_vector():
+    x, y, a, _ = random_sets(4)
+    with_it = [np.concatenate([s, [[5.0, 0, 0, 0, 0]]]) for s in (x, y[: len(x)])]
+    assert value("ripa", with_it, [a]) == pytest.approx(value("ripa", [x, y[: len(x)]], [a]))
+    assert math.isnan(value("ripa", with_it, [a], relation="mean"))
 
 
 # invariants
@@ -169,6 +252,46 @@ def test_caliskans_printed_effect_sizes(word2vec):
         assert round(result.value, 2) == d, names
 
 
+@pytest.mark.parametrize("attribute", ["career", "family", "science", "arts"])
+def test_ripas_two_relations_on_real_vectors(word2vec, attribute):
+    """By power iteration, from the formula alone; WEFE's number is the mean's, and differs."""
+    names = ["male_terms", "female_terms", attribute]
+    sets = [word_set(f"weat.{name}") for name in names]
+    query = Query.of(sets[:2], sets[2:], names[:2], names[2:])
+    x, y, a = (word2vec.take(s, word2vec.rows(s)).astype(float) for s in sets)
+    differences = x - y
+    b = differences.mean(axis=0)
+    for _ in range(3000):
+        b = differences.T @ (differences @ b)
+        b /= np.linalg.norm(b)
+    b *= np.sign(b @ differences.mean(axis=0))
+    result = metrics.ripa(query, word2vec)
+    assert result.value == pytest.approx((a @ b).mean(), abs=1e-6)
+    products = dict(zip(sets[2], a @ b, strict=True))
+    assert result.detail["inner_product"][attribute] == pytest.approx(products, abs=1e-6)
+    by_pair = differences / np.linalg.norm(differences, axis=1, keepdims=True)
+    wefe = metrics.ripa(query, word2vec, relation="mean").value
+    assert wefe == pytest.approx((a @ by_pair.T).mean(), abs=1e-9)
+    assert abs(result.value - wefe) > 0.01
+    # taken about their mean, or at unit length, the differences have other components
+    for other in (differences - differences.mean(axis=0), by_pair):
+        component = np.linalg.svd(other, full_matrices=False)[2][0]
+        assert abs(abs((a @ component).mean()) - abs(result.value)) > 1e-3
+
+
+def test_only_ripas_mean_has_a_test_of_pairs(word2vec):
+    names = ["male_terms", "female_terms", "family"]
+    query = Query.of(*([word_set(f"weat.{name}") for name in side] for side in (names[:2], names[2:])))
+    result = metrics.ripa(query, word2vec, permutation={}, bootstrap={}, sensitivity={})
+    assert math.isnan(result.p_value)
+    assert (
+        "stays what it is when the two words of a pair change places"
+        in result.inference["permutation"]["reason"]
+    )
+    assert result.ci_low < result.value < result.ci_high
+    assert 0 < metrics.ripa(query, word2vec, relation="mean", permutation={}).p_value <= 1
+
+
 def reference():
     record = json.loads((DATA / "wefe_1.0.1_metrics.json").read_text())
     config = {
@@ -194,6 +317,8 @@ def test_every_value_of_wefe(word2vec):
         key = (query, metric, json.dumps(options))
         if key not in computed:
             parameters, words = split_options(metrics.metric(metric), options)
+            if metric == "ripa":
+                parameters["relation"] = "mean"
             if metric == "rnsb" and "_sent_" in query:
                 parameters["solver"] = "liblinear"
             results = measure(metrics.metric(metric), queries[query], word2vec, parameters, words)
@@ -328,6 +453,7 @@ def test_wrong_use_is_one_clear_line(small):
         (lambda: metrics.rnd(q, small), "template .* take its sub-queries"),
         (lambda: metrics.weat_es(q, small, ddof=2), "ddof: 2"),
         (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: 'l1'"),
+        (lambda: metrics.ripa(q.subqueries((2, 1))[0], small, relation="pca"), "relation: 'pca'"),
         (lambda: metrics.metric("weta"), "metric 'weta' is not known; allowed are"),
         (lambda: measure(metrics.metric("weat"), q.subqueries((2, 1))[0], small), "needs more sets"),
     ):

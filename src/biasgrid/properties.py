@@ -362,6 +362,10 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     ("semaxis", "", None): {
         "comparable": "cos(w, V) is 1 along the axis and -1 against it, wherever it points"
     },
+    ("ripa", "", None): {
+        "comparable": "of words of length 1 the inner product with a relation vector, of length 1, too, is 1 along it "
+        "and -1 against it, wherever it points"
+    },
     ("rnsb", "holdout: false", SET): {
         "defined": "the classifier's probabilities are above 0, of vectors that are not so long that they round to it"
     },

@@ -2,36 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from ..geometry import mean_of_rows, unit, weighted_sum
+from ..errors import BiasgridError
+from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
+COMPONENT, MEAN = RELATIONS = ("component", "mean")
+# numbers that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
 
-def ripa(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """Mean over attribute words and pairs of the word's inner product with the pair's relation vector.
 
-    Row i of the two target sets is a pair; its relation vector is their difference at unit length. Positive:
-    the attributes lean to the first target set. Attribute vectors keep their length (the `normalize` option
-    of the look-up changes that). Neutral value 0. Undefined (NaN) where no pair is left or a pair's words
-    coincide. Per word: mean and standard deviation (ddof 0) over the pairs.
+def ripa(targets: list[np.ndarray], attributes: list[np.ndarray], *, relation: str = COMPONENT) -> Score:
+    """Mean over the attribute words of their inner product with the relation vector of the pairs.
+
+    Row i of the two target sets is a pair. Positive: the attributes lean to the first target set. Attribute vectors
+    keep their length (the `normalize` option of the look-up changes that). Neutral value 0.
+
+    relation  "component": the relation vector is the first principal component of the pairs' differences (first word
+              minus second), not centred and at their own length: their first right singular vector. It has unit
+              length and the direction in which the mean difference points. The two words of a pair may change places
+              without changing it. "mean": each pair has a relation vector of its own, its difference at unit length,
+              and the value is the mean over pairs, too (WEFE). Of one pair both are the same
+
+    Undefined (NaN) where no pair is left; of "component", where all pairs' words coincide, where the component is not
+    unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing says which
+    of its ends is the first set's; of "mean", where the words of one pair coincide. Per word: its inner product; of
+    "mean", the mean and standard deviation (ddof 0) over the pairs.
     """
+    _check(relation)
     first, second = targets
     (words,) = attributes
     if len(first) == 0:
         return Score(float("nan"))
-    products = words @ unit(first - second).T
-    by_word = np.stack([products.mean(axis=1), products.std(axis=1)], axis=1)
-    return Score(
-        float(products.mean()),
-        detail={"word_values": Detail("attribute", [by_word], columns=["mean", "std"])},
-    )
+    if relation == MEAN:
+        products = words @ unit(first - second).T
+        by_word = np.stack([products.mean(axis=1), products.std(axis=1)], axis=1)
+        return Score(
+            float(products.mean()),
+            detail={"word_values": Detail("attribute", [by_word], columns=["mean", "std"])},
+        )
+    products = words @ _component(_differences(first, second))
+    return Score(float(products.mean()), detail={"inner_product": Detail("attribute", [products])})
 
 
-def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
+def _differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Rows (pairs, d) of first - second; one that is rounding beside its words is 0."""
+    differences = first - second
+    # by the largest component: of very short vectors, a sum of squares vanishes
+    size, words = (np.abs(rows).max(axis=1) for rows in (differences, np.hstack([first, second])))
+    return np.where((size <= FLAT * words)[:, None], 0.0, differences)
+
+
+def _component(differences: np.ndarray) -> np.ndarray:
+    """The relation vector (d,) of all pairs; NaN where there is none."""
+    undefined = np.full(differences.shape[1], np.nan)
+    if not np.isfinite(differences).all():
+        return undefined
+    lengths, components = np.linalg.svd(differences, full_matrices=False)[1:]
+    along = differences @ components[0]
+    if not _defined(lengths[0], lengths[1] if len(lengths) > 1 else 0.0, along.mean(), len(along)):
+        return undefined
+    return components[0] * np.sign(along.mean())
+
+
+def _defined(longest: Any, following: Any, mean: Any, pairs: Any) -> Any:
+    """Whether the first component is unique and has a sign: of two of one length, or of a mean of 0 along it,
+    rounding would decide. The root mean square of the differences along it is longest / sqrt(pairs)."""
+    return (longest - following > FLAT * longest) & (np.abs(mean) * np.sqrt(pairs) > FLAT * longest)
+
+
+def _resampled(words: np.ndarray, attributes: np.ndarray, *, relation: str = COMPONENT) -> Callable:
     pairs = len(words) // 2
+    if relation == COMPONENT:
+        return _components(_differences(words[:pairs], words[pairs:]), attributes)
     products = attributes @ unit(words[:pairs] - words[pairs:]).T
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
@@ -41,6 +88,46 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
         return weighted_sum(first[:, :pairs] - first[:, pairs:], by_pair) / first.sum(axis=1)
 
     return statistic
+
+
+def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
+    """The right singular vector of weighted rows comes from the eigenvector of the rows' products: of ten pairs a
+    matrix of ten by ten, whatever the dimensions."""
+    pairs = len(differences)
+    # the component is the same at any scale, and squares of this one neither overflow nor vanish
+    differences = differences / (np.abs(differences).max() or 1.0)
+    among, across = differences @ differences.T, differences @ attributes.T
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        first = targets[0]
+        # a pair stands in the sample with one word in either set, whichever
+        times = first[:, :pairs] + first[:, pairs:]
+        mean = (first[:, :pairs] - first[:, pairs:]) / times.sum(axis=1, keepdims=True)
+        combined = np.empty((len(times), pairs))
+        block = max(1, BLOCK // among.size)
+        for start in range(0, len(times), block):
+            rows = slice(start, start + block)
+            root = np.sqrt(times[rows])
+            squares, vectors = np.linalg.eigh(root[:, :, None] * among * root[:, None, :])
+            lengths = np.sqrt(squares[:, -2:].clip(min=0))
+            longest, following = lengths[:, -1], lengths[:, 0] if pairs > 1 else 0.0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                component = vectors[:, :, -1] * root / longest[:, None]
+                along = np.vecdot(mean[rows] @ among, component)
+                defined = _defined(longest, following, along, times[rows].sum(axis=1))
+                combined[rows] = np.where(defined, np.sign(along), np.nan)[:, None] * component
+        return weighted_mean(attribute_weights[0], combined @ across)
+
+    return statistic
+
+
+def _check(relation: str) -> None:
+    if relation not in RELATIONS:
+        raise BiasgridError(f"relation: {relation!r} is not known; allowed are {' and '.join(RELATIONS)}")
+
+
+def _variant(*, relation: str) -> Mapping[str, Any]:
+    return {"no_test": ""} if relation == MEAN else {}
 
 
 METRICS = (
@@ -53,6 +140,9 @@ METRICS = (
         neutral=0.0,
         paired=True,
         resampled=_resampled,
+        no_test="the relation vector stays what it is when the two words of a pair change places",
+        variant=_variant,
+        check=_check,
         reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",
     ),
 )
