@@ -81,8 +81,11 @@ def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
         true = rows[rows["metric"] == rows["metric"].iloc[0]].pivot(
             index=setting, columns="truth", values="true"
         )[list(OF_SETS)]
-        values = _wide(rows[rows["truth"] == "mean"], setting)
-        tables[f"truth-{trainer}"] = true.add_prefix("true_").reset_index().merge(values, on=setting)
+        true = true.add_prefix("true_")
+        table = _wide(rows[rows["truth"] == "mean"], setting).join(true, on=setting)
+        tables[f"truth-{trainer}"] = table[
+            [*setting, *true, *table.columns[len(setting) : -len(true.columns)]]
+        ]
     return tables
 
 

@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..errors import BiasgridError
 from ..factory import VECTORS
@@ -25,7 +25,7 @@ BLOCKS = {
         "standard deviation",
         "mu",
     ),
-    "absolute": ("How far words are from one half: the mean distance", "mean distance from .5", "mu"),
+    "absolute": ("How far words are from one half: the mean distance", "distance from .5", "mu"),
 }
 COLOURS = {
     # dark in the middle, too
@@ -34,6 +34,7 @@ COLOURS = {
 }
 # panels across, where a metric has one or two
 COLUMNS = {1: 5, 2: 6}
+PANELS = VECTORS | {"word": "word alone"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 
 
@@ -74,19 +75,20 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
             best = {m: max(np.nan_to_num(r[m, kind, truth] ** 2, nan=-1) for kind in kinds) for m in mine}
             blocks[truth] = sorted(mine, key=lambda metric: (-round(best[metric], 3), metric))
     trainer = table["trainer"].iloc[0]
+    both = ", of sums of word and context vectors, or of word vectors alone" if len(kinds) > 1 else ""
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
         "every occupation stands beside a male pronoun in a known share of its sentences. Across: what that share is "
-        "over all occupations. Up: the metric's value, of vectors of the kind that the panel names. r: Pearson's "
+        f"over all occupations. Up: the metric's value{both}. r: Pearson's "
         "correlation with that truth; small and grey: with the two other truths."
     )
     legend = [("a model, in the colour of what was planted", _dot(GREY))]
     columns = COLUMNS[len(kinds)] // len(kinds)
     panels = columns * len(kinds)
     # space of its own beside each metric's panels, so that those of one metric look like one
-    left, gap, apart, head, foot = 0.38, 0.38, 0.1 * (len(kinds) > 1), 0.24, 0.36
+    left, gap, apart, right, head, foot = 0.38, 0.38, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.36
     panel_head = 0.46 + 0.13 * (len(kinds) > 1)
-    width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * apart) / panels
+    width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * apart - right) / panels
     height = max(width * 0.78, 0.66)
     row = panel_head + height + 0.2
     down = sum(head + ceil(len(mine) / columns) * row + foot - 0.1 for mine in blocks.values())
@@ -114,6 +116,7 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
                 axes.scatter(x, y, c=shades.to_rgba(part[colour]), s=4, linewidths=0)
                 axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
                 axes.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
+                axes.yaxis.set_major_formatter(FuncFormatter(_tick))
                 axes.margins(0.06)
                 if y.notna().any() and np.ptp(y.dropna()) == 0:
                     # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
@@ -132,10 +135,10 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
                 axes.text(0, 1 + 0.02 / height, others, size=5.5, color=GREY, **line)
                 axes.text(0, 1 + 0.125 / height, own, size=SMALL + 0.5, **line)
                 if len(kinds) > 1:
-                    axes.text(0, 1 + 0.26 / height, VECTORS[kind], size=6.5, **line)
+                    axes.text(0, 1 + 0.26 / height, PANELS[kind], size=6.5, **line)
                 # the lowest panel of each column names the axis
                 if i + columns >= len(mine):
-                    axes.set_xlabel(x_label, labelpad=1.5, size=6.5)
+                    axes.set_xlabel(x_label, labelpad=1.5, size=6)
         top += head + ceil(len(mine) / columns) * row + foot - 0.1
     return figure
 
@@ -172,7 +175,8 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     legend.append(("mean over models", Line2D([], [], color="black", linewidth=1.4)))
     note = (
         "Pearson's correlation of occupations' scores with the share of the male pronoun in their sentences. "
-        "Each dot is a model. The sign is the metric's: it should be the same for all models."
+        "Each dot is a model; one in which all words have the same score has none. "
+        "A metric's sign should be the same in all models."
     )
     left = max(_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
     row, head, foot, gap = 0.34, 0.4, 0.4, 0.14
@@ -212,6 +216,10 @@ def _pearson(x: pd.Series, y: pd.Series) -> float:
     if there.sum() < 3 or np.ptp(y[there]) == 0 or np.ptp(x[there]) == 0:
         return np.nan
     return float(np.corrcoef(x[there], y[there])[0, 1])
+
+
+def _tick(value: float, _: int) -> str:
+    return f"{value:g}".replace("0.", ".", 1).replace("-", "−")
 
 
 def _r(value: float) -> str:
