@@ -39,7 +39,7 @@ simulation: .venv/installed
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --quiet rules
 	@echo "figures: results/simulation/figures   table: results/simulation/simulation.csv"
 
-# How well does each metric recover a bias that is known? docs/factory.md
+# The planted-bias benchmark: how well does each metric recover a bias that is known? docs/factory.md
 factory: .venv/installed
 	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --quiet rules
 	@echo "figures: results/factory/figures   tables: results/factory/*.csv"

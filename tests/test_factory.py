@@ -1,5 +1,6 @@
 """The factory: what is planted is in the corpus, models of it are the same each time, and their bias is recovered."""
 
+import itertools
 import json
 import re
 import shutil
@@ -86,7 +87,7 @@ def test_extremes_are_planted_without_exception():
 def test_ppmi_is_what_it_is_defined_as():
     """Without truncation, products of words' and contexts' vectors are the PPMI, counted here by hand."""
     sentences = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"], ["d", "e"], ["e", "a"]]
-    words, vectors = train(sentences, "ppmi", {"dimensions": 4, "context_vectors": False}, seed=0)
+    words, own, context = train(sentences, "ppmi", {"dimensions": 4}, seed=0)
     assert words == ["a", "b", "c", "d", "e"]
     counts = np.zeros((5, 5))
     for x, y in sentences:
@@ -95,9 +96,11 @@ def test_ppmi_is_what_it_is_defined_as():
     margin = counts.sum(axis=0)
     with np.errstate(divide="ignore"):
         ppmi = np.maximum(np.log(counts * counts.sum() / np.outer(margin, margin)), 0)
-    left, values, _ = np.linalg.svd(ppmi)
+    left, values, right = np.linalg.svd(ppmi)
     expected = left[:, :4] * np.sqrt(values[:4])
-    assert np.allclose(vectors @ vectors.T, expected @ expected.T, atol=1e-6)
+    assert np.allclose(own @ own.T, expected @ expected.T, atol=1e-6)
+    # word times context is what the two words' PPMI is
+    assert np.allclose(own @ context.T, left[:, :4] * values[:4] @ right[:4], atol=1e-6)
 
 
 def test_the_angle_of_directions():
@@ -114,7 +117,8 @@ def test_percentage_difference_of_a_tuple():
 
 
 def only(recovered, *key):
-    """The row of a metric's R², by level and truth."""
+    """The row of a metric's R², by level and truth, of sums of word and context vectors."""
+    recovered = recovered[recovered["vectors"] == "word+context"]
     keys = recovered[["metric", "level", "truth", "what"]].itertuples(index=False)
     (place,) = [i for i, found in enumerate(keys) if tuple(found) == (*key, "r_squared")]
     return recovered.iloc[place]
@@ -161,6 +165,8 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
     }
     assert again == made
     assert {file.name for file in made if file.suffix == ".png"} == {"words.png", "truth-ppmi.png"}
+    # each figure has its table beside it
+    assert {file.with_suffix(".csv") for file in made if file.suffix == ".png"} <= set(made)
 
 
 def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
@@ -173,6 +179,7 @@ def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
 
 def test_the_planted_bias_is_recovered(tiny):
     models = pd.read_csv(tiny / "results" / "tiny" / "factory.csv")
+    models = models[models["vectors"] == "word+context"]
     words = models[(models["level"] == "word") & (models["truth"] == "signed")]
     squares = words[words["what"] == "r_squared"].set_index(["metric", "mu", "sigma", "replicate"])["value"]
     # .95 in the specification's prototype
@@ -195,30 +202,119 @@ def test_the_planted_bias_is_recovered(tiny):
     assert found["p_value"] < 0.001
 
 
-def test_context_vectors_are_what_makes_it_recoverable():
+def records(folder):
+    """Setting of each model -> its record."""
+    files = (folder / "results" / "tiny" / "models").rglob("*.json")
+    found = [json.loads(file.read_text()) for file in files]
+    return {(record["mu"], record["sigma"], record["replicate"]): record for record in found}
+
+
+def test_both_kinds_of_vectors_are_of_one_training(tiny):
+    """What a record says of each kind is what SAME's definition gives for a matrix that is trained here once."""
+    record = records(tiny)[0.75, 0.3, 2]
+    sentences, truth = corpus(TEMPLATES, OCCUPATIONS, np.array(record["planned"]), record["corpus_seed"])
+    assert truth.tolist() == record["truth"]
+    words, own, context = train(sentences, "ppmi", trainer_parameters("ppmi", {}), record["corpus_seed"])
+    place = {word: i for i, word in enumerate(words)}
+    assert list(record["measured"]) == ["word+context", "word"]
+    for kind, vectors in {"word": own, "word+context": own + context}.items():
+        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        male, female = (units[[place[w] for w in group]].mean(axis=0) for group in TEMPLATES.groups)
+        expected = units[[place[w] for w in OCCUPATIONS]] @ (male - female) / np.linalg.norm(male - female)
+        found = record["measured"][kind]["metrics"]
+        assert np.allclose(found["same_skew"]["words"], expected, atol=1e-6)
+        assert found["same"]["value"] == pytest.approx(np.abs(expected).mean(), abs=1e-6)
+
+
+def test_one_kind_of_vectors_is_measured_as_it_is_beside_the_other(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(tiny / "data", tmp_path / "data")
+    path = write_config(tmp_path / "config", TINY | {"trainers": {"ppmi": {"vectors": ["word"]}}})
+    assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.1/1"]) == 0
+    alone = records(tmp_path)[0.25, 0.1, 1]["measured"]
+    assert alone == {"word": records(tiny)[0.25, 0.1, 1]["measured"]["word"]}
+
+
+def test_the_tables_of_the_figures_are_the_correlations_of_the_records(tiny):
+    results = tiny / "results" / "tiny"
+    recovered = pd.read_csv(results / "recovery.csv").set_index(
+        ["vectors", "metric", "level", "truth", "what"]
+    )["value"]
+    words = pd.read_csv(results / "figures" / "words.csv")
+    sets = pd.read_csv(results / "figures" / "truth-ppmi.csv")
+    found = records(tiny)
+    assert len(words) == 8 * 2 * 2
+    assert len(sets) == 8 * 2
+    for row in words.itertuples():
+        record = found[row.mu, row.sigma, row.replicate]
+        truth = (
+            np.array(record["truth"]) if row.truth == "signed" else np.abs(np.array(record["truth"]) - 0.5)
+        )
+        scores = record["measured"][row.vectors]["metrics"]["weat"]["words"]
+        assert row.weat == pytest.approx(np.corrcoef(scores, truth)[0, 1], abs=1e-5)
+    for row in sets.itertuples():
+        record = found[row.mu, row.sigma, row.replicate]
+        assert row.true_sd == pytest.approx(np.std(record["truth"]), rel=1e-5)
+        assert row.weat == pytest.approx(
+            record["measured"][row.vectors]["metrics"]["weat"]["value"], rel=1e-5
+        )
+    for kind in ("word", "word+context"):
+        mine = words[(words["vectors"] == kind) & (words["truth"] == "signed")]
+        assert recovered[kind, "weat", "word", "signed", "positive"] == (mine["weat"] > 0).mean()
+        part = sets[sets["vectors"] == kind]
+        r = np.corrcoef(part["true_mean"], part["semaxis"])[0, 1]
+        assert recovered[kind, "semaxis", "set", "mean", "pearson"] == pytest.approx(r, abs=1e-4)
+
+
+def test_the_tables_to_read_are_those_of_recovery_csv(tiny):
+    results = tiny / "results" / "tiny"
+    recovered = pd.read_csv(results / "recovery.csv")
+    tables = markdown_tables((results / "recovery.md").read_text())
+    assert [next(iter(table)) for table in tables] == ["metric"] * 3
+    assert tables[0].columns[1] == "Counts, word + context: R²"
+    same = only(recovered, "same", "word", "signed")
+    printed = tables[0].set_index("metric").loc["SAME"].iloc[0]
+    assert printed == f"{same['value']:.2f} ({same['sd']:.2f})".replace("0.", ".")
+
+
+def markdown_tables(text):
+    """Tables of a Markdown file."""
+    lines, tables = text.splitlines(), []
+    for i, line in enumerate(lines):
+        if line.startswith("| --- "):
+            found = [lines[i - 1], *itertools.takewhile(lambda row: row.startswith("|"), lines[i + 1 :])]
+            head, *rows = ([cell.strip() for cell in row.strip("|").split("|")] for row in found)
+            tables.append(pd.DataFrame(rows, columns=head))
+    return tables
+
+
+def test_words_alone_do_not_see_what_sums_with_contexts_see():
     """Occupations stand in the same sentences: words' own factors see what contexts they share, and that is all."""
     planned = plan(0.5, 0.35, len(OCCUPATIONS), seed=5)
     sentences, truth = corpus(TEMPLATES, OCCUPATIONS, planned, seed=6)
-    squares = {}
-    for summed in (True, False):
-        params = trainer_parameters("ppmi", {"context_vectors": summed})
-        words, vectors = train(sentences, "ppmi", params, seed=0)
-        place = {word: i for i, word in enumerate(words)}
+    words, own, context = train(sentences, "ppmi", trainer_parameters("ppmi", {}), seed=0)
+    place = {word: i for i, word in enumerate(words)}
+    squares = []
+    for vectors in (own + context, own):
         male, female, neutral = (vectors[[place[w] for w in s]] for s in (*TEMPLATES.groups, OCCUPATIONS))
         scores = metrics.REGISTRY["same_skew"].function([male, female], [neutral]).detail["bias"].values[0]
-        squares[summed] = np.corrcoef(scores, truth)[0, 1] ** 2
-    assert squares[True] > 0.9
-    assert squares[False] < 0.2
+        squares.append(np.corrcoef(scores, truth)[0, 1] ** 2)
+    assert squares[0] > 0.9
+    assert squares[1] < 0.2
 
 
 def test_word2vec_is_the_same_each_time():
     sentences, _ = corpus(TEMPLATES, OCCUPATIONS[:20], np.full(20, 0.5), seed=1)
     params = trainer_parameters("word2vec", {"epochs": 1, "vector_size": 8})
-    words, vectors = train(sentences, "word2vec", params, seed=3)
-    again, same = train(sentences, "word2vec", params, seed=3)
+    words, own, context = train(sentences, "word2vec", params, seed=3)
+    again, same, same_context = train(sentences, "word2vec", params, seed=3)
     assert words == again
-    assert np.array_equal(vectors, same)
-    assert not np.array_equal(vectors, train(sentences, "word2vec", params, seed=4)[1])
+    assert np.array_equal(own, same)
+    assert np.array_equal(context, same_context)
+    assert own.shape == context.shape
+    assert not np.array_equal(own, train(sentences, "word2vec", params, seed=4)[1])
+    without = trainer_parameters("word2vec", params | {"hs": 1, "negative": 0})
+    assert train(sentences, "word2vec", without, seed=3)[2] is None
 
 
 def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
@@ -244,6 +340,9 @@ def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
         ({"trainers": {"bert": {}}}, "trainers: bert: trainer 'bert' is not known; allowed are ppmi, word2vec"),
         ({"trainers": {"ppmi": {"params": {"dimensions": 1}}}}, "trainers: ppmi: dimensions: 1 is not allowed"),
         ({"trainers": {"word2vec": {"params": {"workers": 2}}}}, "trainers: word2vec: workers: is always 1"),
+        ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "ppmi has no parameter 'context_vectors'"),
+        ({"trainers": {"word2vec": {"params": {"hs": 1}}}}, "trainers: word2vec: hierarchical softmax (hs) has no "),
+        ({"vectors": ["context"]}, "vectors.0: 'context' is not one of ['word', 'word+context']"),
         ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known"),
         ({"metrics": {"rnd": {"groups": "attributes"}}}, "metrics: rnd: rnd does not take two groups as attributes"),
         ({"metrics": {"ripa": {"groups": "attributes"}}}, "metrics: ripa: "),
@@ -300,10 +399,9 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
     factory = Factory.of(committed)
     model = factory.models["ppmi/0.5/0.35/1"]
     make(factory, model)
-    measured = json.loads(factory.model_file(model).read_text())["measured"]
-    assert {name: found["status"] for name, found in measured.items()} == dict.fromkeys(
-        metrics.REGISTRY, "ok"
-    )
+    for measured in json.loads(factory.model_file(model).read_text())["measured"].values():
+        statuses = {name: found["status"] for name, found in measured["metrics"].items()}
+        assert statuses == dict.fromkeys(metrics.REGISTRY, "ok")
     # as docs/factory.md says, these get occupations in two sets
     two = {name for name, entry in factory.config["metrics"].items() if entry["split"]}
     assert two == {"weat", "weat_es", "rnsb", "generalized_weat", "indirect_bias"}

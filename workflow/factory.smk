@@ -1,4 +1,4 @@
-# The factory: how well does each metric recover a bias that is known? docs/factory.md
+# The planted-bias benchmark: how well does each metric recover a bias that is known? docs/factory.md
 #
 #   snakemake --snakefile workflow/factory.smk --cores 2        config/factory.yaml; --configfile: another
 #
@@ -105,7 +105,13 @@ rule factory:
     output:
         f"{RESULTS}/factory.csv",
         f"{RESULTS}/recovery.csv",
-        expand(f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=FIGURES, extension=["pdf", "svg", "png"]),
+        f"{RESULTS}/recovery.md",
+        # beside each figure the table that it is drawn from
+        expand(
+            f"{RESULTS}/figures/{{figure}}.{{extension}}",
+            figure=FIGURES,
+            extension=["pdf", "svg", "png", "csv"],
+        ),
     log:
         f"{LOGS}/factory.txt",
     params:

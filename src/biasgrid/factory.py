@@ -1,7 +1,8 @@
-"""Embeddings whose bias is known: corpora of templates with planted frequencies of pronouns, and models of them.
+"""The planted-bias benchmark: corpora of templates with planted frequencies of pronouns, and models of them.
 
 Schroeder et al. (Evaluating Metrics for Bias in Word Embeddings, 2021, section 5.1) do it with BERT; here models are
-static. What each metric says of such a model stands beside what was planted: see docs/factory.md.
+static. What each metric says of such a model, of its word vectors alone and of their sums with context vectors, is
+compared with what was planted: see docs/factory.md.
 """
 
 from __future__ import annotations
@@ -33,9 +34,14 @@ from .study import cell_seed
 SCHEMA = json.loads(Path(__file__).with_name("factory.schema.json").read_text(encoding="utf-8"))
 WORD_SETS, TEMPLATES = Path("data/word_sets"), Path("data/templates")
 GROUPS = ("male", "female")
+# what a trainer may have of its own
+SETTINGS = ("mu", "sigma", "replicates", "vectors")
 TOKEN = re.compile(r"\w+")
 
-PPMI = {"dimensions": 50, "context_vectors": True}
+# what is measured of one training: the sums of a word's own vector and of that which it has as a context (Levy,
+# Goldberg, Dagan 2015, section 3.3), and the words' own, which is how models are published
+VECTORS = {"word+context": "word + context", "word": "word vectors alone"}
+PPMI = {"dimensions": 50}
 # a sentence is the window: all of its words are each other's contexts. They are few, and frequent by design
 WORD2VEC = {
     "vector_size": 50,
@@ -45,7 +51,6 @@ WORD2VEC = {
     "epochs": 20,
     "min_count": 1,
     "sample": 0.0,
-    "context_vectors": True,
 }
 
 
@@ -131,6 +136,10 @@ class Factory:
             try:
                 entry["algorithm"] = entry.get("algorithm", key)
                 entry["params"] = trainer_parameters(entry["algorithm"], entry["params"])
+                if "word+context" in entry.get("vectors", config["vectors"]) and entry["params"].get("hs"):
+                    raise BiasgridError(
+                        "hierarchical softmax (hs) has no context vectors; set vectors: [word] for this trainer"
+                    )
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: trainers: {key}: {error}") from None
         given = config["metrics"]
@@ -185,13 +194,14 @@ class Factory:
         """All models by name."""
         found = {}
         for key, entry in self.config["trainers"].items():
-            own = self.config | {name: entry[name] for name in ("mu", "sigma", "replicates") if name in entry}
+            own = self.config | {name: entry[name] for name in SETTINGS if name in entry}
             for mu in map(float, own["mu"]):
                 for sigma in map(float, own["sigma"]):
                     for replicate in range(1, own["replicates"] + 1):
                         spec = {
                             "algorithm": entry["algorithm"],
                             "params": entry["params"],
+                            "vectors": own["vectors"],
                             # the same corpora for all trainers; the same p for all replicates
                             "plan_seed": cell_seed(self.config["seed"], f"{mu:g}/{sigma:g}"),
                             "corpus_seed": cell_seed(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
@@ -237,16 +247,10 @@ def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, An
     if defaults is None:
         raise BiasgridError(f"trainer {algorithm!r} is not known; allowed are ppmi, word2vec")
     params = defaults | given
-    if type(params["context_vectors"]) is not bool:
-        raise BiasgridError(
-            f"context_vectors: {params['context_vectors']!r} is not allowed; allowed are true and false"
-        )
     if algorithm == "word2vec":
         if "seed" in given:
             raise BiasgridError("seed: is each model's own, from the factory's seed; leave it out")
-        check_parameters(algorithm, {k: v for k, v in params.items() if k != "context_vectors"})
-        if params["context_vectors"] and params.get("hs"):
-            raise BiasgridError("context_vectors: hierarchical softmax (hs) has none; set one of them only")
+        check_parameters(algorithm, params)
         return params
     unknown = set(params) - set(PPMI)
     if unknown:
@@ -259,46 +263,67 @@ def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, An
 
 def train(
     sentences: Sequence[Sequence[str]], algorithm: str, params: Mapping[str, Any], seed: int
-) -> tuple[list[str], np.ndarray]:
-    """Words and their vectors (words, dimensions): the same for the same input, on one machine.
+) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """Word vectors and context vectors of a corpus: the same for the same input, on one machine.
 
-    ppmi      positive pointwise mutual information of words of one sentence, and a truncated singular value
-              decomposition of it; words' and contexts' factors each have the root of the singular values
-    word2vec  gensim's, by one worker
+    `ppmi` factorises the positive pointwise mutual information of the words of a sentence by a truncated singular
+    value decomposition; the factors of words and of contexts each have the root of the singular values. `word2vec`
+    is gensim's, by one worker: its input vectors, and the output vectors of negative sampling.
 
-    context_vectors: a word's vector is the sum of its own and of that which it has as a context (Levy, Goldberg,
-    Dagan 2015, section 3.3), so that cosines see what occurs together, not only what occurs in like contexts.
+    Parameters
+    ----------
+    sentences
+        Tokens of each sentence.
+    algorithm
+        ``"ppmi"`` or ``"word2vec"``.
+    params
+        As from `trainer_parameters`.
+    seed
+        Of word2vec.
+
+    Returns
+    -------
+    words : list of str
+    own : ndarray (words, dimensions)
+        What a word is by the contexts that it has.
+    context : ndarray (words, dimensions) or None
+        What it is as a context of others; None for hierarchical softmax, which has no such vectors.
+
+    Raises
+    ------
+    BiasgridError
+        Where `dimensions` is not below the number of words.
     """
-    params = dict(params)
-    summed = params.pop("context_vectors")
     if algorithm == "word2vec":
         from gensim.models import Word2Vec
 
         model = Word2Vec(sentences, seed=seed, workers=1, **params)
-        words = list(model.wv.index_to_key)
-        return words, model.wv.vectors + model.syn1neg if summed else model.wv.vectors
+        return list(model.wv.index_to_key), model.wv.vectors, getattr(model, "syn1neg", None)
     words = sorted({word for sentence in sentences for word in sentence})
-    own, context = _factors(_ppmi(sentences, words), params["dimensions"])
-    return words, own + context if summed else own
+    return words, *_factors(_ppmi(sentences, words), params["dimensions"])
 
 
 def make(factory: Factory, model: Model) -> None:
-    """Write a model's record: what was planted, and every metric's value and word scores."""
+    """Write a model's record: what was planted, and every metric's value and word scores by kind of vectors."""
     spec = json.loads(model.spec)
     planned = plan(model.mu, model.sigma, len(factory.occupations), spec["plan_seed"])
     sentences, truth = corpus(factory.templates, factory.occupations, planned, spec["corpus_seed"])
-    words, vectors = train(sentences, spec["algorithm"], spec["params"], spec["corpus_seed"])
+    words, own, context = train(sentences, spec["algorithm"], spec["params"], spec["corpus_seed"])
     groups = factory.templates.groups
-    with tempfile.TemporaryDirectory() as folder:
-        with StoreWriter(Path(folder) / "store", model.name) as writer:
-            writer.add(words, vectors)
-            writer.finish({"name": model.name, "vocab_prefix": ""})
-        store = EmbeddingStore.open(Path(folder) / "store")
-        measured = {
-            key: measure(entry, store, groups, factory.occupations, truth, spec["corpus_seed"])
-            for key, entry in spec["metrics"].items()
-        }
-        male, female = (store.take(group, store.rows(group)) for group in groups)
+    measured = {}
+    for kind in spec["vectors"]:
+        with tempfile.TemporaryDirectory() as folder:
+            with StoreWriter(Path(folder) / "store", model.name) as writer:
+                writer.add(words, own if kind == "word" else own + context)
+                writer.finish({"name": model.name, "vocab_prefix": ""})
+            store = EmbeddingStore.open(Path(folder) / "store")
+            by_metric = {
+                key: measure(entry, store, groups, factory.occupations, truth, spec["corpus_seed"])
+                for key, entry in spec["metrics"].items()
+            }
+            male, female = (store.take(group, store.rows(group)) for group in groups)
+        # Schroeder et al. 2021, section 5.2.1
+        measured[kind] = {"angle": angles(male, female)["pca", "mean"], "metrics": by_metric}
     record = {
         "trainer": model.trainer,
         "mu": model.mu,
@@ -308,8 +333,6 @@ def make(factory: Factory, model: Model) -> None:
         "occupations": factory.occupations,
         "planned": planned.tolist(),
         "truth": truth.tolist(),
-        # Schroeder et al. 2021, section 5.2.1
-        "angle": angles(male, female)["pca", "mean"],
         "measured": measured,
     }
     write_text(factory.model_file(model), dumps(as_finite(record)) + "\n")

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from .configs import read_json
-from .factory import Factory
+from .factory import VECTORS, Factory
 from .files import write_text
 
 SETTING = ["trainer", "mu", "sigma", "replicate"]
-MODEL_COLUMNS = [*SETTING, "metric", "level", "truth", "true", "what", "value", "status"]
-COLUMNS = ["trainer", "metric", "level", "truth", "what", "value", "sd", "p_value", "models"]
+MODEL_COLUMNS = [*SETTING, "vectors", "metric", "level", "truth", "true", "what", "value", "status"]
+COLUMNS = ["trainer", "vectors", "metric", "level", "truth", "what", "value", "sd", "p_value", "models"]
 # what a word's score may recover, and a set's: functions of the shares of male pronouns
 OF_WORDS = {"signed": lambda truth: truth, "absolute": lambda truth: np.abs(0.5 - truth)}
 OF_SETS = {
@@ -35,7 +35,8 @@ def of_models(factory: Factory) -> pd.DataFrame:
     for model in factory.models.values():
         record = read_json(factory.model_file(model))
         setting = [record[name] for name in SETTING]
-        rows += [(*setting, *row) for row in _of_model(record)]
+        for kind, measured in record["measured"].items():
+            rows += [(*setting, kind, *row) for row in _of_model(measured, np.array(record["truth"]))]
     return pd.DataFrame(rows, columns=MODEL_COLUMNS)
 
 
@@ -43,11 +44,11 @@ def recovered(models: pd.DataFrame) -> pd.DataFrame:
     """recovery.csv, from factory.csv."""
     models = models[models["value"].notna()]
     rows = []
-    for (trainer, metric), mine in models.groupby(["trainer", "metric"], sort=False):
+    for (*key, metric), mine in models.groupby(["trainer", "vectors", "metric"], sort=False):
         found = [*_of_words(mine[mine["level"] == "word"]), *_of_sets(mine[mine["level"] == "set"])]
-        rows += [(trainer, metric, *row) for row in found]
-    for trainer, mine in models.groupby("trainer", sort=False):
-        rows += [(trainer, *row) for row in _of_directions(mine)]
+        rows += [(*key, metric, *row) for row in found]
+    for key, mine in models.groupby(["trainer", "vectors"], sort=False):
+        rows += [(*key, *row) for row in _of_directions(mine)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -57,35 +58,159 @@ def percentage_difference(values: Sequence[float]) -> float:
     return float(np.mean(pairs)) if pairs else np.nan
 
 
+def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The table that each figure is drawn from, by the figure's name, from factory.csv.
+
+    Parameters
+    ----------
+    models
+        factory.csv.
+
+    Returns
+    -------
+    dict
+        ``words``: Pearson's r of words' scores with the truth, one row per model, kind of vectors and truth, one
+        column per metric. ``truth-<trainer>``: the metrics' values, one row per model and kind of vectors, one column
+        per metric, beside ``true_mean``, ``true_sd`` and ``true_absolute``. NaN where a metric has none.
+    """
+    setting = [*SETTING, "vectors"]
+    words = models[(models["level"] == "word") & (models["what"] == "pearson")]
+    tables = {"words": _wide(words, [*setting, "truth"])}
+    sets = models[models["level"] == "set"]
+    for trainer, rows in sets.groupby("trainer", sort=False):
+        true = rows[rows["metric"] == rows["metric"].iloc[0]].pivot(
+            index=setting, columns="truth", values="true"
+        )[list(OF_SETS)]
+        true = true.add_prefix("true_")
+        table = _wide(rows[rows["truth"] == "mean"], setting).join(true, on=setting)
+        tables[f"truth-{trainer}"] = table[
+            [*setting, *true, *table.columns[len(setting) : -len(true.columns)]]
+        ]
+    return tables
+
+
+def markdown(recovered: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """recovery.csv as tables to read, those of docs/factory.md, in Markdown."""
+    kinds = list(recovered[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
+    names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
+    columns = ["trainer", "vectors", "level", "metric", "truth", "what", "value", "sd"]
+    cells = {tuple(row[:6]): tuple(row[6:]) for row in recovered[columns].itertuples(index=False)}
+
+    def cell(*key: str) -> tuple[float, float]:
+        return cells.get(key, (np.nan, np.nan))
+
+    def name_of(metric: str) -> str:
+        return labels.get(metric, metric)
+
+    words = recovered[(recovered["level"] == "word") & (recovered["what"] == "r_squared")]
+    squares = words[words["truth"] == "signed"].groupby("metric")["value"].max()
+    of_words = sorted(words["metric"].unique(), key=lambda m: (-squares.get(m, -1).round(2), name_of(m)))
+    with_share, with_distance = [], []
+    for metric in of_words:
+        shares, distances, differences = [], [], []
+        for kind in kinds:
+            shares.append(_with_sd(*cell(*kind, "word", metric, "signed", "r_squared")))
+            shares.append(_percent(cell(*kind, "word", metric, "signed", "positive")[0]))
+            distances.append(_with_sd(*cell(*kind, "word", metric, "absolute", "r_squared")))
+            differences.append(_percent(cell(*kind, "word", metric, "", "sd_difference")[0]))
+        with_share.append([name_of(metric), *shares])
+        with_distance.append([name_of(metric), *distances, *differences])
+    of_sets = sorted(recovered.loc[recovered["level"] == "set", "metric"].unique(), key=name_of)
+    texts = [
+        "R² of words' scores with the share, mean over models (standard deviation), and models with r > 0:",
+        _table(["metric", *(head for name in names for head in (f"{name}: R²", "r > 0"))], with_share),
+        "R² with the share's distance from .5, and how much replicates differ:",
+        _table(["metric", *names, *(f"replicates, {name}" for name in names)], with_distance),
+    ]
+    for trainer in dict.fromkeys(trainer for trainer, _ in kinds):
+        mine = [kind for of, kind in kinds if of == trainer]
+        rows = [
+            [
+                name_of(metric),
+                *(
+                    _bold(cell(trainer, kind, "set", metric, truth, "pearson")[0])
+                    for truth in OF_SETS
+                    for kind in mine
+                ),
+            ]
+            for metric in of_sets
+        ]
+        truths = {"mean": "mean", "sd": "sd", "absolute": "distance"}
+        heads = [f"{truths[truth]}, {VECTORS[kind]}" for truth in OF_SETS for kind in mine]
+        texts.append(f"Pearson's r of sets' scores with the truth, {labels.get(trainer, trainer)}:")
+        texts.append(_table(["metric", *heads], rows))
+    return "\n\n".join(texts) + "\n"
+
+
 def summarise(factory: Factory) -> list[str]:
-    """Write the tables and the figures from the models' records, which must be there; returns the files' paths."""
+    """Write the tables and the figures from the models' records, which must be there; returns the files' paths.
+
+    Beside each figure is the table that it is drawn from.
+    """
     # imported late: models need no matplotlib
     from .figures.factory import against_truth, word_level
     from .figures.grid import save
 
     models = of_models(factory)
-    tables = {"factory": models, "recovery": recovered(models)}
-    written = []
-    for name, table in tables.items():
-        written.append(factory.results / f"{name}.csv")
-        write_text(written[-1], table.to_csv(index=False, lineterminator="\n"))
+    recovery = recovered(models)
+    figures = figure_tables(models)
+    texts = {"factory.csv": _csv(models), "recovery.csv": _csv(recovery)}
+    texts["recovery.md"] = markdown(recovery, factory.labels)
+    texts |= {f"figures/{name}.csv": _csv(table, "%.6g") for name, table in figures.items()}
+    for name, text in texts.items():
+        write_text(factory.results / name, text)
+    written = [str(factory.results / name) for name in texts]
     truths = {key: entry["truth"] for key, entry in factory.config["metrics"].items()}
-    figures = {"words": word_level(models, factory.labels)}
-    for trainer in factory.config["trainers"]:
-        figures[f"truth-{trainer}"] = against_truth(
-            models, tables["recovery"], factory.labels, truths, trainer
+    for name, table in figures.items():
+        is_words = name == "words"
+        figure = (
+            word_level(table, factory.labels) if is_words else against_truth(table, factory.labels, truths)
         )
-    for name, figure in figures.items():
         stem = factory.results / "figures" / name
         save(figure, stem)
         written += [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]
-    return list(map(str, written))
+    return written
 
 
-def _of_model(record: Mapping[str, Any]) -> Iterator[tuple]:
-    truth = np.array(record["truth"])
-    yield "", "model", "", np.nan, "angle", record["angle"], "ok"
-    for metric, measured in record["measured"].items():
+def _wide(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
+    """A column per metric; rows and metrics in the order that they come in."""
+    table = rows.pivot(index=index, columns="metric", values="value")
+    order = pd.MultiIndex.from_frame(rows[index].drop_duplicates())
+    return table.reindex(order)[list(rows["metric"].unique())].reset_index().rename_axis(columns=None)
+
+
+def _csv(table: pd.DataFrame, digits: str | None = None) -> str:
+    return table.to_csv(index=False, lineterminator="\n", float_format=digits)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _two_digits(value: float) -> str:
+    """As -.25; a dash for NaN."""
+    if np.isnan(value):
+        return "–"
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".00" else text
+
+
+def _with_sd(value: float, sd: float) -> str:
+    return _two_digits(value) + (f" ({_two_digits(sd)})" if not np.isnan(value) else "")
+
+
+def _bold(r: float) -> str:
+    return f"**{_two_digits(r)}**" if abs(r) >= 0.8 else _two_digits(r)
+
+
+def _percent(share: float) -> str:
+    return "–" if np.isnan(share) else f"{share:.0%}".replace("%", " %")
+
+
+def _of_model(by_vectors: Mapping[str, Any], truth: np.ndarray) -> Iterator[tuple]:
+    yield "", "model", "", np.nan, "angle", by_vectors["angle"], "ok"
+    for metric, measured in by_vectors["metrics"].items():
         for name, function in OF_SETS.items():
             yield metric, "set", name, function(truth), "score", measured["value"], measured["status"]
         if measured["words"] is None:
@@ -101,6 +226,8 @@ def _of_model(record: Mapping[str, Any]) -> Iterator[tuple]:
 def _of_words(rows: pd.DataFrame) -> Iterator[tuple]:
     for (truth, what), part in rows[rows["what"] != "sd"].groupby(["truth", "what"], sort=False):
         yield "word", truth, what, part["value"].mean(), part["value"].std(ddof=0), np.nan, len(part)
+        if what == "pearson":
+            yield "word", truth, "positive", (part["value"] > 0).mean(), np.nan, np.nan, len(part)
     deviations = rows[rows["what"] == "sd"].groupby(["mu", "sigma"])["value"]
     differences = deviations.agg(lambda values: percentage_difference(list(values))).dropna()
     if len(differences):

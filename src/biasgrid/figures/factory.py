@@ -11,9 +11,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..errors import BiasgridError
+from ..factory import VECTORS
 from .grid import GREY, MARGIN, MODEL_COLOURS, NORMAL, PAGE, SMALL, _axes, _page, _short, _styled, _width
 
 # truth -> heading, x axis, what the colour is
@@ -24,54 +25,73 @@ BLOCKS = {
         "standard deviation",
         "mu",
     ),
-    "absolute": ("How far words are from one half: the mean distance", "mean distance from .5", "mu"),
+    "absolute": ("How far words are from one half: the mean distance", "distance from .5", "mu"),
 }
 COLOURS = {
     # dark in the middle, too
     "mu": ("planted mean", LinearSegmentedColormap.from_list("mu", ["#0072B2", "#AAAAAA", "#D55E00"])),
     "sigma": ("planted standard deviation", "viridis_r"),
 }
-COLUMNS = 5
+# panels across, where a metric has one or two
+COLUMNS = {1: 5, 2: 6}
+PANELS = VECTORS | {"word": "word alone"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 
 
 @_styled
-def against_truth(
-    models: pd.DataFrame,
-    recovered: pd.DataFrame,
-    labels: Mapping[str, str],
-    truths: Mapping[str, str],
-    trainer: str,
-) -> Figure:
-    """Metric against truth: a panel a metric, a mark a model of the trainer, from factory.csv and recovery.csv.
+def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mapping[str, str]) -> Figure:
+    """Metric against truth, the models of a trainer: a panel per metric and kind of vectors, a mark per model.
 
-    `truths`: metric -> mean, sd or absolute, what its value is taken for. A block of panels for each, the best
-    recovery first. Raises BiasgridError where no metric has a value.
+    Parameters
+    ----------
+    table
+        One row per model and kind of vectors, as figures/truth-<trainer>.csv.
+    labels
+        What to print for the key of a metric or a trainer.
+    truths
+        Metric -> mean, sd or absolute, what its value is taken for: a block of panels for each, the metric that
+        recovers it best (under any kind of vectors) first.
+
+    Raises
+    ------
+    BiasgridError
+        Where no metric has a value.
     """
-    table = models[(models["trainer"] == trainer) & (models["level"] == "set")].dropna(subset="value")
-    if table.empty:
-        raise BiasgridError(f"factory: nothing to draw, no metric has a value under {trainer}")
-    of_sets = recovered[(recovered["trainer"] == trainer) & (recovered["level"] == "set")]
-    squares = of_sets[of_sets["what"] == "r_squared"].set_index(["metric", "truth"])["value"]
+    metrics = [metric for metric in table if metric in truths and table[metric].notna().any()]
+    if not metrics:
+        raise BiasgridError("factory: nothing to draw, no metric has a value")
+    kinds = list(table["vectors"].unique())
+    of_kind = {kind: table[table["vectors"] == kind] for kind in kinds}
+    r = {
+        (metric, kind, truth): _pearson(part[f"true_{truth}"], part[metric])
+        for metric in metrics
+        for kind, part in of_kind.items()
+        for truth in BLOCKS
+    }
     blocks = {}
     for truth in BLOCKS:
-        mine = [metric for metric in table["metric"].unique() if truths[metric] == truth]
+        mine = [metric for metric in metrics if truths[metric] == truth]
         if mine:
-            best = {metric: np.nan_to_num(squares.get((metric, truth), np.nan), nan=-1) for metric in mine}
-            blocks[truth] = sorted(mine, key=lambda metric: (-best[metric], metric))
-    count = table.groupby(["mu", "sigma", "replicate"]).ngroups
+            best = {m: max(np.nan_to_num(r[m, kind, truth] ** 2, nan=-1) for kind in kinds) for m in mine}
+            blocks[truth] = sorted(mine, key=lambda metric: (-round(best[metric], 3), metric))
+    trainer = table["trainer"].iloc[0]
+    both = ", of sums of word and context vectors, or of word vectors alone" if len(kinds) > 1 else ""
     note = (
-        f"Each mark is one of {count} models ({labels.get(trainer, trainer)}), of a corpus in which every occupation "
-        "stands beside a male pronoun in a known share of its sentences. Across: what that share is over all "
-        "occupations. Up: the metric's value. R²: how much of the values' variation goes with that truth, by a "
-        "straight line; small and grey: with the two other truths."
+        f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
+        "every occupation stands beside a male pronoun in a known share of its sentences. Across: what that share is "
+        f"over all occupations. Up: the metric's value{both}. r: Pearson's "
+        "correlation with that truth; small and grey: with the two other truths."
     )
     legend = [("a model, in the colour of what was planted", _dot(GREY))]
-    left, gap, head, panel_head, foot = 0.38, 0.38, 0.24, 0.46, 0.36
-    width = (PAGE[0] - 2 * MARGIN - COLUMNS * gap) / COLUMNS
-    height = width * 0.78
+    columns = COLUMNS[len(kinds)] // len(kinds)
+    panels = columns * len(kinds)
+    # space of its own beside each metric's panels, so that those of one metric look like one
+    left, gap, apart, right, head, foot = 0.38, 0.38, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.36
+    panel_head = 0.46 + 0.13 * (len(kinds) > 1)
+    width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * apart - right) / panels
+    height = max(width * 0.78, 0.66)
     row = panel_head + height + 0.2
-    down = sum(head + ceil(len(mine) / COLUMNS) * row + foot - 0.1 for mine in blocks.values())
+    down = sum(head + ceil(len(mine) / columns) * row + foot - 0.1 for mine in blocks.values())
     figure, top = _page("What metrics say, against what was planted", note, legend, PAGE[0], down)
     page = figure.get_size_inches()
     for truth, mine in blocks.items():
@@ -83,44 +103,70 @@ def against_truth(
         shades = ScalarMappable(norm, COLOURS[colour][1])
         _scale(figure, shades, COLOURS[colour][0], top + 0.07)
         for i, metric in enumerate(mine):
-            down_by, across = divmod(i, COLUMNS)
-            corner = MARGIN + left + across * (width + gap), top + head + down_by * row + panel_head
-            axes = _axes(figure, *corner, width, height)
-            part = table[(table["metric"] == metric) & (table["truth"] == truth)]
-            # in an order that hides neither end of the colours
-            part = part.sample(frac=1, random_state=0)
-            axes.scatter(part["true"], part["value"], c=shades.to_rgba(part[colour]), s=5, linewidths=0)
-            axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-            axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-            axes.margins(0.06)
-            axes.spines["left"].set_visible(True)
-            axes.tick_params(labelsize=6.5)
-            axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=22)
-            found = {name: squares.get((metric, name), np.nan) for name in BLOCKS}
-            line = {"transform": axes.transAxes, "va": "bottom"}
-            axes.text(0, 1.15, f"R² {_short(found.pop(truth))}", size=SMALL + 0.5, **line)
-            names = {"mean": "mean", "sd": "sd", "absolute": "distance"}
-            others = "  ".join(f"{names[name]} {_short(value)}" for name, value in found.items())
-            axes.text(0, 1.02, others, size=6, color=GREY, **line)
-            # the lowest panel of each column names the axis
-            if i + COLUMNS >= len(mine):
-                axes.set_xlabel(x_label, labelpad=1.5, size=6.5)
-        top += head + ceil(len(mine) / COLUMNS) * row + foot - 0.1
+            down_by, across = divmod(i, columns)
+            for k, kind in enumerate(kinds):
+                corner = (
+                    MARGIN + left + (across * len(kinds) + k) * (width + gap) + across * apart,
+                    top + head + down_by * row + panel_head,
+                )
+                axes = _axes(figure, *corner, width, height)
+                # in an order that hides neither end of the colours
+                part = of_kind[kind].sample(frac=1, random_state=0)
+                x, y = part[f"true_{truth}"], part[metric]
+                axes.scatter(x, y, c=shades.to_rgba(part[colour]), s=4, linewidths=0)
+                axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
+                axes.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
+                axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+                axes.margins(0.06)
+                if y.notna().any() and np.ptp(y.dropna()) == 0:
+                    # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
+                    axes.set_yticks([y.dropna().iloc[0]])
+                axes.spines["left"].set_visible(True)
+                axes.tick_params(labelsize=6)
+                if k == 0:
+                    axes.set_title(
+                        labels.get(metric, metric), loc="left", weight="bold", pad=22 + 9.5 * (len(kinds) > 1)
+                    )
+                line = {"transform": axes.transAxes, "va": "bottom"}
+                found = {name: r[metric, kind, name] for name in BLOCKS}
+                own = f"r {_r(found.pop(truth))}"
+                names = {"mean": "mean", "sd": "sd", "absolute": "dist."}
+                others = "  ".join(f"{names[name]} {_r(value)}" for name, value in found.items())
+                axes.text(0, 1 + 0.02 / height, others, size=5.5, color=GREY, **line)
+                axes.text(0, 1 + 0.125 / height, own, size=SMALL + 0.5, **line)
+                if len(kinds) > 1:
+                    axes.text(0, 1 + 0.26 / height, PANELS[kind], size=6.5, **line)
+                # the lowest panel of each column names the axis
+                if i + columns >= len(mine):
+                    axes.set_xlabel(x_label, labelpad=1.5, size=6)
+        top += head + ceil(len(mine) / columns) * row + foot - 0.1
     return figure
 
 
 @_styled
-def word_level(models: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """R² of words' scores with the truth, model by model, from factory.csv: a row a metric, a column a trainer.
+def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Pearson's r of words' scores with the truth: a row per metric, a column per trainer and kind of vectors, a mark
+    per model.
 
-    Raises BiasgridError where no metric has scores of words.
+    Parameters
+    ----------
+    table
+        One row per model, kind of vectors and truth, as figures/words.csv.
+    labels
+        What to print for the key of a metric or a trainer.
+
+    Raises
+    ------
+    BiasgridError
+        Where no metric has scores of words.
     """
-    table = models[(models["level"] == "word") & (models["what"] == "r_squared")].dropna(subset="value")
-    if table.empty:
+    settings = ("trainer", "mu", "sigma", "replicate", "vectors", "truth")
+    metrics = [metric for metric in table if metric not in settings and table[metric].notna().any()]
+    if not metrics:
         raise BiasgridError("factory: nothing to draw, no metric has scores of words")
-    trainers = list(dict.fromkeys(table["trainer"]))
-    best = table.groupby(["metric", "truth"])["value"].mean().groupby("metric").max()
-    metrics = sorted(best.index, key=lambda metric: (-round(best[metric], 3), labels.get(metric, metric)))
+    columns = list(table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
+    squares = (table[metrics] ** 2).groupby([table["trainer"], table["vectors"], table["truth"]]).mean().max()
+    metrics.sort(key=lambda metric: (-round(squares[metric], 2), labels.get(metric, metric)))
     looks = dict(zip(LEVELS, MODEL_COLOURS, strict=False))
     legend = [
         (f"with the {name}" if truth == "signed" else f"with {name}", _dot(looks[truth]))
@@ -128,38 +174,56 @@ def word_level(models: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     ]
     legend.append(("mean over models", Line2D([], [], color="black", linewidth=1.4)))
     note = (
-        "How much of the variation of occupations' scores goes with the share of the male pronoun in their "
-        "sentences, by a straight line. Each dot is a model."
+        "Pearson's correlation of occupations' scores with the share of the male pronoun in their sentences. "
+        "Each dot is a model; one in which all words have the same score has none. "
+        "A metric's sign should be the same in all models."
     )
     left = max(_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
-    row, head, foot, gap = 0.34, 0.24, 0.4, 0.2
-    width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(trainers) - gap)
+    row, head, foot, gap = 0.34, 0.4, 0.4, 0.14
+    width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
     height = row * len(metrics)
     figure, top = _page("Do scores of words recover the truth?", note, legend, PAGE[0], head + height + foot)
-    for column, trainer in enumerate(trainers):
+    for column, (trainer, kind) in enumerate(columns):
         axes = _axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
-        for i in range(0, len(metrics), 2):
-            axes.axhspan(i - 0.5, i + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
+        axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
+        chosen = table[(table["trainer"] == trainer) & (table["vectors"] == kind)]
         for i, metric in enumerate(metrics):
+            if i % 2 == 0:
+                axes.axhspan(i - 0.5, i + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
             for lane, truth in enumerate(LEVELS):
-                chosen = (
-                    (table["trainer"] == trainer) & (table["metric"] == metric) & (table["truth"] == truth)
-                )
-                values = table.loc[chosen, "value"].to_numpy()
+                values = chosen.loc[chosen["truth"] == truth, metric].dropna().to_numpy()
                 y = i + (lane - 0.5) * 0.4
                 jitter = np.random.default_rng(0).uniform(-0.12, 0.12, len(values))
                 axes.scatter(values, y + jitter, s=3.5, color=looks[truth], alpha=0.35, linewidths=0)
                 if len(values):
                     axes.vlines(values.mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3)
-        axes.set(xlim=(-0.02, 1.02), ylim=(len(metrics) - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
-        axes.set_xticklabels(["0", ".25", ".5", ".75", "1"])
-        axes.set_xlabel("R²", labelpad=1)
+                else:
+                    axes.text(0, y, "all words alike", size=6, color=GREY, ha="center", va="center")
+        axes.set(xlim=(-1.06, 1.06), ylim=(len(metrics) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
+        axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
+        axes.set_xlabel("r", labelpad=1)
         axes.set_yticks(
             range(len(metrics)), [labels.get(m, m) if column == 0 else "" for m in metrics], size=NORMAL
         )
         axes.tick_params(axis="y", length=0)
-        axes.set_title(labels.get(trainer, trainer), loc="left", weight="bold", pad=4)
+        axes.set_title(f"{labels.get(trainer, trainer)}\n{VECTORS[kind]}", loc="left", weight="bold", pad=4)
     return figure
+
+
+def _pearson(x: pd.Series, y: pd.Series) -> float:
+    """NaN where fewer than three models have a value, or all have the same."""
+    there = y.notna()
+    if there.sum() < 3 or np.ptp(y[there]) == 0 or np.ptp(x[there]) == 0:
+        return np.nan
+    return float(np.corrcoef(x[there], y[there])[0, 1])
+
+
+def _tick(value: float, _: int) -> str:
+    return f"{value:g}".replace("0.", ".", 1).replace("-", "−")
+
+
+def _r(value: float) -> str:
+    return "–" if np.isnan(value) else _short(value)
 
 
 def _dot(colour: str) -> Line2D:
