@@ -10,7 +10,7 @@ import pytest
 from biasgrid import Query, metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import infer_query
-from biasgrid.inference.pool import Pool, bands_of, make_pool, pool_of
+from biasgrid.inference.pool import Pool, bands_of, pool_of
 from biasgrid.inference.random_groups import NEAR, draw_groups
 from biasgrid.words import WordOptions, find
 
@@ -66,28 +66,12 @@ def test_random_groups_are_as_large_as_coherent_and_other_words(word2vec, pool, 
 
 
 def test_bands_of_rows(word2vec, pool):
-    """The words of random groups come from the bands of the query's, unless the order is said to be none."""
-    assert bands_of(np.array([0, 1023, 1024, 4095, 4096, 16383, 10**6]), True).tolist() == [
-        0,
-        0,
-        1,
-        1,
-        2,
-        2,
-        4,
-    ]
+    """The words of random groups come from the bands of the query's."""
+    rows = np.array([0, 1023, 1024, 4095, 4096, 16383, 10**6])
+    assert bands_of(rows).tolist() == [0, 0, 1, 1, 2, 2, 4]
     words = [word for word in word2vec.words()[:1024] if word.isalpha()][:6]
-    query = Query.of([words[:3], words[3:]], [CAREER, FAMILY])
-    for order in (True, False):
-        groups = drawn(make_pool(word2vec, order), word2vec, query)
-        assert (word2vec.rows(groups.words.keys).max() < 1024) == order
-    # the store's record has what the study's config says of this model
-    assert word2vec.metadata["sorted"] is False
-    assert not pool_of(word2vec).banded
-
-
-def test_an_order_that_is_not_known_has_bands(random_model):
-    assert pool_of(random_model(0)).banded
+    groups = drawn(pool, word2vec, Query.of([words[:3], words[3:]], [CAREER, FAMILY]))
+    assert word2vec.rows(groups.words.keys).max() < 1024
 
 
 def test_a_pool_is_what_was_saved(pool, tmp_path):
@@ -95,7 +79,7 @@ def test_a_pool_is_what_was_saved(pool, tmp_path):
     read = Pool.load(tmp_path / "pool.npz")
     for name in ("rows", "bands", "seeds", "near"):
         assert np.array_equal(getattr(read, name), getattr(pool, name))
-    assert (read.entries, read.banded) == (pool.entries, pool.banded)
+    assert read.entries == pool.entries
     pool.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "pool.npz").read_bytes()
     (tmp_path / "pool.npz").write_bytes(b"PK")

@@ -451,7 +451,7 @@ def _parser() -> argparse.ArgumentParser:
             "help": "for metrics that draw at random, and inference (default 0)",
         },
         permutation=asked("a permutation test: draws, exact, alternative"),
-        random_groups=asked("a test against random groups: draws, alternative, sorted"),
+        random_groups=asked("a test against random groups: draws, alternative"),
         bootstrap=asked("bootstrap intervals: draws, level"),
         sensitivity=asked("influence of words, and robustness under halving the sets: halves"),
         interval={

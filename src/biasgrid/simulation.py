@@ -256,7 +256,7 @@ def prepare(simulation: Simulation, model: str) -> None:
         raise BiasgridError(f"{folder} is no folder for embeddings: {error.strerror}") from None
     build_store(model, entry, folder, shared=bool(os.environ.get(PLACE)))
     store = study_store(folder, model, entry)
-    make_pool(store, entry.get("sorted")).save(simulation.pool_file(model))
+    make_pool(store).save(simulation.pool_file(model))
     write_text(simulation.model_file(model), (store.path / MODEL).read_text(encoding="utf-8"))
 
 

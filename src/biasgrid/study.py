@@ -434,19 +434,7 @@ class Study:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
-        found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
-        if "random_groups" in found:
-            found["random_groups"]["sorted"] = self.order(cell.model)
-        return found
-
-    def order(self, model: str) -> bool | None:
-        """Whether a model's words are in the order of falling frequency: what `inference` says of all models, else
-        what the model's entry says; None where neither does."""
-        of_all = self.config["inference"].get("random_groups", {}).get("sorted")
-        if of_all is not None:
-            return of_all
-        # what is trained here is written so
-        return self.models[model].get("sorted", True if model in self.trained else None)
+        return {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -15,8 +15,6 @@ rule pool:
     resources:
         mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
         runtime=lambda w, attempt: 5 * attempt,
-    params:
-        order=lambda w: json.dumps(STUDY.order(w.model)),
     run:
         # imported late: it needs scipy, which takes longer than to plan a study
         from biasgrid.inference import write_pool

@@ -386,7 +386,7 @@ def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, I
                 members = zipfile.ZipFile(file)
             for info in members.infolist():
                 if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
-                    content = zip_member(members, info, archive.name, left)
+                    content = zip_member(members, info, archive.name, left, what)
                     yield info.filename, io.BufferedReader(content)
                     left -= content.done
             return

@@ -119,7 +119,7 @@ def _read_pool(path: Path, time: int) -> Pool:
 def write_pool(study: Study, model: str) -> None:
     """Make the pool of a study's model, and write it where the study has it."""
     store = study_store(study.embeddings, model, study.models[model])
-    make_pool(store, study.order(model)).save(study.pool_file(model))
+    make_pool(store).save(study.pool_file(model))
 
 
 def _measured(cell: Path) -> list[float]:
@@ -199,8 +199,7 @@ def infer_query(
     (sub-queries, draws), None without a bootstrap.
 
     permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`
-    random_groups  draws (999), alternative, sorted (whether the model's words are in the order of falling frequency;
-                 None: as its store says): see `random_groups.groups_test`
+    random_groups  draws (999), alternative: see `random_groups.groups_test`
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
@@ -225,8 +224,7 @@ def infer_query(
         None if options is None else checked(part, options) for part, options in wanted.items()
     )
     if random_groups is not None:
-        order = random_groups.pop("sorted")
-        pool = pool or pool_of(model, order)
+        pool = pool or pool_of(model)
         if random_groups["alternative"] == BIAS:
             random_groups["alternative"] = metric.bias
     found = look_up(metric, query, model, words)
@@ -275,7 +273,6 @@ def infer_query(
                     coherence = {
                         "cosines": tested.cosines,
                         "matched": tested.matched,
-                        "bands": tested.banded,
                     }
                     record["random_groups"] = _as_record(tested.test) | coherence
                     if nulls is not None:

@@ -51,8 +51,6 @@ def check_interval(interval: str) -> None:
 def _allowed(entry: Mapping[str, Any]) -> str:
     if "enum" in entry:
         return ", ".join(entry["enum"])
-    if "boolean" in entry["type"]:
-        return "true, false and null"
     if entry["type"] == "integer":
         return f"whole numbers from {entry['minimum']} to {entry['maximum']}"
     return f"numbers between {entry['exclusiveMinimum']} and {entry['exclusiveMaximum']}"

@@ -3,7 +3,7 @@
 The null hypothesis is that the query's groups are groups as any others. Only the groups are drawn anew; the words
 that they are compared with, and the neighbours of these, stay. A random group has as many words as the query's, is
 as coherent (the mean cosine of its words with each other is the same to within `NEAR`), has none of the query's
-words, and is from the same bands of rows (in most models, of frequency) unless the model's order is said to be none.
+words, and its words are from the same bands of rows, which in most models are bands of frequency.
 """
 
 from __future__ import annotations
@@ -47,13 +47,11 @@ class GroupsTest:
               are left out here
     cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
     matched   the mean of that over the random groups
-    banded    whether random groups are from the same bands of rows
     """
 
     test: Permutation
     cosines: list[float]
     matched: list[float]
-    banded: bool
 
 
 def groups_test(
@@ -92,7 +90,7 @@ def groups_test(
     if not np.isfinite(observed) or np.count_nonzero(~defined) > MOST_UNDEFINED * len(values):
         return f"the metric has no value for {np.count_nonzero(~defined)} of {len(values)} random groups"
     test = drawn_test(values[defined], observed, alternative)
-    return GroupsTest(test, drawn.cosines, drawn.matched, pool.banded)
+    return GroupsTest(test, drawn.cosines, drawn.matched)
 
 
 def _joined(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
@@ -218,9 +216,7 @@ def _drawn(
         if len(rows) > NEAREST:
             return f"a group has more than {NEAREST} words, and so many neighbours of a word are not known"
         rng = np.random.default_rng([seed, digest(keys)])
-        found = _coherent(
-            pool, vectors, bands_of(rows, pool.banded), cosines[-1], free, math.ceil(SPARE * draws), rng
-        )
+        found = _coherent(pool, vectors, bands_of(rows), cosines[-1], free, math.ceil(SPARE * draws), rng)
         if found is None:
             return (
                 "too few words of the model have neighbours as near to each other as the words of a group are "
