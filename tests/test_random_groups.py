@@ -231,4 +231,4 @@ def test_what_was_planted_is_found(word2vec, pool):
         assert result.p_value <= 0.01
     one = Query.of(groups, of_groups[:1])
     for name in ("rnd", "same", "semaxis", "sc_weat", "direct_bias", "same_skew", "ripa"):
-        assert metrics.metric(name)(one, word2vec, random_groups={}).p_groups <= 0.02
+        assert metrics.metric(name)(one, word2vec, random_groups={}).p_groups <= 0.05

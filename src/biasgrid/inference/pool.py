@@ -21,7 +21,7 @@ from ..errors import BiasgridError
 from ..files import write_bytes
 
 # words of each band of rows, and which of them have neighbours
-WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, 400
+WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, 1_000
 # rows of the first band; each further one reaches four times as far, and the last one to the end of the model
 BAND, BANDS = 1024, 5
 # neighbours of a seed that are known for each width of neighbourhood, and how many widths there are: all words of a
