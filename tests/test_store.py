@@ -145,7 +145,7 @@ def test_cut_off_vectors_are_refused(folder):
 
 def test_pickled_vectors_are_refused(folder):
     np.save(folder / "vectors.npy", np.array([[print, print]] * 3, dtype=object))
-    with refused("not one of an array of numbers"):
+    with refused("Python objects"):
         EmbeddingStore.open(folder)
 
 

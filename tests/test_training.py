@@ -82,9 +82,9 @@ def test_tokens_are_parted_at_any_white_space_and_left_as_they_are(tmp_path):
     [
         (b"", "no word occurs 2 times"),
         (b"one two three", "no word occurs 2 times"),
-        (b"one \xff two", "is damaged, or no UTF-8 text"),
-        (b"\x1f\x8b\x08\x00nonsense", "is damaged, or no UTF-8 text"),
-        (b"PK\x03\x04nonsense", "is damaged, or no UTF-8 text"),
+        (b"one \xff two", "is damaged"),
+        (b"\x1f\x8b\x08\x00nonsense", "is damaged"),
+        (b"PK\x03\x04nonsense", "is damaged"),
     ],
 )
 @pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
@@ -109,7 +109,7 @@ def test_a_corpus_whose_end_is_missing_trains_nothing(tmp_path):
     whole = path.read_bytes()
     place = len(whole) // 2
     path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
-    with pytest.raises(BiasgridError, match="is damaged"):
+    with pytest.raises(BiasgridError, match="damaged"):
         train(path, tmp_path / "store")
 
 
