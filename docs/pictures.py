@@ -202,42 +202,32 @@ def factory() -> Factory:
     return Factory.read(ROOT / "config" / "factory.yaml")
 
 
-def planted(trainer: str) -> Picture:
+def planted(name: str) -> Picture:
+    """A figure of the planted-bias benchmark, which has its table beside it: a column per metric."""
+    settings = ["trainer", "vectors", "truth"]
+
+    def truths() -> dict[str, str]:
+        return {key: entry["truth"] for key, entry in factory().config["metrics"].items()}
+
+    def read(found: Tables) -> pd.DataFrame:
+        return _numbers(found[name], *found[name].columns.difference(settings))
+
     def take() -> Tables:
-        found = _results("factory", "factory", "recovery")
-        columns = ["trainer", "mu", "sigma", "replicate", "metric", "level", "truth", "true", "value"]
-        models = found["factory"][columns].query("trainer == @trainer and level == 'set'")
-        return {
-            "factory": models,
-            "recovery": found["recovery"].query("trainer == @trainer and level == 'set'"),
-        }
+        return _results("factory/figures", name)
 
     def draw(found: Tables) -> Figure:
-        truths = {key: entry["truth"] for key, entry in factory().config["metrics"].items()}
-        models = _numbers(found["factory"], "mu", "sigma", "true")
-        return against_truth(models, found["recovery"], factory().labels, truths, trainer)
+        if name == "words":
+            return word_level(read(found), factory().labels)
+        return against_truth(read(found), factory().labels, truths())
 
     def shows(found: Tables) -> list[float]:
-        truths = {key: entry["truth"] for key, entry in factory().config["metrics"].items()}
-        models = _numbers(found["factory"], "true")
-        shown = models[models["truth"] == models["metric"].map(truths)].dropna(subset="value")
-        return [*shown["true"], *shown["value"]]
+        table, shown = read(found), []
+        for metric in table.columns.intersection(list(truths())):
+            known = table[table[metric].notna()]
+            shown += [*known[metric], *([] if name == "words" else known[f"true_{truths()[metric]}"])]
+        return shown
 
-    return Picture("make factory", ("factory", "recovery"), take, draw, shows)
-
-
-def planted_words() -> Picture:
-    def take() -> Tables:
-        columns = ["trainer", "mu", "sigma", "replicate", "metric", "level", "truth", "what", "value"]
-        models = _results("factory", "factory")["factory"][columns]
-        return {"factory": models.query("level == 'word' and what == 'r_squared'")}
-
-    def draw(found: Tables) -> Figure:
-        return word_level(found["factory"], factory().labels)
-
-    return Picture(
-        "make factory", ("factory",), take, draw, lambda found: list(found["factory"]["value"].dropna())
-    )
+    return Picture("make factory", (name,), take, draw, shows)
 
 
 def property_verdicts(found: pd.DataFrame) -> list[properties.Verdict]:
@@ -333,8 +323,8 @@ PICTURES = {
     "counterexamples": of_properties(counterexamples, True, examples_shown),
     "simulation-p-values": simulated_p_values(),
     "simulation-coverage-expected": simulated("_covers_expected"),
-    "factory-truth": planted("ppmi"),
-    "factory-words": planted_words(),
+    "factory-truth": planted("truth-ppmi"),
+    "factory-words": planted("words"),
 }
 # Drawn before this command was there, and without their tables yet: run the command that makes their results, then
 # `make pictures PICTURES="..."`, and take the names out here.
