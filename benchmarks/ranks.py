@@ -12,8 +12,8 @@ The units that are ranked are the three models, two of them with the gender dire
 in which the vectors of a population are dealt anew to its words: it has other scores in every world, and the same
 truth. A further pair, WEAT only, has one truth, too, and unlike spreads: in `none` the words of both target
 populations are shuffled, so that it has no bias, and what it scores is scatter; `some` has its bias, and a vector
-that all words share makes its scores as small. Rows are for resamples as they are ("raw") and as
-`uncertainty.rank_samples` has them ("moved").
+that all words share makes its scores as small. Rows are for absolute values of resamples ("raw") and for what
+`uncertainty.rank_samples` makes of them, which takes none ("moved").
 
 covers   intervals of a rank, of 95 %, that hold the true one (of ties the average)
 equal    pairs of one truth: mean of the share, and how many are decided (below .025 or above .975)
@@ -179,7 +179,7 @@ def world(
 
 
 def raw(scores: pd.DataFrame, samples: np.ndarray, times: np.ndarray, neutral: float) -> np.ndarray:
-    """What `uncertainty.rank_samples` gives for one metric, of resamples that are not moved."""
+    """What `uncertainty.rank_samples` gives for one metric, of absolute values of resamples."""
     distances, weights = np.abs(samples - neutral), times.astype(float)
     by_unit = scores.groupby("model").indices
     ranks = [

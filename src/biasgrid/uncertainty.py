@@ -239,10 +239,12 @@ def rank_samples(
     """The ranks of `tables.rankings` in each sample: float32 (RESAMPLED, rows of the rankings, draws), NaN where a
     model has none.
 
-    The samples of a model's aggregate are moved by one number, so that their mean is the aggregate of the scores as
-    they are (bootstrap bias correction, Efron & Tibshirani 1993, section 10.6). Without it the least biased models
-    lose: where a score is near the neutral value, samples lie on both sides of it, and their absolute values are
-    larger than the score's. benchmarks/ranks.py measures what that does to intervals and shares.
+    No absolute value of a sample is taken. Where a score is near the neutral value, its samples lie on both sides of
+    it, and their distances from it are larger than the score's: most so for the least biased models, which would lose
+    ranks. A sample on the other side of neutral than the score counts as less than no bias instead, by so much. What
+    samples still differ by on average from what they are samples of (ECT is lower where words repeat) is taken off a
+    model's aggregates, so that their mean is the aggregate of its scores (bootstrap bias correction, Efron &
+    Tibshirani 1993, section 10.6). benchmarks/ranks.py measures what that does to intervals and shares.
 
     samples  the value of each row of the scores with each draw of words (rows, draws)
     counts   how often the row's query is in each draw of queries (rows, draws)
@@ -255,16 +257,18 @@ def rank_samples(
     kinds = [(samples, once), (observed, counts), (samples, counts)]
     values = np.empty((len(kinds), len(units), samples.shape[1]))
     aggregates = np.empty((len(units), 1))
+    averaged, absolute = aggregation.endswith("avg"), aggregation.startswith("abs_")
     by_metric: dict[tuple[str, str], list[int]] = {}
     for row, ((criterion, metric, *_), places) in enumerate(units):
         by_metric.setdefault((criterion, metric), []).append(row)
         zero = neutral[metric] if by == "distance" else 0.0
+        sides = _sides(observed[places] - zero, samples[places] - zero) if absolute else 1.0
         for kind, (cells, times) in enumerate(kinds):
-            values[kind, row] = _aggregated(cells[places] - zero, times[places], aggregation)
-        aggregates[row] = _aggregated(observed[places] - zero, once[places], aggregation)
-    if by == "distance":
-        np.abs(values, out=values)
-        np.abs(aggregates, out=aggregates)
+            values[kind, row] = _aggregated((cells[places] - zero) * sides, times[places], averaged)
+        aggregates[row] = _aggregated((observed[places] - zero) * sides, once[places], averaged)
+    if by == "distance" and not absolute:
+        sides = _sides(aggregates, values[0])
+        values, aggregates = values * sides, aggregates * sides
     with np.errstate(invalid="ignore"):  # of a model without a value in any sample
         means = np.nansum(values, axis=2) / np.count_nonzero(~np.isnan(values), axis=2)
     # each rounded by itself: of their difference, as many digits may be noise
@@ -278,14 +282,18 @@ def rank_samples(
     return ranks
 
 
-def _aggregated(cells: np.ndarray, times: np.ndarray, aggregation: str) -> np.ndarray:
-    """`tables.AGGREGATIONS` over the first axis, each cell so many times and without NaN; NaN where none is left."""
+def _sides(observed: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Which side of 0 each row's observed value (rows, 1) lies on, 1 or -1; of 0 itself, where its samples do."""
+    return np.sign(np.where(observed == 0, np.nansum(samples, axis=1, keepdims=True), observed))
+
+
+def _aggregated(cells: np.ndarray, times: np.ndarray, averaged: bool) -> np.ndarray:
+    """Mean or sum over the first axis, each cell so many times and without NaN; NaN where none is left."""
     known = ~np.isnan(cells)
     number = (known * times).sum(axis=0)
-    terms = np.abs(cells) if aggregation.startswith("abs_") else cells
-    total = (np.where(known, terms, 0.0) * times).sum(axis=0)
+    total = (np.where(known, cells, 0.0) * times).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return total / number if aggregation.endswith("avg") else np.where(number, total, math.nan)
+        return total / number if averaged else np.where(number, total, math.nan)
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:
