@@ -286,7 +286,7 @@ def test_a_damaged_manifest_is_fetched_again(server, tmp_path, content):
     raw_ = tmp_path / "raw"
     fetch("m", source, raw_, limits=SHORT)
     (raw_ / "m" / "manifest.json").write_bytes(content)
-    with refused("m: not fetched", "manifest.json is missing, or damaged"):
+    with refused("m: not fetched", "manifest.json is missing or damaged"):
         verify("m", raw_)
     assert fetch("m", source, raw_, limits=SHORT, shared=True) == raw_ / "m" / "a.bin"
     verify("m", raw_)

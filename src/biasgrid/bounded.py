@@ -7,6 +7,7 @@ of one line that names it.
 
 from __future__ import annotations
 
+import errno
 import io
 import math
 import os
@@ -46,9 +47,10 @@ def allowed(size: int) -> int:
 
 
 def too_large(where: Path | str, limit: int) -> BiasgridError:
+    factor = os.environ.get(EXPANSION) or FACTOR
     return BiasgridError(
-        f"{where}: expands to more than {limit} bytes: damaged, or made to fill the memory; if it is right, set the "
-        f"environment variable {EXPANSION} to more than {os.environ.get(EXPANSION) or FACTOR}"
+        f"{where}: expands to more than {limit} bytes ({factor} times its size, or {FREE}): damaged, or made to fill "
+        f"the memory; if it is right, raise the limit: set the environment variable {EXPANSION} to more than {factor}"
     )
 
 
@@ -63,7 +65,8 @@ def damaged(where: Path | str, what: str) -> Iterator[None]:
     except BiasgridError:
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        # what a damaged file says where to read is an invalid argument
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         reason = (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
         raise BiasgridError(f"{where}: {what}: {reason}") from None
@@ -151,6 +154,8 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
     arrays = {}
     with path.open("rb") as file:
         left = allowed(os.fstat(file.fileno()).st_size)
+        if file.read(4) != b"PK\x03\x04":
+            raise BiasgridError(f"{path}: is no archive of NumPy files (.npz)")
         with damaged(path, "a damaged zip archive"):
             archive = zipfile.ZipFile(file)
         for info in archive.infolist():
@@ -200,7 +205,7 @@ def _npy_entries(header: bytes) -> tuple[np.dtype, str, tuple[int, ...]] | None:
 
     NumPy's own parser evaluates the header as Python, and raises whatever Python's does.
     """
-    text = header.strip(b" \n\0")
+    text = header.strip(b" \n")
     found, place = {}, 1
     while match := NPY_ENTRY.match(text, place):
         if match["key"] in found:

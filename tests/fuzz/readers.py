@@ -1,38 +1,364 @@
-"""Models in the formats of other tools, damaged, through `biasgrid.embeddings.convert`."""
+"""Models in the formats of other tools, damaged, through `biasgrid.embeddings.convert`.
+
+A store that is made is held against what a plain parser of its format reads, whatever the format was meant to be.
+"""
 
 from __future__ import annotations
 
+import functools
+import gzip
+import io
+import json
+import pickle
 import random
+import re
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import msgpack
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from damage import damaged
+from gensim.models import KeyedVectors
+from gensim.models.keyedvectors import CompatVocab
 
-from biasgrid.embeddings import convert
+from biasgrid.embeddings import EmbeddingStore, convert
 from biasgrid.errors import BiasgridError
 
-WORDS = ["the", "naïve", "中文", "1.5", ".", "a", "🙂"]
+WORDS = [
+    "the",
+    "naïve",
+    "中文",
+    "1.5",
+    ".",
+    "a",
+    "🙂",
+    "0",
+    "12",
+    "nan",
+    "vectors",
+    "x" * 300,
+    "]",
+    '"',
+    "\\",
+    "of",
+]
+Model = tuple[list[str], np.ndarray]
 
 
-def vectors(chance: random.Random, rows: int = len(WORDS), dimensions: int = 4) -> np.ndarray:
-    return np.random.default_rng(chance.randrange(1 << 30)).normal(size=(rows, dimensions)).astype("<f4")
+def drawn(chance: random.Random, words: list[str] = WORDS) -> Model:
+    words = chance.sample(words, chance.randint(2, len(words)))
+    generator = np.random.default_rng(chance.randrange(1 << 30))
+    return words, generator.normal(size=(len(words), chance.randint(2, 6))).astype("<f4")
 
 
-def binary(seed: int, folder: Path) -> str:
-    chance = random.Random(seed)
-    table = vectors(chance)
-    rows = (word.encode() + b" " + row.tobytes() for word, row in zip(WORDS, table, strict=True))
-    content = damaged(b"%d %d\n" % table.shape + b"".join(rows), chance)
-    path = folder / "model.bin"
-    path.write_bytes(content)
+def tried(source: Path, folder: Path, format: str | None = None) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            convert(path, folder / "store", name="m")
-    except BiasgridError:
-        return "refused"
-    return "accepted"
+            store = convert(source, folder / "store", name="m", trust_pickle=True, format=format)
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        compare(store, PARSERS[store.metadata["format"]](source))
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    assert not (folder / "store").exists(), "a store in spite of an error"
+    return "refused"
 
 
-TARGETS = {"binary": binary}
+def compare(store: EmbeddingStore, rows: Iterable[tuple[str, np.ndarray]]) -> None:
+    expected: dict[str, bytes] = {}
+    for word, vector in rows:
+        word = word.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        with np.errstate(over="ignore"):
+            expected.setdefault(word, np.asarray(vector).astype(np.float32).tobytes())
+    words = store.words()
+    assert sorted(words) == sorted(expected), f"words {words} and not {list(expected)}"
+    vectors = store.vectors[store.rows(words)]
+    for word, vector in zip(words, vectors, strict=True):
+        assert vector.tobytes() == expected[word], f"{word!r} has another vector"
+    assert np.isfinite(vectors).all(), "not finite"
+
+
+# the formats, as plainly as they can be read
+
+
+def content(path: Path) -> bytes:
+    whole = path.read_bytes()
+    return gzip.decompress(whole) if whole.startswith(b"\x1f\x8b") else whole
+
+
+def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    lines = content(path).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if re.fullmatch(rb"[ \t]*\d+[ \t]+\d+[ \t\r]*", lines[0]):
+        rows, dimensions = map(int, lines.pop(0).split())
+        assert rows == sum(bool(line.strip(b" \t\r")) for line in lines), "another number of rows"
+    else:
+        # the most common number of numbers at the ends of the first hundred lines
+        ends = [len(re.search(rb"(?:[ \t]+[-+.\deE]+)*[ \t\r]*$", line)[0].split()) for line in lines[:100]]
+        counts = [n for n in ends if n]
+        dimensions = max(counts, key=counts.count)
+    for line in lines:
+        fields = re.split(rb"[ \t]+", line.strip(b"\r").rstrip(b" \t\r"))
+        if fields != [b""]:
+            word = b" ".join(fields[:-dimensions]).strip(b" ")
+            yield word.decode(), np.array([float(field) for field in fields[-dimensions:]])
+
+
+def parse_binary(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    header, rest = content(path).split(b"\n", 1)
+    rows, dimensions = map(int, header.split())
+    for _ in range(rows):
+        word, rest = rest.split(b" ", 1)
+        vector, rest = rest[: 4 * dimensions], rest[4 * dimensions :]
+        yield word.lstrip(b"\n").decode(errors="replace"), np.frombuffer(vector, "<f4")
+    assert not rest.strip(b"\r\n"), "more than the rows"
+
+
+def parse_wink(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    found = json.loads(content(path).decode(), parse_constant=refuse, object_pairs_hook=list)
+    vectors = dict(found)["vectors"]
+    assert len(vectors) == dict(found)["size"]
+    for word, numbers in vectors:
+        yield word, np.array([float(number) for number in numbers[:-2]])
+
+
+def parse_spacy(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
+    key2row = msgpack.unpackb((folder / "key2row").read_bytes(), strict_map_key=False)
+    vectors = np.load(folder / "vectors", allow_pickle=False)
+    for word in json.loads((folder / "strings.json").read_text(encoding="utf-8")):
+        row = key2row.get(murmurhash(word.encode("utf-8", "surrogatepass")))
+        if word and row is not None:
+            assert type(row) is int, "a row that is no whole number"
+            yield word, vectors[row]
+
+
+def parse_parquet(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
+    path = next(folder.glob("*.parquet"))
+    (name,) = (f.name for f in pq.read_schema(path) if f.type in (pa.string(), pa.large_string()))
+    column = pq.read_table(path, columns=[name])[name]  # others may be damaged
+    return zip(column.to_pylist(), np.load(next(folder.glob("*.npy")), allow_pickle=False), strict=True)
+
+
+class Plain(pickle.Unpickler):
+    """Real objects, of the modules that a KeyedVectors needs."""
+
+    def find_class(self, module, name):
+        allowed = module.startswith(("numpy", "gensim.models")) or (module, name) == ("_codecs", "encode")
+        assert allowed, f"{module}.{name} in a pickle that was read"
+        return super().find_class(module, name)
+
+
+def parse_pickle(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    state = vars(Plain(io.BytesIO(content(path)), encoding="latin1").load())
+    if "__numpys" in state and {"vectors", "syn0"} & set(state["__numpys"]):
+        vectors = np.load(next(path.parent.glob("*.npy")), allow_pickle=False)
+    else:
+        vectors = state.get("vectors", state.get("syn0"))
+    words = next(
+        state[k] for k in ("index_to_key", "index2word", "index2entity") if isinstance(state.get(k), list)
+    )
+    return zip(map(str, words), vectors, strict=True)
+
+
+PARSERS = {
+    "text": parse_text,
+    "word2vec-binary": parse_binary,
+    "wink-json": parse_wink,
+    "spacy": parse_spacy,
+    "npy-parquet": parse_parquet,
+    "gensim-kv": parse_pickle,
+}
+
+
+def murmurhash(data: bytes) -> int:
+    """MurmurHash64A with seed 1, as spaCy hashes its strings."""
+    m, mask = 0xC6A4A7935BD1E995, (1 << 64) - 1
+    h = 1 ^ (len(data) * m & mask)
+    for start in range(0, len(data) // 8 * 8, 8):
+        k = int.from_bytes(data[start : start + 8], "little") * m & mask
+        h = (h ^ ((k ^ (k >> 47)) * m & mask)) * m & mask
+    if len(data) % 8:
+        h = (h ^ int.from_bytes(data[len(data) // 8 * 8 :], "little")) * m & mask
+    h = (h ^ (h >> 47)) * m & mask
+    return h ^ (h >> 47)
+
+
+# valid files
+
+
+def as_text(chance: random.Random) -> bytes:
+    words, vectors = drawn(chance)
+    separator, end = chance.choice([" ", " ", "\t", "  "]), chance.choice(["\n", "\n", " \n", "\r\n"])
+    rows = zip(words, vectors.astype(float).tolist(), strict=True)
+    lines = [separator.join([word, *map(repr, row)]) + end for word, row in rows]
+    header = f"{len(words)} {vectors.shape[1]}\n" * chance.randint(0, 1)
+    return ("\ufeff" * (chance.random() < 0.1) + header + "".join(lines)).encode()
+
+
+def as_binary(chance: random.Random) -> bytes:
+    words, vectors = drawn(chance)
+    end = chance.choice([b"", b"\n"])
+    rows = (word.encode() + b" " + row.tobytes() + end for word, row in zip(words, vectors, strict=True))
+    return b"%d %d\n" % vectors.shape + b"".join(rows)
+
+
+def as_wink(chance: random.Random) -> bytes:
+    words, vectors = drawn(chance)
+    d = vectors.shape[1]
+    table = {
+        word: [*(round(x, 6) for x in row), round(float(np.linalg.norm(row)), 6), i]
+        for i, (word, row) in enumerate(zip(words, vectors.astype(float).tolist(), strict=True))
+    }
+    table = dict(sorted(table.items(), key=lambda item: not item[0].isdigit()))
+    whole = {"precision": 8, "l2NormIndex": d, "wordIndex": d + 1, "size": len(words), "dimensions": d}
+    whole |= {"words": words, "vectors": table, "unkVector": [0] * d}
+    separators = chance.choice([(",", ":"), (", ", ": ")])
+    indent = chance.choice([None, None, 1])
+    return json.dumps(
+        whole, separators=separators, indent=indent, ensure_ascii=chance.random() < 0.3
+    ).encode()
+
+
+def as_pickle(chance: random.Random) -> bytes:
+    words, vectors = drawn(chance)
+    made = KeyedVectors(vectors.shape[1])
+    if chance.random() < 0.5:
+        made.add_vectors(words, vectors)
+    else:  # of gensim 3
+        vocab = {word: CompatVocab(count=9, index=i) for i, word in enumerate(words)}
+        words = [np.str_(word) for word in words] if chance.random() < 0.3 else words
+        made.__dict__ = {
+            "index2word": words,
+            "vectors": vectors,
+            "vocab": vocab,
+            "vector_size": vectors.shape[1],
+        }
+    return pickle.dumps(made, chance.choice([0, 1, 2, 3, 4, 5]))
+
+
+def as_npy(vectors: np.ndarray, chance: random.Random) -> bytes:
+    file = io.BytesIO()
+    vectors = vectors.astype(chance.choice(["<f4", "<f4", "<f8", ">f4", "<f2"]))
+    np.lib.format.write_array(
+        file, np.asarray(vectors, order=chance.choice("CF")), chance.choice([(1, 0), (2, 0)])
+    )
+    return file.getvalue()
+
+
+def as_parquet(words: list[str], chance: random.Random) -> bytes:
+    file = io.BytesIO()
+    columns = {"index": pa.array(words, chance.choice([pa.string(), pa.string(), pa.large_string()]))}
+    if chance.random() < 0.3:
+        columns["number"] = pa.array(range(len(words)))
+    pq.write_table(
+        pa.table(columns),
+        file,
+        compression=chance.choice(["snappy", "zstd", "gzip", "brotli", "none"]),
+        use_dictionary=chance.random() < 0.5,
+        data_page_version=chance.choice(["1.0", "2.0"]),
+        row_group_size=chance.choice([3, 100]),
+    )
+    return file.getvalue()
+
+
+# the targets
+
+
+def a_file(make: Callable[[random.Random], bytes], seed: int, folder: Path) -> str:
+    chance = random.Random(seed)
+    path, whole = folder / "model", make(chance)
+    if chance.random() < 0.75:
+        whole = damaged(whole, chance)
+    if chance.random() < 0.3:
+        whole = gzip.compress(whole)
+        if chance.random() < 0.5:
+            whole = damaged(whole, chance)
+    path.write_bytes(whole)
+    return tried(path, folder)
+
+
+def a_folder(files: dict[str, bytes], chance: random.Random, folder: Path) -> str:
+    (folder / "model").mkdir()
+    hit = chance.choice([None, *files])
+    for name, whole in files.items():
+        damage = name == hit or (hit and chance.random() < 0.1)
+        (folder / "model" / name).write_bytes(damaged(whole, chance) if damage else whole)
+    return tried(folder / "model", folder)
+
+
+def spacy(seed: int, folder: Path) -> str:
+    chance = random.Random(seed)
+    words, vectors = drawn(chance)
+    keys = {murmurhash(word.encode()): chance.randrange(len(words)) for word in words}
+    files = {
+        "vectors": as_npy(vectors, chance),
+        "key2row": msgpack.packb(keys),
+        "strings.json": json.dumps(["", *words]).encode(),
+    }
+    return a_folder(files, chance, folder)
+
+
+def npy_parquet(seed: int, folder: Path) -> str:
+    chance = random.Random(seed)
+    words, vectors = drawn(chance)
+    return a_folder(
+        {"v.npy": as_npy(vectors, chance), "w.parquet": as_parquet(words, chance)}, chance, folder
+    )
+
+
+def pickle_beside(seed: int, folder: Path) -> str:
+    """A pickle whose vectors lie beside it, as gensim has large ones."""
+    chance = random.Random(seed)
+    words, vectors = drawn(chance)
+    made = KeyedVectors(vectors.shape[1])
+    made.add_vectors(words, vectors)
+    path = folder / "model.kv"
+    made.save(str(path), separately=["vectors"])
+    hit = chance.choice([path, folder / "model.kv.vectors.npy"])
+    hit.write_bytes(damaged(hit.read_bytes(), chance))
+    return tried(path, folder)
+
+
+def noise(seed: int, folder: Path) -> str:
+    """Whatever the formats begin with, and then anything."""
+    chance = random.Random(seed)
+    starts = [
+        b"",
+        b"2 3\n",
+        b"\x80\x04",
+        b"\x80\x02",
+        b'{"',
+        b'{"vectors":{',
+        b"\x93NUMPY\x01\0",
+        b"PAR1",
+        b"a 1 2\n",
+    ]
+    pieces = [chance.choice(starts)]
+    for _ in range(chance.randint(1, 30)):
+        pieces.append(
+            damaged(chance.choice(starts) + chance.randbytes(chance.randint(0, 20)), chance, times=1)
+        )
+    path = folder / "model"
+    path.write_bytes(b"".join(pieces))
+    return tried(
+        path, folder, chance.choice([None, None, "text", "word2vec-binary", "gensim-kv", "wink-json"])
+    )
+
+
+TARGETS = {
+    "text": functools.partial(a_file, as_text),
+    "binary": functools.partial(a_file, as_binary),
+    "wink": functools.partial(a_file, as_wink),
+    "pickle": functools.partial(a_file, as_pickle),
+    "pickle_beside": pickle_beside,
+    "spacy": spacy,
+    "npy_parquet": npy_parquet,
+    "noise": noise,
+}

@@ -62,8 +62,8 @@ PATTERNS = {
     "md5": (r"[0-9a-f]{32}", "32 lower-case hex digits"),
     "dataset": (r"[A-Za-z0-9][\w.-]*", "a data set's name"),
     "filename": (r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}", "a file's name without folder"),
-    "url": (r"https?://\S+", "an http or https address"),
-    "base": (r"https?://\S+", "an http or https address"),
+    "url": (r"https?://\S{1,2000}", "an http or https address"),
+    "base": (r"https?://\S{1,2000}", "an http or https address"),
 }
 
 
@@ -114,7 +114,7 @@ def verify(name: str, raw: Path | str) -> None:
     manifest = read_manifest(folder)
     if not manifest:
         raise BiasgridError(
-            f"{name}: not fetched: {folder / 'manifest.json'} is missing, or damaged: fetch it again"
+            f"{name}: not fetched: {folder / 'manifest.json'} is missing or damaged: fetch it"
         )
     for file, facts in manifest["files"].items():
         path = folder / file if manifest["source"]["type"] != "file" else Path(file).expanduser()
@@ -159,9 +159,9 @@ def _check(name: str, source: dict) -> None:
 
 def _check_text(key: str, value: object) -> None:
     if not isinstance(value, str) or not value:
-        raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r}")
+        raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r:.200}")
     if key in PATTERNS and not re.fullmatch(PATTERNS[key][0], value, re.ASCII):
-        raise BiasgridError(f"source: {key} must be {PATTERNS[key][1]}, not {value!r}")
+        raise BiasgridError(f"source: {key} must be {PATTERNS[key][1]}, not {value!r:.200}")
 
 
 def _check_members(members: object) -> None:
@@ -269,7 +269,7 @@ def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) ->
 
     record = raw / f"{name}.first-seen.json"
     trusted = not whole and not any(pins)
-    first_seen = _read_first_seen(record) if trusted else {}
+    first_seen = _read_json(record) if trusted else {}
     if trusted:
         pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
 
@@ -589,20 +589,20 @@ def read_manifest(folder: Path) -> dict:
     return manifest
 
 
-def _read_first_seen(path: Path) -> dict[str, str]:
+def _read_json(path: Path) -> dict[str, str]:
     """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if all(re.fullmatch(PATTERNS["sha256"][0], digest) for digest in record.values()):
-            return record
+        record = dict(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        pass
-    raise BiasgridError(
-        f"{path} is damaged, and with it what the file was when it was first seen: pin its sha256 in the study, or "
-        "delete this record to trust the file that is there now"
-    )
+    except (ValueError, TypeError, RecursionError):
+        record = {"": None}
+    if not all(re.fullmatch(PATTERNS["sha256"][0], str(digest)) for digest in record.values()):
+        raise BiasgridError(
+            f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete "
+            "it to take what the server has now for right"
+        )
+    return record
 
 
 def _write_json(path: Path, content: dict) -> None:

@@ -31,6 +31,12 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, what, limit), 1 << 16)
 
 
+def most_bytes(path: Path, file: IO[bytes]) -> int:
+    """No more come out of a file that was `opened`."""
+    raw = getattr(file, "raw", None)
+    return raw.limit if isinstance(raw, Expanded) else path.stat().st_size
+
+
 def load_array(path: Path) -> np.ndarray:
     """A two-dimensional float array of an .npy file, memory-mapped."""
     try:

@@ -203,6 +203,8 @@ class _Latin:
     that a pickle asks for it."""
 
     def __init__(self, text: str, encoding: str):
+        if encoding != "latin1":
+            raise ValueError(f"bytes in the encoding {encoding!r:.40}")
         self.text = text
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import BiasgridError
 from ..store import StoreWriter
-from .files import BLOCK, opened
+from .files import BLOCK, most_bytes, opened
 
 HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})\r?\n")
 LONGEST_WORD = 1 << 16  # bytes
@@ -31,6 +31,10 @@ def read(path: Path, writer: StoreWriter) -> None:
         rows, dimensions = int(header[1]), int(header[2])
         if not rows or not 0 < dimensions <= BLOCK:
             raise BiasgridError(f"{path}: line 1 says {rows} rows and {dimensions} dimensions")
+        if rows * (4 * dimensions + 1) > (most := most_bytes(path, file)):
+            raise BiasgridError(
+                f"{path}: cut off: line 1 says {rows} rows of {dimensions} dimensions, but {most} bytes at most"
+            )
         broken = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
     # with wrong dimensions or another encoding most words break, with word2vec.c few
     if broken > max(10, rows // 100):

@@ -1,0 +1,216 @@
+"""What biasgrid wrote itself, damaged: stores, transforms, samples of rankings.
+
+What is read is held against what NumPy, sqlite3 and json read.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import random
+import sqlite3
+import tempfile
+import zipfile
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from damage import damaged
+
+from biasgrid.bounded import read_npy
+from biasgrid.debias.transform import ARRAYS, WORDS, Transform
+from biasgrid.embeddings import EmbeddingStore, convert, writers
+from biasgrid.errors import BiasgridError
+from biasgrid.uncertainty import RESAMPLED, read_ranks
+
+VOCABULARY = [f"w{i}" for i in range(60)] + ["naïve", "中文"]
+FILES = ("model.json", "vectors.npy", "vocabulary.sqlite")
+
+
+@functools.cache
+def valid_store() -> dict[str, bytes]:
+    table = np.random.default_rng(0).normal(size=(len(VOCABULARY), 5))
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [
+            f"{word} {' '.join(map(repr, row))}\n"
+            for word, row in zip(VOCABULARY, table.tolist(), strict=True)
+        ]
+        (Path(folder) / "m.txt").write_text("".join(lines), encoding="utf-8")
+        store = convert(Path(folder) / "m.txt", Path(folder) / "store", name="m")
+        return {name: (store.path / name).read_bytes() for name in FILES}
+
+
+def store(seed: int, folder: Path) -> str:
+    chance = random.Random(seed)
+    path, files = folder / "store", dict(valid_store())
+    path.mkdir()
+    name = chance.choice([*FILES, None])
+    if name:
+        files[name] = damaged(files[name], chance)
+    if chance.random() < 0.1:
+        del files[chance.choice(FILES)]
+    for name, whole in files.items():
+        (path / name).write_bytes(whole)
+    if chance.random() < 0.2 and "vocabulary.sqlite" in files:
+        damage_rows(path / "vocabulary.sqlite", chance)
+    try:
+        opened = EmbeddingStore.open(path)
+        facts = (len(opened), opened.dimensions, opened.fingerprint)
+        words = opened.words()
+        rows = opened.rows(words)
+        vectors = opened.take(words, rows)
+        entries, places = opened.vocabulary(limit=chance.choice([None, 10]))
+        opened.matrix(entries, places)
+        writers.write(folder / "out.txt", (len(words), opened.dimensions), by_row(opened))
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        metadata = json.loads(files["model.json"])
+        assert facts == (metadata["words"], metadata["shape"][1], metadata["sha256"]["vectors.npy"])
+        table = np.load(io.BytesIO(files["vectors.npy"]), allow_pickle=False)
+        with closing(sqlite3.connect(path / "vocabulary.sqlite")) as database:
+            expected = dict(database.execute("SELECT word, row FROM vocabulary"))
+        assert dict(zip(words, rows.tolist(), strict=True)) == {word: expected[word] for word in words}
+        assert vectors.tobytes() == table[rows].astype(np.float64).tobytes()
+        assert np.isfinite(vectors).all()
+        assert len(set(places.tolist())) == len(entries)
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    return "refused"
+
+
+def by_row(opened: EmbeddingStore):
+    for words, rows in writers.by_row(opened):
+        yield words, opened.matrix(words, rows)
+
+
+def damage_rows(path: Path, chance: random.Random) -> None:
+    """Rows that a vocabulary cannot have."""
+    odd = chance.choice([-1, 10**6, 2**62, 1.5, "x", b"\xff", None, 61, 62])
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            if chance.random() < 0.3:
+                word = chance.choice([b"\xff\xfe", b"a\x00b", "\x00", "x" * 10**5])
+                database.execute("INSERT INTO vocabulary VALUES (CAST(? AS TEXT), ?)", (word, odd))
+            else:
+                database.execute("UPDATE vocabulary SET row = ? WHERE word = 'w3'", (odd,))
+            database.commit()
+    except sqlite3.Error:  # damaged before, or it must not be null
+        pass
+
+
+def some_transform(chance: random.Random) -> Transform:
+    generator, d = np.random.default_rng(chance.randrange(1 << 30)), 4
+    kind = chance.randrange(4)
+    parts: dict = {"normalize": chance.random() < 0.5, "renormalize": chance.random() < 0.5}
+    if kind == 0:
+        parts |= {"left": generator.normal(size=(d, 2)), "right": generator.normal(size=(2, d))}
+    elif kind == 1:
+        parts |= {"matrix": generator.normal(size=(d, d)), "shift": generator.normal(size=d)}
+    elif kind == 2:
+        parts |= {"override_words": ("a", "b"), "overrides": generator.normal(size=(2, d)), "leave": ("c",)}
+    else:
+        parts |= {
+            "override_words": ("a", "b"),
+            "overrides": generator.normal(size=(1, d)),
+            "only": ("a", "c"),
+        }
+        parts |= {"override_rows": np.array([0, 0])}
+    facts = {"model": "m", "fingerprint": "0" * 64, "dimensions": d, "params": {}}
+    return Transform(method="hard", fitted_on=facts, **parts)
+
+
+def transform(seed: int, folder: Path) -> str:
+    chance = random.Random(seed)
+    path = folder / "hard.npz"
+    some_transform(chance).save(path)
+    if chance.random() < 0.9:
+        whole = path.read_bytes()
+        # the first is what zip's checksums do not see
+        path.write_bytes(chance.choice([rezipped, damaged])(whole, chance))
+    try:
+        loaded = Transform.load(path)
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays["header"].tobytes())
+        for name in ARRAYS:
+            found = getattr(loaded, name)
+            assert (found is None) == (name not in arrays), name
+            assert found is None or (found.dtype, found.tobytes()) == (
+                arrays[name].dtype,
+                arrays[name].tobytes(),
+            ), name
+        for name in WORDS:
+            assert header[name] == (None if getattr(loaded, name) is None else list(getattr(loaded, name))), (
+                name
+            )
+        words = ["a", "b", "c", "d"]
+        assert loaded.apply(np.ones((4, loaded.dimensions)), words).shape == (4, loaded.dimensions)
+        loaded.summary()
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    return "refused"
+
+
+def rezipped(whole: bytes, chance: random.Random) -> bytes:
+    """An .npz with one member damaged, and right as a zip archive."""
+    target, method = io.BytesIO(), chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+    with zipfile.ZipFile(io.BytesIO(whole)) as source, zipfile.ZipFile(target, "w", method) as made:
+        hit = chance.choice(source.namelist())
+        for name in source.namelist():
+            content = source.read(name)
+            made.writestr(name, damaged(content, chance) if name == hit else content)
+    return target.getvalue()
+
+
+def ranks(seed: int, folder: Path) -> str:
+    """The bootstrap samples of rankings, which the table and the figures read."""
+    chance = random.Random(seed)
+    path, shape = folder / "rank_samples.npy", (len(RESAMPLED), 3, 20)
+    file = io.BytesIO()
+    np.save(file, np.random.default_rng(seed).normal(size=shape))
+    path.write_bytes(damaged(file.getvalue(), chance) if chance.random() < 0.8 else file.getvalue())
+    study = SimpleNamespace(config={"inference": {"bootstrap": {"draws": 20}}}, ranks_file=path)
+    return same_array(lambda: read_ranks(study, range(3)), path)
+
+
+def npy(seed: int, folder: Path) -> str:
+    """An array of any numbers, shape and order, mapped or not."""
+    chance = random.Random(seed)
+    path = folder / "a.npy"
+    array = np.random.default_rng(seed).integers(
+        0, 9, size=[chance.randint(0, 4) for _ in range(chance.randint(0, 3))]
+    )
+    array = np.asarray(
+        array.astype(chance.choice(["<f4", ">f8", "<i2", "|b1", "<u8"])), order=chance.choice("CF")
+    )
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, chance.choice([(1, 0), (2, 0), (3, 0)]))
+    whole = file.getvalue()
+    path.write_bytes(damaged(whole, chance) if chance.random() < 0.9 else whole)
+    return same_array(lambda: read_npy(path, mapped=chance.random() < 0.5), path)
+
+
+def same_array(read, path: Path) -> str:
+    try:
+        found = read()
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        expected = np.load(path, allow_pickle=False)
+        assert (found.dtype, found.shape, found.tobytes()) == (
+            expected.dtype,
+            expected.shape,
+            expected.tobytes(),
+        )
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    return "refused"
+
+
+TARGETS = {"store": store, "transform": transform, "ranks": ranks, "npy": npy}

