@@ -34,10 +34,10 @@ replications: $(REPLICATIONS)
 full: .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --quiet rules
 
-# Do p-values and intervals hold what they promise? On simulated embeddings: docs/simulation.md
+# Are p-values calibrated, and do intervals cover? On simulated embeddings and real vectors: docs/simulation.md
 simulation: .venv/installed
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --quiet rules
-	@echo "figures: results/simulation/figures   table: results/simulation/simulation.csv"
+	@echo "figures: results/simulation/figures   tables: results/simulation/simulation.csv, calibration.csv"
 
 # The planted-bias benchmark: how well does each metric recover a bias that is known? docs/factory.md
 factory: .venv/installed

@@ -26,7 +26,7 @@ from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.grid import save
 from biasgrid.figures.properties import counterexamples, matrix
-from biasgrid.figures.simulation import coverage, p_values
+from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.simulation import Simulation
 from biasgrid.study import Study
 
@@ -198,6 +198,23 @@ def simulated_p_values() -> Picture:
     return Picture("make simulation", ("p_values",), take, draw, shows)
 
 
+def calibrated() -> Picture:
+    def take() -> Tables:
+        table = _results("simulation", "calibration")["calibration"]
+        return {"calibration": table[table["kind"].isin(["random", "coherent"])]}
+
+    def numbers(found: Tables) -> pd.DataFrame:
+        return _numbers(found["calibration"], "rejected_0.05", "low", "high")
+
+    def draw(found: Tables) -> Figure:
+        return shares(numbers(found), simulation().real_labels)
+
+    def shows(found: Tables) -> list[float]:
+        return list(numbers(found)["rejected_0.05"].dropna())
+
+    return Picture("make simulation", ("calibration",), take, draw, shows)
+
+
 def factory() -> Factory:
     return Factory.read(ROOT / "config" / "factory.yaml")
 
@@ -323,6 +340,7 @@ PICTURES = {
     "counterexamples": of_properties(counterexamples, True, examples_shown),
     "simulation-p-values": simulated_p_values(),
     "simulation-coverage-expected": simulated("_covers_expected"),
+    "simulation-calibration": calibrated(),
     "factory-truth": planted("truth-ppmi"),
     "factory-words": planted("words"),
 }
@@ -333,6 +351,7 @@ WITHOUT_TABLES = (
     "hidden-bias",
     "simulation-p-values",
     "simulation-coverage-expected",
+    "simulation-calibration",
     "factory-truth",
     "factory-words",
 )

@@ -34,9 +34,8 @@ TINY = {
 REAL = {
     "models": {"made": {"label": "Made", "source": {"type": "file", "path": "made.txt"}}},
     "calibration": {
-        "kinds": ["random", "apart"],
+        "kinds": {"random": 3, "apart": 3},
         "words": 4,
-        "queries": 3,
         "draws": 99,
         "metrics": {"weat": {}, "mac": {"label": "Mean cosine"}},
     },
@@ -289,8 +288,8 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
         ({"calibration": REAL["calibration"]}, "calibration: it needs models, whose words it draws"),
         ({"models": ["none.yaml"]}, None),
         (
-            REAL | {"calibration": {"kinds": ["biased"], "metrics": {"weat": {}}}},
-            "calibration.kinds.0: 'biased' is not one of ['random', 'coherent', 'apart', 'leaning', 'mixed']",
+            REAL | {"calibration": {"kinds": {"biased": 9}, "metrics": {"weat": {}}}},
+            "calibration.kinds: 'biased' is not one of ['random', 'coherent', 'apart', 'leaning', 'mixed']",
         ),
         (
             REAL | {"calibration": {"metrics": {"weet": {}}}},
@@ -360,7 +359,6 @@ def test_the_committed_config_has_every_metric():
     ]
     assert set(of_real) == set(metrics.REGISTRY)
     assert len(committed.config["models"]) == 5
-    assert all(isinstance(model["sorted"], bool) for model in committed.config["models"].values())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -399,9 +397,8 @@ def real(word2vec, tmp_path_factory):
     config = TINY | {"results": str(folder), "seed": 4}
     config["models"] = {SUBSET: yaml.safe_load((ROOT / "config/models/embedded.yaml").read_text())[SUBSET]}
     config["calibration"] = {
-        "kinds": ["coherent", "apart"],
+        "kinds": {"coherent": 12, "apart": 12},
         "vocabulary": 2000,
-        "queries": 12,
         "draws": 99,
         "metrics": {"weat": {}, "mac": {}, "pmn": {"params": {"neighbours": 10, "vocabulary": 1000}}},
     }

@@ -38,7 +38,9 @@ LOGS = f"logs/{SIMULATION.config['simulation']}"
 COMMAND = (
     f"PYTHONPATH={os.path.relpath(SOURCES.parent)} {sys.executable} -m biasgrid simulate --config {CONFIG}"
 )
-FIGURES = ["p-values", "coverage-expected", "coverage-all-words"] + ["calibration"] * bool(SIMULATION.real_cells)
+FIGURES = ["p-values", "coverage-expected", "coverage-all-words"] + ["calibration"] * bool(
+    SIMULATION.real_cells
+)
 TABLES = ["simulation"] + ["calibration"] * bool(SIMULATION.real_cells)
 MODELS = SIMULATION.config["models"]
 # what a cell's results depend on, besides its metric

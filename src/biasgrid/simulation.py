@@ -226,9 +226,10 @@ class Simulation:
             for key, entry in asked.get("metrics", {}).items()
         }
         for model in self.config["models"] if asked else ():
-            for kind in asked["kinds"]:
-                spec = {name: int(asked[name]) for name in ("words", "vocabulary", "queries", "draws")}
-                spec |= {"metrics": entries, "seed": cell_seed(self.config["seed"], f"{model}/{kind}")}
+            for kind, queries in asked["kinds"].items():
+                spec = {name: int(asked[name]) for name in ("words", "vocabulary", "draws")}
+                spec |= {"queries": int(queries), "metrics": entries}
+                spec["seed"] = cell_seed(self.config["seed"], f"{model}/{kind}")
                 cell = RealCell(model, kind, json.dumps(spec))
                 found[cell.name] = cell
         return found

@@ -213,7 +213,13 @@ def store_mb(model):
         manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
         # vectors as text pack to two fifths of their size as a store
         return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # not there yet; one that is damaged is the store step's to tell
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+    ):  # not there yet; one that is damaged is the store step's to tell
         return 4000
 
 

@@ -31,6 +31,8 @@ NEAR = 0.03
 SPARE = 1.5
 # with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
 FEWEST, FEWEST_SEEDS = 99, 30
+# seeds that are looked at; all are where fewer than so many of these have neighbours that are near enough
+SOME_SEEDS, ENOUGH_SEEDS = 800, 100
 # attempts at groups that are as coherent as they should be
 ROUNDS = 9
 # where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words
@@ -272,11 +274,19 @@ def _coherent(
         return None
     of_seeds = pool.bands[pool.seeds]
     seeds = np.flatnonzero(free[pool.seeds] & np.isin(of_seeds, members))
-    if size > 1:
+
+    def as_coherent(seeds: np.ndarray) -> np.ndarray:
         none = np.zeros((len(seeds), len(members), 1))
         tightest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
         near = _mean_cosines(vectors[tightest]) >= cosine - NEAR / 2
-        seeds = seeds[near & (tightest >= 0).all(axis=1)]
+        return seeds[near & (tightest >= 0).all(axis=1)]
+
+    if size > 1:
+        seeds = rng.permutation(seeds)
+        some = as_coherent(seeds[:SOME_SEEDS])
+        if len(some) < ENOUGH_SEEDS and len(seeds) > SOME_SEEDS:
+            some = np.concatenate([some, as_coherent(seeds[SOME_SEEDS:])])
+        seeds = some
     if len(seeds) < FEWEST_SEEDS:
         return None
     # each word of the group is the seed as often as any other, of a band that has so coherent ones
