@@ -31,10 +31,11 @@ NEAR = 0.03
 SPARE = 1.5
 # with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
 FEWEST, FEWEST_SEEDS = 99, 30
-# seeds that are looked at; all are where fewer than so many of these have neighbours that are near enough
-SOME_SEEDS, ENOUGH_SEEDS = 800, 100
-# attempts at groups that are as coherent as they should be
-ROUNDS = 9
+# of seeds whose neighbours are near enough to each other, so many have random groups: those whose neighbours are
+# least nearer than the group's words; a share, and no fewer than a number
+LEAST, FEW_SEEDS = 0.1, 150
+# attempts at groups that are as coherent as they should be; attempts with any words, of which few may be
+ROUNDS, ROUNDS_OF_ANY = 9, 60
 # where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words
 OFTEN = 0.1
 # of more random groups than this share of which the metric has no value, those that have one are no fair sample
@@ -224,7 +225,9 @@ def _drawn(
                 "too few words of the model have neighbours as near to each other as the words of a group are "
                 f"(mean cosine {cosines[-1]:.2f})"
             )
-        drawn.append((found, copies))
+        # as `rows` are, by band, so that a word takes the place, and the part in a pair, of one as frequent
+        order = np.argsort(pool.bands[found] + rng.random(found.shape), axis=1)
+        drawn.append((np.take_along_axis(found, order, axis=1), copies))
     most = min(len(found) for found, _ in drawn)
     together = np.sort(np.concatenate([found[:most] for found, _ in drawn], axis=1), axis=1)
     apart = np.flatnonzero((np.diff(together, axis=1) > 0).all(axis=1))[:draws]
@@ -274,49 +277,67 @@ def _coherent(
         return None
     of_seeds = pool.bands[pool.seeds]
     seeds = np.flatnonzero(free[pool.seeds] & np.isin(of_seeds, members))
-
-    def as_coherent(seeds: np.ndarray) -> np.ndarray:
-        none = np.zeros((len(seeds), len(members), 1))
-        tightest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
-        near = _mean_cosines(vectors[tightest]) >= cosine - NEAR / 2
-        return seeds[near & (tightest >= 0).all(axis=1)]
-
     if size > 1:
-        seeds = rng.permutation(seeds)
-        some = as_coherent(seeds[:SOME_SEEDS])
-        if len(some) < ENOUGH_SEEDS and len(seeds) > SOME_SEEDS:
-            some = np.concatenate([some, as_coherent(seeds[SOME_SEEDS:])])
-        seeds = some
+        none = np.zeros((len(seeds), len(members), 1))
+        nearest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
+        tightness = _mean_cosines(vectors[nearest])
+        enough = np.flatnonzero((tightness >= cosine - NEAR / 2) & (nearest >= 0).all(axis=1))
+        seeds = seeds[enough[np.argsort(tightness[enough], kind="stable")]]
     if len(seeds) < FEWEST_SEEDS:
         return None
-    # each word of the group is the seed as often as any other, of a band that has so coherent ones
-    there = np.isin(members, of_seeds[seeds])
-    wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
-    chosen = np.empty(draws, dtype=np.int64)
-    for band in members[there]:
-        chosen[wanted == band] = rng.choice(seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band))
+
+    def choose(seeds: np.ndarray) -> np.ndarray:
+        """Each word of the group is the seed as often as any other, of a band that has such seeds."""
+        there = np.isin(members, of_seeds[seeds])
+        wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
+        chosen = np.empty(draws, dtype=np.int64)
+        for band in members[there]:
+            chosen[wanted == band] = rng.choice(
+                seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band)
+            )
+        return chosen
+
+    chosen = choose(seeds)
     if size == 1:
         return pool.seeds[chosen][:, None]
-    best, distance = np.empty((draws, size), dtype=np.int64), np.full(draws, np.inf)
+
+    def around(which: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        luck = rng.random((len(which), len(members), NEAREST))
+        groups = _around(pool, chosen[which], counts, members, free, width, luck)
+        return groups, np.where((groups >= 0).all(axis=1), _mean_cosines(vectors[groups]), np.inf)
+
     # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
     # is as coherent by chance would be of one topic, which the query's group need not be
-    low, high = np.ones(draws), np.ones(draws)
     left = np.arange(draws)
-    for attempt in range(ROUNDS):
+    best, found = around(left, np.ones(draws))
+    distance = np.abs(found - cosine)
+
+    def keep(which: np.ndarray, groups: np.ndarray, found: np.ndarray) -> None:
+        """Groups that are nearer to what is wanted than the best ones so far."""
+        off = np.abs(found - cosine)
+        nearer = off < distance[which]
+        best[which[nearer]], distance[which[nearer]] = groups[nearer], off[nearer]
+
+    if (distance <= NEAR).mean() >= OFTEN or np.median(found) >= cosine:
+        for _ in range(ROUNDS_OF_ANY):
+            left = np.flatnonzero(distance > NEAR / 4)
+            if not len(left):
+                break
+            keep(left, *around(left, np.ones(len(left))))
+        return best[distance <= NEAR]
+
+    # a seed whose nearest words are much nearer to each other has a wide neighbourhood that is as coherent, which is
+    # of more general words than the query's group is where that is of one topic
+    chosen = choose(seeds[: max(FEW_SEEDS, math.ceil(LEAST * len(seeds)))])
+    distance[:] = np.inf
+    low, high = np.zeros(draws), np.ones(draws)
+    for _ in range(ROUNDS):
         width = (low[left] + high[left]) / 2
-        luck = rng.random((len(left), len(members), NEAREST))
-        groups = _around(pool, chosen[left], counts, members, free, width, luck)
-        found = _mean_cosines(vectors[groups])
-        off = np.where((groups >= 0).all(axis=1), np.abs(found - cosine), np.inf)
-        nearer = off < distance[left]
-        best[left[nearer]], distance[left[nearer]] = groups[nearer], off[nearer]
-        if attempt == 0:
-            narrow = (off <= NEAR).mean() < OFTEN and np.median(found) < cosine
-            low -= narrow
-        else:
-            low[left] = np.where(narrow & (found > cosine), width, low[left])
-            high[left] = np.where(narrow & (found <= cosine), width, high[left])
-        left = np.flatnonzero(distance > (NEAR / 4 if narrow else NEAR))
+        groups, found = around(left, width)
+        keep(left, groups, found)
+        low[left] = np.where(found > cosine, width, low[left])
+        high[left] = np.where(found <= cosine, width, high[left])
+        left = np.flatnonzero(distance > NEAR / 4)
         if not len(left):
             break
     return best[distance <= NEAR]
