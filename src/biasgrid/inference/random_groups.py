@@ -31,9 +31,9 @@ NEAR = 0.03
 SPARE = 1.5
 # with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
 FEWEST, FEWEST_SEEDS = 99, 30
-# of seeds whose neighbours are near enough to each other, so many have random groups: those whose neighbours are
-# least nearer than the group's words; a share, and no fewer than a number
-LEAST, FEW_SEEDS = 0.1, 150
+# of the seeds whose neighbours are near enough to each other, this share has random groups, and no fewer than there are
+# groups: those whose neighbours are hardly nearer to each other than the group's words
+LEAST = 1 / 3
 # attempts at groups that are as coherent as they should be; attempts with any words, of which few may be
 ROUNDS, ROUNDS_OF_ANY = 9, 60
 # where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words
@@ -287,14 +287,14 @@ def _coherent(
         return None
 
     def choose(seeds: np.ndarray) -> np.ndarray:
-        """Each word of the group is the seed as often as any other, of a band that has such seeds."""
+        """Each word of the group is the seed as often as any other, of a band that has such seeds; none twice, if
+        there are as many."""
         there = np.isin(members, of_seeds[seeds])
         wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
         chosen = np.empty(draws, dtype=np.int64)
         for band in members[there]:
-            chosen[wanted == band] = rng.choice(
-                seeds[of_seeds[seeds] == band], np.count_nonzero(wanted == band)
-            )
+            of_band = rng.permutation(seeds[of_seeds[seeds] == band])
+            chosen[wanted == band] = np.resize(of_band, np.count_nonzero(wanted == band))
         return chosen
 
     chosen = choose(seeds)
@@ -328,7 +328,7 @@ def _coherent(
 
     # a seed whose nearest words are much nearer to each other has a wide neighbourhood that is as coherent, which is
     # of more general words than the query's group is where that is of one topic
-    chosen = choose(seeds[: max(FEW_SEEDS, math.ceil(LEAST * len(seeds)))])
+    chosen = choose(seeds[: max(draws, math.ceil(LEAST * len(seeds)))])
     distance[:] = np.inf
     low, high = np.zeros(draws), np.ones(draws)
     for _ in range(ROUNDS):
