@@ -31,8 +31,8 @@ NEAR = 0.03
 SPARE = 1.5
 # with fewer groups, or fewer seeds whose neighbours are as near to each other as the group's words, there is no test
 FEWEST, FEWEST_SEEDS = 99, 30
-# of the seeds whose neighbours are near enough to each other, this share has random groups, and no fewer than there are
-# groups: those whose neighbours are hardly nearer to each other than the group's words
+# of the seeds whose neighbours are near enough to each other, this share has random groups, and no fewer than there
+# are groups: those whose neighbours are hardly nearer to each other than the group's words
 LEAST = 1 / 3
 # attempts at groups that are as coherent as they should be; attempts with any words, of which few may be
 ROUNDS, ROUNDS_OF_ANY = 9, 60
