@@ -352,8 +352,6 @@ WITHOUT_TABLES = (
     "simulation-p-values",
     "simulation-coverage-expected",
     "simulation-calibration",
-    "factory-truth",
-    "factory-words",
 )
 
 
