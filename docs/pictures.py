@@ -200,8 +200,7 @@ def simulated_p_values() -> Picture:
 
 def calibrated() -> Picture:
     def take() -> Tables:
-        table = _results("simulation", "calibration")["calibration"]
-        return {"calibration": table[table["kind"].isin(["random", "coherent"])]}
+        return _results("simulation", "calibration")
 
     def numbers(found: Tables) -> pd.DataFrame:
         return _numbers(found["calibration"], "rejected_0.05", "low", "high")
@@ -210,7 +209,8 @@ def calibrated() -> Picture:
         return shares(numbers(found), simulation().real_labels)
 
     def shows(found: Tables) -> list[float]:
-        return list(numbers(found)["rejected_0.05"].dropna())
+        table = numbers(found)
+        return list(table["rejected_0.05"][table["kind"].isin(["random", "coherent"])].dropna())
 
     return Picture("make simulation", ("calibration",), take, draw, shows)
 
@@ -351,7 +351,6 @@ WITHOUT_TABLES = (
     "hidden-bias",
     "simulation-p-values",
     "simulation-coverage-expected",
-    "simulation-calibration",
 )
 
 

@@ -212,7 +212,9 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
         "Groups are random words, or coherent: a random word and its nearest neighbours. Lines: 95 % intervals. "
         "Two coherent groups are not exchangeable: the permutation test finds that they differ, which is no bias."
     )
-    left, gap, down, head, foot = 1.25, 0.1, 0.21, 0.42, 0.36
+    # without what is in brackets, but where two models differ in that alone
+    names = [labels[model].partition(" (")[0] for model in models]
+    left, gap, down, head, foot = 1.25, 0.1, 0.21, 0.55, 0.36
     width = (PAGE[0] - MARGIN - left) / len(models) - gap
     height = down * len(metrics)
     figure, top = _page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
@@ -235,5 +237,6 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
             range(len(metrics)), [labels[m] for m in metrics] if column == 0 else [""] * len(metrics)
         )
         axes.tick_params(axis="y", length=0)
-        axes.set_title(fill(labels[model].partition(" (")[0], 20), weight="bold", pad=4)
+        short = names.count(names[column]) == 1
+        axes.set_title(fill(names[column] if short else labels[model], 18), weight="bold", size=6.5, pad=4)
     return figure
