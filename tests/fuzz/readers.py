@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import gzip
 import io
+import itertools
 import json
 import pickle
 import random
@@ -98,8 +99,12 @@ def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
         assert rows == sum(bool(line.strip(b" \t\r")) for line in lines), "another number of rows"
     else:
         # the most common number of numbers at the ends of the first hundred lines
-        ends = [len(re.search(rb"(?:[ \t]+[-+.\deE]+)*[ \t\r]*$", line)[0].split()) for line in lines[:100]]
-        counts = [n for n in ends if n]
+        # (counted from the end: one pattern for all of them takes minutes for a line of a million spaces)
+        counts = []
+        for line in lines[:100]:
+            ends = reversed(re.split(rb"[ \t]+", line.rstrip(b" \t\r"))[1:])
+            if number := len(list(itertools.takewhile(re.compile(rb"[-+.\deE]+").fullmatch, ends))):
+                counts.append(number)
         dimensions = max(counts, key=counts.count)
     for line in lines:
         fields = re.split(rb"[ \t]+", line.strip(b"\r").rstrip(b" \t\r"))

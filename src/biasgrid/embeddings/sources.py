@@ -269,7 +269,7 @@ def _file(name: str, source: dict, raw: Path, progress: bool, limits: Limits) ->
 
     record = raw / f"{name}.first-seen.json"
     trusted = not whole and not any(pins)
-    first_seen = _read_json(record) if trusted else {}
+    first_seen = _read_first_seen(record) if trusted else {}
     if trusted:
         pins = [{"sha256": first_seen[url]} if url in first_seen else {} for url in urls]
 
@@ -589,20 +589,20 @@ def read_manifest(folder: Path) -> dict:
     return manifest
 
 
-def _read_json(path: Path) -> dict[str, str]:
+def _read_first_seen(path: Path) -> dict[str, str]:
     """{} where there is no such file. A damaged one is an error: a lost first-seen hash is a lost pin."""
     try:
-        record = dict(json.loads(path.read_text(encoding="utf-8")))
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if all(re.fullmatch(PATTERNS["sha256"][0], digest) for digest in record.values()):
+            return record
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError, RecursionError):
-        record = {"": None}
-    if not all(re.fullmatch(PATTERNS["sha256"][0], str(digest)) for digest in record.values()):
-        raise BiasgridError(
-            f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete "
-            "it to take what the server has now for right"
-        )
-    return record
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    raise BiasgridError(
+        f"{path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, or delete it "
+        "to take what the server has now for right"
+    )
 
 
 def _write_json(path: Path, content: dict) -> None:
