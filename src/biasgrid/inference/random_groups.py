@@ -9,7 +9,7 @@ words, and its words are from the same bands of rows, which in most models are b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -267,80 +267,95 @@ def _coherent(
 ) -> np.ndarray | None:
     """Random groups, places in the pool (at most `draws`, words), of words in these bands, whose mean cosine is near
     `cosine`; None where too few seeds have so coherent neighbours, or so many. Only words that are `free` are in
-    them.
-
-    A group is a seed and some of its nearest neighbours in a neighbourhood whose width is found by halving.
-    """
-    size = len(bands)
+    them."""
     members, counts = np.unique(bands, return_counts=True)
     if members[-1] >= pool.near.shape[1]:
         return None
-    of_seeds = pool.bands[pool.seeds]
-    seeds = np.flatnonzero(free[pool.seeds] & np.isin(of_seeds, members))
-    if size > 1:
-        none = np.zeros((len(seeds), len(members), 1))
-        nearest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
-        tightness = _mean_cosines(vectors[nearest])
-        enough = np.flatnonzero((tightness >= cosine - NEAR / 2) & (nearest >= 0).all(axis=1))
-        seeds = seeds[enough[np.argsort(tightness[enough], kind="stable")]]
+    seeds = _tight_seeds(pool, vectors, members, counts, cosine, free)
     if len(seeds) < FEWEST_SEEDS:
         return None
-
-    def choose(seeds: np.ndarray) -> np.ndarray:
-        """Each word of the group is the seed as often as any other, of a band that has such seeds; none twice, if
-        there are as many."""
-        there = np.isin(members, of_seeds[seeds])
-        wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
-        chosen = np.empty(draws, dtype=np.int64)
-        for band in members[there]:
-            of_band = rng.permutation(seeds[of_seeds[seeds] == band])
-            chosen[wanted == band] = np.resize(of_band, np.count_nonzero(wanted == band))
-        return chosen
-
-    chosen = choose(seeds)
-    if size == 1:
+    chosen = _choose(pool, seeds, members, counts, draws, rng)
+    if len(bands) == 1:
         return pool.seeds[chosen][:, None]
 
-    def around(which: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        luck = rng.random((len(which), len(members), NEAREST))
-        groups = _around(pool, chosen[which], counts, members, free, width, luck)
+    def attempt(chosen: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        luck = rng.random((len(chosen), len(members), NEAREST))
+        groups = _around(pool, chosen, counts, members, free, width, luck)
         return groups, np.where((groups >= 0).all(axis=1), _mean_cosines(vectors[groups]), np.inf)
 
     # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
     # is as coherent by chance would be of one topic, which the query's group need not be
-    left = np.arange(draws)
-    best, found = around(left, np.ones(draws))
-    distance = np.abs(found - cosine)
-
-    def keep(which: np.ndarray, groups: np.ndarray, found: np.ndarray) -> None:
-        """Groups that are nearer to what is wanted than the best ones so far."""
-        off = np.abs(found - cosine)
-        nearer = off < distance[which]
-        best[which[nearer]], distance[which[nearer]] = groups[nearer], off[nearer]
-
-    if (distance <= NEAR).mean() >= OFTEN or np.median(found) >= cosine:
-        for _ in range(ROUNDS_OF_ANY):
-            left = np.flatnonzero(distance > NEAR / 4)
-            if not len(left):
-                break
-            keep(left, *around(left, np.ones(len(left))))
-        return best[distance <= NEAR]
-
+    groups, found = attempt(chosen, np.ones(draws))
+    off = np.abs(found - cosine)
+    if (off <= NEAR).mean() >= OFTEN or np.median(found) >= cosine:
+        return _nearest(attempt, chosen, groups, off, cosine, ROUNDS_OF_ANY, halve=False)
     # a seed whose nearest words are much nearer to each other has a wide neighbourhood that is as coherent, which is
     # of more general words than the query's group is where that is of one topic
-    chosen = choose(seeds[: max(draws, math.ceil(LEAST * len(seeds)))])
-    distance[:] = np.inf
-    low, high = np.zeros(draws), np.ones(draws)
-    for _ in range(ROUNDS):
-        width = (low[left] + high[left]) / 2
-        groups, found = around(left, width)
-        keep(left, groups, found)
-        low[left] = np.where(found > cosine, width, low[left])
-        high[left] = np.where(found <= cosine, width, high[left])
-        left = np.flatnonzero(distance > NEAR / 4)
+    chosen = _choose(pool, seeds[: max(draws, math.ceil(LEAST * len(seeds)))], members, counts, draws, rng)
+    return _nearest(attempt, chosen, groups, np.full(draws, np.inf), cosine, ROUNDS, halve=True)
+
+
+def _tight_seeds(
+    pool: Pool, vectors: np.ndarray, members: np.ndarray, counts: np.ndarray, cosine: float, free: np.ndarray
+) -> np.ndarray:
+    """Seeds that may stand in a group of `counts` words of each band of `members`, and whose nearest words are at
+    least as near to each other as `cosine`: those whose words are least so come first."""
+    seeds = np.flatnonzero(free[pool.seeds] & np.isin(pool.bands[pool.seeds], members))
+    if counts.sum() == 1:
+        return seeds
+    none = np.zeros((len(seeds), len(members), 1))
+    nearest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
+    tightness = _mean_cosines(vectors[nearest])
+    enough = np.flatnonzero((tightness >= cosine - NEAR / 2) & (nearest >= 0).all(axis=1))
+    return seeds[enough[np.argsort(tightness[enough], kind="stable")]]
+
+
+def _choose(
+    pool: Pool,
+    seeds: np.ndarray,
+    members: np.ndarray,
+    counts: np.ndarray,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """A seed for each draw, so that each word of the group is the seed as often as any other, of a band that has
+    seeds; none twice, if there are as many."""
+    bands = pool.bands[pool.seeds[seeds]]
+    there = np.isin(members, bands)
+    wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
+    chosen = np.empty(draws, dtype=np.int64)
+    for band in members[there]:
+        of_band = rng.permutation(seeds[bands == band])
+        chosen[wanted == band] = np.resize(of_band, np.count_nonzero(wanted == band))
+    return chosen
+
+
+def _nearest(
+    attempt: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    chosen: np.ndarray,
+    groups: np.ndarray,
+    off: np.ndarray,
+    cosine: float,
+    rounds: int,
+    *,
+    halve: bool,
+) -> np.ndarray:
+    """The groups around the chosen seeds whose mean cosine is within `NEAR` of `cosine`, after so many attempts at
+    each that is not yet within a fourth of that; `groups`, which are `off` by so much, are a first attempt. They are
+    of any words or, with `halve`, of a neighbourhood whose width is found by halving."""
+    low, high = np.zeros(len(chosen)), np.ones(len(chosen))
+    for _ in range(rounds):
+        left = np.flatnonzero(off > NEAR / 4)
         if not len(left):
             break
-    return best[distance <= NEAR]
+        width = (low[left] + high[left]) / 2 if halve else high[left]
+        tried, found = attempt(chosen[left], width)
+        low[left] = np.where(halve & (found > cosine), width, low[left])
+        high[left] = np.where(halve & (found <= cosine), width, high[left])
+        distance = np.abs(found - cosine)
+        nearer = distance < off[left]
+        groups[left[nearer]], off[left[nearer]] = tried[nearer], distance[nearer]
+    return groups[off <= NEAR]
 
 
 def _around(
