@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import snakemake_process
 import yaml
 
 from biasgrid import EmbeddingStore
@@ -155,9 +156,7 @@ class Project:
         return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True
-        )
+        return snakemake_process.run(arguments, self.folder, self.environment)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
         done = self.snakemake("--cores", "2", *arguments)

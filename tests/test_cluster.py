@@ -6,6 +6,7 @@ import fcntl
 import importlib.util
 import json
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -77,7 +78,7 @@ def test_cells_compute_with_one_blas_thread(project, monkeypatch):
     """NumPy is loaded before the Snakefile is read: an environment variable that it sets would come too late."""
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     measure_fact(project, THREADS)
-    project.run()
+    subprocess.run(project.command("--cores", "2"), cwd=project.folder, env=project.environment, check=True)
     assert set(facts(project)) == {1.0}
 
 

@@ -1,0 +1,82 @@
+"""Snakemake as a process that has its packages already: a fork of one that did nothing but import them.
+
+Most tests of the workflow start Snakemake, and most of a start is imports. Nothing of biasgrid is imported before the
+fork: each test has its own copy of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+PACKAGES = (
+    "snakemake.cli",
+    "numpy",
+    "pandas",
+    "scipy.stats",
+    "sklearn.linear_model",
+    "jsonschema",
+    "smart_open",
+)
+
+
+def run(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """What `python -m snakemake <arguments>` does in this folder and environment, and what it prints."""
+    with tempfile.TemporaryDirectory() as made:
+        output, errors = Path(made, "stdout"), Path(made, "stderr")
+        server = _server()
+        request = (list(arguments), str(folder), dict(environment), str(output), str(errors))
+        print(json.dumps(request), file=server.stdin, flush=True)
+        code = int(server.stdout.readline())
+        return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
+
+
+@cache
+def _server() -> subprocess.Popen:
+    # it ends with this process, whose pipe it reads
+    return subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def _serve() -> None:
+    for name in PACKAGES:
+        importlib.import_module(name)
+    while request := sys.stdin.readline():
+        child = os.fork()
+        if not child:
+            _snakemake(*json.loads(request))
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _snakemake(
+    arguments: Sequence[str], folder: str, environment: Mapping[str, str], output: str, errors: str
+) -> None:
+    """Become Snakemake."""
+    for number, path, mode in (
+        (0, os.devnull, os.O_RDONLY),
+        (1, output, os.O_WRONLY),
+        (2, errors, os.O_WRONLY),
+    ):
+        os.dup2(os.open(path, mode | os.O_CREAT), number)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[:1] = ["", environment["PYTHONPATH"]]
+    # modules are edited within a second
+    sys.dont_write_bytecode = True
+    sys.argv[1:] = arguments
+    sys.exit(sys.modules["snakemake.cli"].main())
+
+
+if __name__ == "__main__":
+    _serve()
