@@ -427,6 +427,23 @@ def test_finite_values_that_overflow_when_squared_are_read(tmp_path):
     assert store.take(["a"], store.rows(["a"])).tolist() == [[np.float32(3e38), -np.float32(3e38)]]
 
 
+def test_a_vocabulary_that_was_changed_is_damage(tmp_path):
+    """Two words exchanged, as a damaged disk or a hand may do: all rows are in range, and both words wrong."""
+    store = build_store("m", file_model(tmp_path), tmp_path)
+    path = store.path / "vocabulary.sqlite"
+    whole = path.read_bytes()
+    # a record's last byte before its word is the type of the row: 8 is 0, 9 is 1
+    for before, after in ((b"\x08a", b"\x08b"), (b"\x09b", b"\x09a")):
+        assert whole.count(before) == 1
+        path.write_bytes(path.read_bytes().replace(before, after))
+    broken = EmbeddingStore.open(store.path)
+    for look_up in (lambda: broken.rows(["b"]), broken.words, broken.vocabulary, lambda: broken.rows(["b"])):
+        with refused("vocabulary.sqlite is damaged", "checksum", "model.json", "snakemake stores"):
+            look_up()
+    path.write_bytes(whole)
+    assert EmbeddingStore.open(store.path).words() == store.words()
+
+
 @pytest.mark.parametrize("row", [-1, 2, 1.5, "x"])
 def test_rows_that_a_vocabulary_cannot_have_are_damage(tmp_path, row):
     store = build_store("m", file_model(tmp_path), tmp_path)
@@ -434,6 +451,11 @@ def test_rows_that_a_vocabulary_cannot_have_are_damage(tmp_path, row):
     database.execute("UPDATE vocabulary SET row = ? WHERE word = 'b'", (row,))
     database.commit()
     database.close()
+    # as one would be that other code made
+    metadata = json.loads((store.path / "model.json").read_text())
+    made = (store.path / "vocabulary.sqlite").read_bytes()
+    metadata["sha256"]["vocabulary.sqlite"] = hashlib.sha256(made).hexdigest()
+    (store.path / "model.json").write_text(json.dumps(metadata))
     broken = EmbeddingStore.open(store.path)
     for look_up in (lambda: broken.rows(["b"]), broken.words):
         with refused("vocabulary.sqlite is damaged", "'b'"):

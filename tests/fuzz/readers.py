@@ -106,7 +106,8 @@ def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
             if number := len(list(itertools.takewhile(re.compile(rb"[-+.\deE]+").fullmatch, ends))):
                 counts.append(number)
         dimensions = max(counts, key=counts.count)
-    for line in lines:
+    # the first line of a word counts
+    for line in dict.fromkeys(lines):
         fields = re.split(rb"[ \t]+", line.strip(b"\r").rstrip(b" \t\r"))
         if fields != [b""]:
             word = b" ".join(fields[:-dimensions]).strip(b" ")

@@ -6,6 +6,7 @@ What is read is held against what NumPy, sqlite3 and json read.
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 import json
 import random
@@ -55,6 +56,11 @@ def store(seed: int, folder: Path) -> str:
         (path / name).write_bytes(whole)
     if chance.random() < 0.2 and "vocabulary.sqlite" in files:
         damage_rows(path / "vocabulary.sqlite", chance)
+        if name is None and "model.json" in files:  # a vocabulary that other code made, with its checksum
+            metadata = json.loads(files["model.json"])
+            made = (path / "vocabulary.sqlite").read_bytes()
+            metadata["sha256"]["vocabulary.sqlite"] = hashlib.sha256(made).hexdigest()
+            (path / "model.json").write_text(json.dumps(metadata))
     try:
         opened = EmbeddingStore.open(path)
         facts = (len(opened), opened.dimensions, opened.fingerprint)
