@@ -119,16 +119,11 @@ def find(
     Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `paired`,
     where a word keeps every place it has in the set because each place belongs to another pair.
     """
-    # a transform changes vectors, and finds what its model finds
-    store = model.model if isinstance(model, DebiasedModel) else model
-    variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
-    # what a function returns may change, and not every one can be a key of the cache
-    look_up = _looked_up.__wrapped__ if any(map(callable, variants)) else _looked_up
-    slots, keys, rows, found = look_up(store, tuple(words), variants, options.strategy, paired)
+    slots, keys, rows, found = _look_up(words, model, options, paired)
     vectors = model.take(keys, rows)
     if options.normalize:
         vectors = unit(vectors)
-    places = slots // len(variants)
+    places = slots // len(options.preprocessors)
     return FoundSet(
         name=name,
         words=tuple(words[p] for p in places),
@@ -139,6 +134,22 @@ def find(
         found={word: list(entries) for word, entries in found.items()},
         lost=tuple(word for word in dict.fromkeys(words) if word not in found),
     )
+
+
+def rows_of(words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions) -> np.ndarray:
+    """The rows of the vocabulary entries that `find` finds for these words."""
+    return _look_up(words, model, options)[2]
+
+
+def _look_up(
+    words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, paired: bool = False
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]]]:
+    # a transform changes vectors, and finds what its model finds
+    store = model.model if isinstance(model, DebiasedModel) else model
+    variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
+    # what a function returns may change, and not every one can be a key of the cache
+    look_up = _looked_up.__wrapped__ if any(map(callable, variants)) else _looked_up
+    return look_up(store, tuple(words), variants, options.strategy, paired)
 
 
 # a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times

@@ -20,7 +20,7 @@ from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..geometry import unit
 from ..metrics.registry import Metric
 from ..query import Query
-from ..words import FoundSet, WordOptions, find
+from ..words import FoundSet, WordOptions, rows_of
 from .bootstrap import digest
 from .permutation import Permutation, drawn_test
 from .pool import NEAREST, WIDTHS, Pool, bands_of
@@ -162,10 +162,7 @@ def draw_groups(
     draw alike. Groups of one draw have no word in common.
     """
     sets = (*query.target_sets, *query.attribute_sets)
-    keys = {
-        key for s in sets for found in find(s.name, s.words, model, options).found.values() for key in found
-    }
-    left_out = np.unique(model.rows(sorted(keys)))
+    left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
     of = (pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
     return _looked_up(*of, options.normalize)
 
