@@ -349,8 +349,6 @@ PICTURES = {
 WITHOUT_TABLES = (
     "trade-off",
     "hidden-bias",
-    "simulation-p-values",
-    "simulation-coverage-expected",
 )
 
 

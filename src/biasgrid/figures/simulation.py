@@ -58,8 +58,8 @@ def p_values(
         "differs. Right p-values follow the diagonal: one in twenty is .05 or less."
     )
     if untested:
-        note += f" {', '.join(untested)} has no test."
-    legend = [(f"{words} words a set", Line2D([], [], color=colours[words])) for words in sizes]
+        note += f" Without a permutation test: {', '.join(untested)}."
+    legend = [(f"{words} words per set", Line2D([], [], color=colours[words])) for words in sizes]
     black = {"color": "black", "linewidth": 1.0}
     if any(not bias for *_, bias in tested):
         legend += [("new words, both sets from one population", Line2D([], [], **black))]
@@ -144,7 +144,7 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
             if row < len(biases) - 1:
                 axes.tick_params(labelbottom=False)
             else:
-                axes.set_xlabel("words a set", labelpad=1)
+                axes.set_xlabel("words per set", labelpad=1)
             if column:
                 axes.tick_params(labelleft=False)
             else:
