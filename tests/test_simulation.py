@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -211,6 +212,15 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
         "coverage-all-words.png",
         "calibration.png",
     }
+    # words are looked up, queries made, by all cells
+    for module in ("words", "query"):
+        edited = tmp_path / "src" / "biasgrid" / f"{module}.py"
+        text = edited.read_text()
+        edited.write_text(f"{text}\n# edited\n")
+        plan = subprocess.run([sys.executable, "-m", *command[:-1], "-n"], capture_output=True, text=True)
+        jobs = dict(re.findall(r"^(simulated|calibrated) +(\d+)$", plan.stdout + plan.stderr, re.MULTILINE))
+        assert jobs == {"simulated": "4", "calibrated": "2"}
+        edited.write_text(text)
     shutil.rmtree(results)
     assert main(["simulate", "--config", str(path), "--model", "made"]) == 0
     for name in ("mac/4/0.5", "rnd/4/0", "made/apart", "rnd/4/0.5", "mac/4/0", "made/random"):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -350,6 +351,12 @@ def test_a_study_asks_and_draws_through_the_engine(project):
     assert len(tables.read(results / "analogy_summary.csv")) == 2 * 4 * 2 * 3
     names = {f"{kind}-first-{model}" for kind in ("analogies", "word-set-map") for model in ("one", "two")}
     assert {path.stem for path in (results / "figures").glob("*.pdf")} == names
+    # maps are drawn from evaluations' records, which mitigation.py reads
+    module = project.folder / "src" / "biasgrid" / "mitigation.py"
+    module.write_text(module.read_text() + "\n# edited\n")
+    plan = project.snakemake("--cores", "2", "--dry-run")
+    made = set(re.findall(r"output: results/small/figures/([\w-]+)\.pdf", plan.stdout + plan.stderr))
+    assert {name for name in names if name.startswith("word-set-map")} <= made
 
 
 # what is wrong is one line

@@ -19,7 +19,7 @@ TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlatio
 # other kinds of study or for the command line
 OTHERS = [
     "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
-    "figures/__init__", "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+    "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
     "properties", "figures/properties",
 ]  # fmt: skip
 # where the config itself is edited
@@ -268,9 +268,10 @@ def test_editing_a_metrics_module_reruns_its_cells(finished, module, pattern):
         (["words"], {"cell", *TABLES_AND_FIGURES}),
         (["tables"], TABLES_AND_FIGURES),
         (["figures/grid"], {"figure"}),
+        (["figures/__init__"], {"figure"}),
         (OTHERS, set()),
     ],
-    ids=["words", "tables", "figure style", "others"],
+    ids=["words", "tables", "figure style", "what figures are drawn from", "others"],
 )
 def test_editing_a_module_reruns_what_it_computes(finished, modules, rules):
     for module in modules:

@@ -46,13 +46,21 @@ MODELS = SIMULATION.config["models"]
 # what a cell's results depend on, besides its metric
 CODE = [
     os.path.relpath(SOURCES / f"{name}.py")
-    for name in ("directions", "geometry", "measure", "metrics/registry", "orientation", "simulation")
+    for name in (
+        "directions",
+        "geometry",
+        "measure",
+        "metrics/registry",
+        "orientation",
+        "query",
+        "simulation",
+        "words",
+    )
 ]
 CODE += sorted(map(os.path.relpath, (SOURCES / "inference").glob("*.py")))
 # what p-values on real vectors do: those of every metric are in one cell
 REAL_CODE = CODE + [
-    os.path.relpath(SOURCES / f"{name}.py")
-    for name in ("calibration", "embeddings/store", "neighbours", "query", "words")
+    os.path.relpath(SOURCES / f"{name}.py") for name in ("calibration", "embeddings/store", "neighbours")
 ]
 REAL_METRICS = sorted(
     {

@@ -365,9 +365,10 @@ def drawn_from(wildcards):
 
 def figure_code(wildcards):
     kind = KINDS[STUDY.figures[wildcards.figure][0]]
-    drawn_by = {"grid", kind.module or "grid"}
-    # figures of words take them from the table as ratings.py does
+    drawn_by = {"__init__", "grid", kind.module or "grid"}
+    # figures of words take them from the table as ratings.py does, those of evaluations read their records
     chosen_by = [source("ratings.py")] if kind.module == "words" else []
+    chosen_by += [source("mitigation.py")] if kind.evaluations else []
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)] + chosen_by
 
 
