@@ -344,12 +344,6 @@ PICTURES = {
     "factory-truth": planted("truth-ppmi"),
     "factory-words": planted("words"),
 }
-# Drawn before this command was there, and without their tables yet: run the command that makes their results, then
-# `make pictures PICTURES="..."`, and take the names out here.
-WITHOUT_TABLES = (
-    "trade-off",
-    "hidden-bias",
-)
 
 
 def main(stems: list[str]) -> int:

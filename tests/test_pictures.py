@@ -24,9 +24,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 import pictures  # noqa: E402
 
 
-@pytest.fixture(
-    scope="module", params=[stem for stem in pictures.PICTURES if stem not in pictures.WITHOUT_TABLES]
-)
+@pytest.fixture(scope="module", params=list(pictures.PICTURES))
 def picture(request):
     """A picture: its stem, its entry, its tables, and the figure as they are drawn today."""
     entry = pictures.PICTURES[request.param]
@@ -99,12 +97,7 @@ def test_docs_show_pictures_of_the_list_and_all_of_them():
                 assert (page.parent / link).is_file(), f"{page.name}: {link}"
                 shown.add((page.parent / link).resolve())
     assert shown == {(IMAGES / f"{stem}.png").resolve() for stem in pictures.PICTURES}
-    tables = {
-        file
-        for stem, entry in pictures.PICTURES.items()
-        for file in entry.files(stem).values()
-        if stem not in pictures.WITHOUT_TABLES
-    }
+    tables = {file for stem, entry in pictures.PICTURES.items() for file in entry.files(stem).values()}
     # and there is nothing beside them
     assert {file.resolve() for file in IMAGES.iterdir()} == shown | {file.resolve() for file in tables}
 
