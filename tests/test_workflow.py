@@ -372,9 +372,10 @@ def test_a_config_without_study_is_not_the_default_study(project):
 def test_a_cell_as_a_process_gives_the_same_bytes(finished):
     """Without the profile's threads every job starts a Snakemake of its own, which reads the config anew."""
     before = finished.results()
-    (finished.folder / "results/small/cells/two/none/rnsb/q2.json").unlink()
+    cell = "results/small/cells/two/none/rnsb/q2.json"
+    (finished.folder / cell).unlink()
     (finished.folder / "profiles/default/config.yaml").write_text("nolock: true\n")
-    finished.run("--configfile", "config/config.yaml")
+    finished.run(cell, "results/small/scores.csv", "--configfile", "config/config.yaml")
     assert finished.results() == before
 
 
