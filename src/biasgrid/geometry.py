@@ -13,7 +13,7 @@ BLOCK = 2**20
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Rows divided by their Euclidean norm; a zero row, which has no direction, becomes NaN."""
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, norms, out=np.full_like(vectors, np.nan), where=norms > 0)
+    return vectors / np.where(norms > 0, norms, np.nan)
 
 
 def unit_or_zero(vectors: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import BiasgridError
-from ..geometry import cosines, mean_of_rows, weighted_mean
+from ..geometry import cosines, mean_of_rows, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
 
@@ -48,7 +48,9 @@ def _redrawn(
     *,
     legacy_pooled: bool = False,
 ) -> np.ndarray:
-    by_word = [1.0 - cosines(pool, words).mean(axis=1) for words in attributes]
+    directions = unit(pool)
+    # the mean of cosines with a set's words is the product with the mean of their directions
+    by_word = [1.0 - directions @ unit(words).mean(axis=0) for words in attributes]
     weights = [len(words) if legacy_pooled else 1 for words in attributes]
     return np.average(by_word, axis=0, weights=weights)[np.concatenate(places, axis=1)].mean(axis=1)
 

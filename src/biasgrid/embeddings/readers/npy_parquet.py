@@ -50,14 +50,16 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
                 file, thrift_string_size_limit=METADATA, thrift_container_size_limit=max(1000, size // 8)
             )
             schema = table.schema_arrow
+            names = schema.names
             groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
-        texts = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+            is_text = [pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in schema.types]
+        texts = [name for name, text in zip(names, is_text, strict=True) if text]
         if len(texts) != 1:
             raise BiasgridError(
-                f"{path}: expected one column of text, found {len(texts)} among {', '.join(schema.names[:20])}"
+                f"{path}: expected one column of text, found {len(texts)} among {', '.join(names[:20])}"
             )
         name = texts[0]
-        if schema.names.count(name) > 1:
+        if names.count(name) > 1:
             raise BiasgridError(f"{path}: has two columns {name!r}")
         said = sum(group.num_rows for group in groups)
         if said != rows:
@@ -88,12 +90,16 @@ def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
         for group in groups:
             with damaged(path, DAMAGED):
                 columns = [group.column(i) for i in range(group.num_columns)]
-            for column in columns:
-                if column.path_in_schema != name:
-                    continue
-                starts = [column.data_page_offset, column.dictionary_page_offset]
-                place = min(start for start in starts if start)
-                end = place + column.total_compressed_size
+                starts = [
+                    (
+                        min(filter(None, (c.data_page_offset, c.dictionary_page_offset))),
+                        c.total_compressed_size,
+                    )
+                    for c in columns
+                    if c.path_in_schema == name
+                ]
+            for place, compressed_size in starts:
+                end = place + compressed_size
                 if not 0 < place < end <= size:
                     raise BiasgridError(f"{path}: {DAMAGED}: a column lies outside of it")
                 while place < end:
