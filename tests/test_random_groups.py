@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from biasgrid import Query, metrics
+from biasgrid import Query, debias, metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import infer_query
+from biasgrid.inference import infer_query, random_groups
 from biasgrid.inference.pool import Pool, bands_of, pool_of
 from biasgrid.inference.random_groups import NEAR, draw_groups
 from biasgrid.words import WordOptions, find
@@ -232,3 +232,23 @@ def test_what_was_planted_is_found(word2vec, pool):
     one = Query.of(groups, of_groups[:1])
     for name in ("rnd", "same", "semaxis", "sc_weat", "direct_bias", "same_skew", "ripa"):
         assert metrics.metric(name)(one, word2vec, random_groups={}).p_groups <= 0.05
+
+
+def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
+    """What one has drawn another reads; of another state of the model, and without a folder, each draws itself."""
+    asked, draw = [], random_groups._draw
+    monkeypatch.setattr(random_groups, "_draw", lambda *of: asked.append(of[1]) or draw(*of))
+
+    def p_groups(model):
+        random_groups._drawn.cache_clear()
+        random_groups._looked_up.cache_clear()
+        return metrics.weat(QUERY, model, random_groups={"draws": 99}).p_groups
+
+    alone = p_groups(word2vec)
+    assert len(asked) == 1
+    monkeypatch.setenv(random_groups.SHARED, str(tmp_path))
+    assert [p_groups(word2vec) for _ in range(3)] == [alone] * 3
+    assert len(asked) == 2
+    debiased = word2vec.under(debias.hard(word2vec, definitional_pairs=[["she", "he"], ["woman", "man"]]))
+    p_groups(debiased)
+    assert asked[2:] == [debiased]

@@ -5,6 +5,7 @@ import json
 import queue
 import re
 import subprocess
+import tempfile
 import traceback
 
 from snakemake.exceptions import WorkflowError
@@ -84,6 +85,7 @@ def command(*arguments, given=None):
 
 
 WORKERS = queue.SimpleQueue()  # processes that have nothing to infer
+SHARED = []  # the folder in which they share the random groups that they drew, as long as the run
 
 
 def infer(group):
@@ -94,6 +96,8 @@ def infer(group):
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)} | memory
+        # each would draw those of every query on every model
+        environment |= {"BIASGRID_RANDOM_GROUPS": folder.name for folder in SHARED}
         called = [sys.executable, "-m", "biasgrid.inference.worker"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         worker = subprocess.Popen(called, env=environment, **pipes)
@@ -388,6 +392,7 @@ onstart:
         os._exit(2)
     except OSError as error:  # some file systems of clusters
         print(f"biasgrid: no lock in this folder ({error}): start no second run here", file=sys.stderr)
+    SHARED.append(tempfile.TemporaryDirectory(prefix="biasgrid-"))
 
 
 onerror:

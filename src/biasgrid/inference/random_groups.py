@@ -8,15 +8,20 @@ words, and its words are from the same bands of rows, which in most models are b
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..files import locked, write_bytes
 from ..geometry import unit
 from ..metrics.registry import Metric
 from ..query import Query
@@ -25,6 +30,8 @@ from .bootstrap import digest
 from .permutation import Permutation, drawn_test
 from .pool import NEAREST, WIDTHS, Pool, bands_of
 
+# environment variable: a folder of this user's alone, in which the processes of one run share what they drew
+SHARED = "BIASGRID_RANDOM_GROUPS"
 # how far a random group's mean cosine may be from that of the query's group
 NEAR = 0.03
 # groups that are drawn for each that is wanted: some are not near enough, or share a word
@@ -196,6 +203,36 @@ def _looked_up(
 # queries times models whose groups are known; a study's metrics ask for the same ones
 @lru_cache(maxsize=512)
 def _drawn(
+    pool: Pool,
+    model: EmbeddingStore | DebiasedModel,
+    groups: tuple[tuple[str, ...], ...],
+    left_out: tuple[int, ...],
+    draws: int,
+    seed: int,
+) -> tuple[list[np.ndarray], list[float], list[float]] | str:
+    """What `_draw` gives, drawn once by all processes of a run that share a folder."""
+    of = pool, model, groups, left_out, draws, seed
+    folder = os.environ.get(SHARED)
+    if not folder:
+        return _draw(*of)
+    key = hashlib.sha256(repr((_digest(pool, model), *of[2:])).encode()).hexdigest()
+    path = Path(folder) / key
+    with locked(path.with_suffix(".lock")):
+        if not path.is_file():
+            write_bytes(path, pickle.dumps(_draw(*of)))
+    return pickle.loads(path.read_bytes())
+
+
+@lru_cache(maxsize=8)
+def _digest(pool: Pool, model: EmbeddingStore | DebiasedModel) -> str:
+    """Changes when the vectors or the neighbours do that random groups of a state of a model are drawn by."""
+    of = hashlib.sha256(_unit_vectors(pool, model))
+    for part in (pool.rows, pool.bands, pool.seeds, pool.near):
+        of.update(np.ascontiguousarray(part))
+    return of.hexdigest()
+
+
+def _draw(
     pool: Pool,
     model: EmbeddingStore | DebiasedModel,
     groups: tuple[tuple[str, ...], ...],
