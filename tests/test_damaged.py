@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import pickle
+import re
 import sqlite3
 import struct
 import subprocess
@@ -425,6 +426,27 @@ def test_finite_values_that_overflow_when_squared_are_read(tmp_path):
     (tmp_path / "m.txt").write_text("a 3e38 -3e38\nb 1 2\n")
     store = convert(tmp_path / "m.txt", tmp_path / "store", name="m")
     assert store.take(["a"], store.rows(["a"])).tolist() == [[np.float32(3e38), -np.float32(3e38)]]
+
+
+def test_a_refusal_is_one_line_whatever_names_it_has(tmp_path):
+    (tmp_path / "m.pkl").write_bytes(b"\x80\x04\x8c\x06os\nsys\x8c\x06sy\x1bste\x93.")
+    with refused(r"os\\nsys\.sy\\x1bste") as caught:
+        convert(tmp_path / "m.pkl", tmp_path / "store", name="m", trust_pickle=True)
+    assert str(caught.value).isprintable()
+
+
+def test_a_name_in_parquet_that_is_not_utf_8_is_damage(tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    np.save(folder / "m.npy", np.ones((2, 3), "f4"))
+    pq.write_table(pa.table({"wordcol": ["a", "b"]}), folder / "m.parquet")
+    whole = (folder / "m.parquet").read_bytes()
+    places = [place.start() for place in re.finditer(b"wordcol", whole)]
+    assert len(places) > 1
+    for place in places:  # the schema's, the column's, ...
+        (folder / "m.parquet").write_bytes(whole[:place] + b"\x91" + whole[place + 1 :])
+        with refused("m.parquet"):
+            convert(folder, tmp_path / "store", name="m")
 
 
 def test_a_vocabulary_that_was_changed_is_damage(tmp_path):

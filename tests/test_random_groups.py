@@ -12,6 +12,7 @@ from biasgrid.errors import BiasgridError
 from biasgrid.inference import infer_query, random_groups
 from biasgrid.inference.pool import Pool, bands_of, pool_of
 from biasgrid.inference.random_groups import NEAR, draw_groups
+from biasgrid.processes import RANDOM_GROUPS
 from biasgrid.words import WordOptions, find
 
 MALE = ["he", "his", "him", "man", "men", "boy", "son", "father"]
@@ -246,7 +247,7 @@ def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
 
     alone = p_groups(word2vec)
     assert len(asked) == 1
-    monkeypatch.setenv(random_groups.SHARED, str(tmp_path))
+    monkeypatch.setenv(RANDOM_GROUPS, str(tmp_path))
     assert [p_groups(word2vec) for _ in range(3)] == [alone] * 3
     assert len(asked) == 2
     debiased = word2vec.under(debias.hard(word2vec, definitional_pairs=[["she", "he"], ["woman", "man"]]))

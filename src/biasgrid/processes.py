@@ -5,6 +5,9 @@ import threading
 import time
 
 STARTED_BY = "BIASGRID_STARTED_BY"  # environment variable: the process that a new one is to end with
+# environment variable: a folder of this user's alone, in which the processes of a run share the random groups that
+# one of them drew
+RANDOM_GROUPS = "BIASGRID_RANDOM_GROUPS"
 EVERY = 0.1  # seconds between two looks
 
 

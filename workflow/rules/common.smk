@@ -97,7 +97,7 @@ def infer(group):
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)} | memory
         # each would draw those of every query on every model
-        environment |= {"BIASGRID_RANDOM_GROUPS": folder.name for folder in SHARED}
+        environment |= {processes.RANDOM_GROUPS: folder.name for folder in SHARED}
         called = [sys.executable, "-m", "biasgrid.inference.worker"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         worker = subprocess.Popen(called, env=environment, **pipes)

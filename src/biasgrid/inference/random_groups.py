@@ -24,14 +24,13 @@ from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..files import locked, write_bytes
 from ..geometry import unit
 from ..metrics.registry import Metric
+from ..processes import RANDOM_GROUPS
 from ..query import Query
 from ..words import FoundSet, WordOptions, rows_of
 from .bootstrap import digest
 from .permutation import Permutation, drawn_test
 from .pool import NEAREST, WIDTHS, Pool, bands_of
 
-# environment variable: a folder of this user's alone, in which the processes of one run share what they drew
-SHARED = "BIASGRID_RANDOM_GROUPS"
 # how far a random group's mean cosine may be from that of the query's group
 NEAR = 0.03
 # groups that are drawn for each that is wanted: some are not near enough, or share a word
@@ -203,23 +202,16 @@ def _looked_up(
 # queries times models whose groups are known; a study's metrics ask for the same ones
 @lru_cache(maxsize=512)
 def _drawn(
-    pool: Pool,
-    model: EmbeddingStore | DebiasedModel,
-    groups: tuple[tuple[str, ...], ...],
-    left_out: tuple[int, ...],
-    draws: int,
-    seed: int,
+    pool: Pool, model: EmbeddingStore | DebiasedModel, *of: Any
 ) -> tuple[list[np.ndarray], list[float], list[float]] | str:
     """What `_draw` gives, drawn once by all processes of a run that share a folder."""
-    of = pool, model, groups, left_out, draws, seed
-    folder = os.environ.get(SHARED)
+    folder = os.environ.get(RANDOM_GROUPS)
     if not folder:
-        return _draw(*of)
-    key = hashlib.sha256(repr((_digest(pool, model), *of[2:])).encode()).hexdigest()
-    path = Path(folder) / key
+        return _draw(pool, model, *of)
+    path = Path(folder) / hashlib.sha256(repr((_digest(pool, model), *of)).encode()).hexdigest()
     with locked(path.with_suffix(".lock")):
         if not path.is_file():
-            write_bytes(path, pickle.dumps(_draw(*of)))
+            write_bytes(path, pickle.dumps(_draw(pool, model, *of)))
     return pickle.loads(path.read_bytes())
 
 
