@@ -79,7 +79,7 @@ def test_pairs_that_are_left_out_are_told(folder, tmp_path):
 
 
 BAD = [
-    ({}, ["--method", "soft"], "debias method 'soft' is not known; allowed are"),
+    ({}, ["--method", "soft"], "unknown debias method 'soft'"),
     ({}, [], "words.json: hard needs 'definitional_pairs'"),
     ([], [], "words.json: not a mapping of definitional_pairs, equalize_pairs, ignore, target to words"),
     ({"pairs": PAIRS}, [], "words.json: hard takes no 'pairs'; its words are definitional_pairs"),

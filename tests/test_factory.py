@@ -343,7 +343,7 @@ def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
         ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "ppmi has no parameter 'context_vectors'"),
         ({"trainers": {"word2vec": {"params": {"hs": 1}}}}, "trainers: word2vec: hierarchical softmax (hs) has no "),
         ({"vectors": ["context"]}, "vectors.0: 'context' is not one of ['word', 'word+context']"),
-        ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known"),
+        ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
         ({"metrics": {"rnd": {"groups": "attributes"}}}, "metrics: rnd: rnd does not take two groups as attributes"),
         ({"metrics": {"ripa": {"groups": "attributes"}}}, "metrics: ripa: "),
         ({"replicate": 3}, "Additional properties are not allowed ('replicate' was unexpected)"),

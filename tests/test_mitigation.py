@@ -127,7 +127,7 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
         (config_with(models=["one", "one"]), "has non-unique elements"),
         (config_with(models=["three"]), "hard: models: 'three' is not there; allowed are one, two"),
         (config_with(published_as={"three": "x"}), "published_as: 'three' is not there"),
-        (config_with(method="soft"), "debias: First: hard: debias method 'soft' is not known"),
+        (config_with(method="soft"), "debias: First: hard: unknown debias method 'soft'"),
         (config_with(words={"pairs": PAIRS}), "hard: hard takes no 'pairs'"),
         (config_with(words={"definitional_pairs": "x.y"}), "definitional_pairs: must be a list of lists"),
         (config_with(params={"k": 1}), "hard: hard has no parameter 'k'"),

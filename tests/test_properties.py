@@ -569,4 +569,4 @@ def test_the_command_prints_the_matrix_and_writes_the_same_files_again(written, 
 
 def test_a_metric_that_there_is_not_has_no_properties(capsys):
     assert main(["properties", "--metric", "weta"]) == 2
-    assert "metric 'weta' is not known" in capsys.readouterr().err
+    assert "unknown metric 'weta'" in capsys.readouterr().err

@@ -283,7 +283,7 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
             {"population": {"size": 3}},
             "population: Additional properties are not allowed ('size' was unexpected)",
         ),
-        ({"metrics": {"weet": {}}}, "metrics: weet: metric 'weet' is not known; allowed are direct_bias, "),
+        ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
         ({"metrics": {"rnd": {"params": {"distance": "far"}}}}, "metrics: rnd: distance: 'far' is not known"),
         (
             {"metrics": {"rnd": {"null": {"draws": 1}}}},
@@ -303,7 +303,7 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
         ),
         (
             REAL | {"calibration": {"metrics": {"weet": {}}}},
-            "calibration: metrics: weet: metric 'weet' is not known",
+            "calibration: metrics: weet: unknown metric 'weet'",
         ),
         (
             REAL | {"calibration": {"metrics": {"gipe": {"params": {"neighbours": 0}}}}},

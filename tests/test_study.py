@@ -50,7 +50,7 @@ def changed(path, value):
             "models.one.source.md5.1: 'b' does not match",
         ),
         (("models", "one", "format"), "word2vec", "models.one.format: 'word2vec' is not one of"),
-        (("metrics", "weta"), {}, "metrics: weta: metric 'weta' is not known; allowed are direct_bias, ect"),
+        (("metrics", "weta"), {}, "metrics: weta: unknown metric 'weta' direct_bias, ect"),
         (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter|weat"),
         (
             ("metrics", "rnd"),

@@ -355,7 +355,7 @@ def test_a_wrong_config_is_one_line_and_code_2(project):
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if "biasgrid:" in line]
     assert len(lines) == 1
-    assert "metrics: weta: metric 'weta' is not known; allowed are" in lines[0]
+    assert "metrics: weta: unknown metric 'weta'" in lines[0]
     assert "Traceback" not in done.stderr
     assert not (project.folder / "results").exists()
 

@@ -59,7 +59,7 @@ CODE = [
     )
 ]
 MEASURED = {entry["metric"] for entry in FACTORY.config["metrics"].values()}
-CODE += sorted({os.path.relpath(metrics.source_file(metrics.metric(name))) for name in MEASURED})
+CODE += sorted({os.path.relpath(metrics.REGISTRY.file(name)) for name in MEASURED})
 
 
 def model_of(wildcards):

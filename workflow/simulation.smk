@@ -64,7 +64,7 @@ REAL_CODE = CODE + [
 ]
 REAL_METRICS = sorted(
     {
-        os.path.relpath(metrics.source_file(metrics.metric(entry.get("metric", key))))
+        os.path.relpath(metrics.REGISTRY.file(entry.get("metric", key)))
         for key, entry in SIMULATION.config.get("calibration", {}).get("metrics", {}).items()
     }
 )
@@ -86,7 +86,7 @@ def cell_of(wildcards):
 
 def metric_source(wildcards):
     spec = json.loads(cell_of(wildcards).spec)
-    return os.path.relpath(metrics.source_file(metrics.metric(spec["metric"])))
+    return os.path.relpath(metrics.REGISTRY.file(spec["metric"]))
 
 
 def local_file(wildcards):

@@ -1,9 +1,12 @@
 """The one exception that means "your input is wrong", as opposed to "biasgrid is wrong"."""
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 # what would end a line, or be taken as a command by a terminal
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+SHOWN = 200  # characters of a list of names in a message
 
 
 class BiasgridError(ValueError):
@@ -15,3 +18,27 @@ class BiasgridError(ValueError):
 
     def __init__(self, message: str):
         super().__init__(CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
+
+
+def unknown(what: str, given: object, known: Iterable[object]) -> str:
+    """A message's text for a name that does not exist: what was given, a likely name, and the names that there are."""
+    names = list(map(str, known))
+    shown = repr(given)
+    shown = shown if len(shown) <= 80 else f"{shown[:40]} ... {shown[-35:]}"
+    (close,) = get_close_matches(str(given)[:100], names, 1) or [""]
+    return (
+        f"unknown {what} {shown}; "
+        + (f"did you mean {close!r}? " if close else "")
+        + f"allowed: {listed(names)}"
+    )
+
+
+def listed(names: Iterable[object], more: str = "") -> str:
+    """Names with commas between; a long list is cut, and `more` says how to see the rest."""
+    text, names = "", list(map(str, names))
+    for kept, name in enumerate(names):
+        longer = f"{text}, {name}" if text else name
+        if len(longer) > SHOWN and text:
+            return f"{text} and {len(names) - kept} more" + (f" ({more})" if more else "")
+        text = longer[: 2 * SHOWN]
+    return text or "none"

@@ -239,7 +239,7 @@ def cell_of(wildcards):
 
 def metric_source(wildcards):
     cell = cell_of(wildcards)
-    return source(metrics.source_file(STUDY.metric(cell.criterion, cell.metric)))
+    return source(metrics.REGISTRY.file(STUDY.metric(cell.criterion, cell.metric).name))
 
 
 def transform_of(wildcards):
@@ -323,7 +323,7 @@ def inferred_queries(wildcards):
 def inferred_metric(wildcards):
     # a key may be another metric in another criterion
     cells = [inference.cell for inference in inferences_of(wildcards)]
-    return sorted({source(metrics.source_file(STUDY.metric(c.criterion, c.metric))) for c in cells})
+    return sorted({source(metrics.REGISTRY.file(STUDY.metric(c.criterion, c.metric).name)) for c in cells})
 
 
 # what a fitted debias method depends on, besides the method's own modules

@@ -11,38 +11,31 @@ fitted transform:
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from pathlib import Path
 
-from ..errors import BiasgridError
+from ..registry import Registry
 from .registry import Method
 from .transform import Transform
 
 __all__ = ["REGISTRY", "Method", "Transform", "method", "source_files"]
 
 
-def _found() -> dict[str, Method]:
-    registry = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        for entry in getattr(importlib.import_module(f"{__name__}.{module}"), "METHODS", ()):
-            if entry.name in registry:
-                raise ImportError(f"two debias methods are named {entry.name!r}; one is in {module}.py")
-            registry[entry.name] = entry
-    return registry
-
-
-REGISTRY: dict[str, Method] = _found()
+REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
 # `debias.hard` is the method; its module, of the same name, stays importable as biasgrid.debias.hard
 globals().update(REGISTRY)
 
 
 def method(name: str) -> Method:
     """The method of that name or alias; case, spaces and hyphens do not matter ("HardDebias" is hard)."""
-    wanted = _folded(name)
-    for entry in REGISTRY.values():
-        if wanted in map(_folded, (entry.name, *entry.aliases)):
-            return entry
-    raise BiasgridError(f"debias method {name!r} is not known; allowed are {', '.join(sorted(REGISTRY))}")
+    return REGISTRY.find(name)
+
+
+def __getattr__(name: str) -> Method:
+    """A method of a plugin that was loaded later."""
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
 
 def source_files(entry: Method) -> list[Path]:
@@ -54,7 +47,3 @@ def source_files(entry: Method) -> list[Path]:
         others = {getattr(thing, "__module__", None) or "" for thing in vars(module).values()}
         ahead |= {name for name in others if name.startswith(f"{__name__}.")} - {m.__name__ for m in modules}
     return sorted(Path(module.__file__) for module in modules)
-
-
-def _folded(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -174,7 +174,7 @@ def _code(metric: str) -> str:
         "metrics/registry",
     ]
     files = [package / f"{name}.py" for name in (*names, "debias/transform")]
-    files += [*sorted(Path(__file__).parent.glob("*.py")), metrics.source_file(metrics.metric(metric))]
+    files += [*sorted(Path(__file__).parent.glob("*.py")), metrics.REGISTRY.file(metric)]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

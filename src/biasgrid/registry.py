@@ -1,0 +1,142 @@
+"""What is one file each - a metric, a debias method, a table, a figure, ... - discovered automatically.
+
+A file of the kind's package, of an installed package or of a user's folder holds a tuple of that kind's name
+(`METRICS`, `TABLES`, ...). Putting the file there is all it takes. Installed packages name modules under the entry
+point group "biasgrid"; a study's config names folders and files of a user under `plugins`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from .errors import BiasgridError, unknown
+
+T = TypeVar("T")
+GROUP = "biasgrid"  # of entry points
+PLUGINS: dict[str, ModuleType] = {}  # a user's files that were loaded, by path
+
+
+class Registry(Mapping[str, T]):
+    """The things of one kind by name, in the order of their files' names; those of plugins last.
+
+    Parameters
+    ----------
+    package
+        The package whose modules hold them.
+    attribute
+        What the tuples are called that they stand in, such as "METRICS".
+    what
+        One of them in a message, such as "metric".
+    """
+
+    def __init__(self, package: str, attribute: str, what: str):
+        self.package, self.attribute, self.what = package, attribute, what
+        self._entries: dict[str, T] = {}
+        self._modules: dict[str, ModuleType] = {}  # of each entry
+        self._read: set[str] = set()  # modules, by name
+
+    def __getitem__(self, name: str) -> T:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def find(self, name: str) -> T:
+        """The entry of that name or alias; case, spaces, hyphens and underscores do not matter.
+
+        Raises BiasgridError naming the entries that there are.
+        """
+        wanted = _folded(name)
+        for entry in self.values():
+            if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
+                return entry
+        raise BiasgridError(unknown(self.what, name, sorted(self)))
+
+    def file(self, name: str) -> Path:
+        """The file that an entry stands in: what is made with it depends on that."""
+        return Path(self._modules[self.find(name).name].__file__)
+
+    def _all(self) -> dict[str, T]:
+        if not self._read:
+            folder = importlib.import_module(self.package).__path__
+            for found in sorted(pkgutil.iter_modules(folder), key=lambda found: found.name):
+                self._take(importlib.import_module(f"{self.package}.{found.name}"))
+            for module in _installed():
+                self._take(module)
+        for module in PLUGINS.values():
+            if module.__name__ not in self._read:
+                self._take(module)
+        return self._entries
+
+    def _take(self, module: ModuleType) -> None:
+        self._read.add(module.__name__)
+        for entry in getattr(module, self.attribute, ()):
+            if entry.name in self._entries:
+                raise BiasgridError(
+                    f"{module.__file__}: another {self.what} is named {entry.name!r} "
+                    f"({self._modules[entry.name].__file__}); rename one of them"
+                )
+            self._entries[entry.name] = entry
+            self._modules[entry.name] = module
+
+
+def load_plugins(paths: Iterable[Path | str]) -> None:
+    """Load a user's files, and those of a user's folders, so that registries have what they hold.
+
+    A file is loaded once in a process. Raises BiasgridError for a path that is missing and a file that fails.
+    """
+    for path in map(Path, paths):
+        if not path.exists():
+            raise BiasgridError(f"plugins: {path}: no such file or folder")
+        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+            place = str(file.resolve())
+            if place not in PLUGINS:
+                PLUGINS[place] = _loaded(file)
+
+
+def _loaded(file: Path) -> ModuleType:
+    name = f"biasgrid_plugin_{file.stem}"
+    if not file.stem.isidentifier():
+        raise BiasgridError(f"plugins: {file}: a file's name must be a name in Python, such as my_metric.py")
+    if name in sys.modules:
+        raise BiasgridError(f"plugins: {file}: another plugin has this name ({sys.modules[name].__file__})")
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise BiasgridError(f"plugins: {file}: {type(error).__name__}: {error}") from None
+    return module
+
+
+@lru_cache
+def _installed() -> list[ModuleType]:
+    """The modules that installed packages name."""
+    found = []
+    for point in entry_points(group=GROUP):
+        try:
+            found.append(point.load())
+        except Exception as error:
+            raise BiasgridError(
+                f"entry point {point.name!r} of {point.dist.name if point.dist else 'a package'}: "
+                f"{type(error).__name__}: {error}"
+            ) from None
+    return found
+
+
+def _folded(name: Any) -> str:
+    return str(name).lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -1,0 +1,78 @@
+"""One mechanism discovers what is one file each: in the package, in a user's folder, in an installed package."""
+
+import sys
+
+import pytest
+
+from biasgrid import BiasgridError, metrics
+from biasgrid import registry as registries
+from biasgrid.errors import SHOWN, listed, unknown
+
+TOY = """
+from biasgrid.metrics import Metric, Score
+
+
+def toy(targets, attributes):
+    return Score(0.0)
+
+
+METRICS = (Metric({name!r}, "Toy", toy, template=(2, 2), range=(0.0, 1.0), neutral=0.0, reference="this test"),)
+"""
+
+
+@pytest.fixture
+def plugins(monkeypatch):
+    """The plugins of a test, forgotten after it."""
+    monkeypatch.setattr(registries, "PLUGINS", {})
+    monkeypatch.setattr(metrics.REGISTRY, "_entries", dict(metrics.REGISTRY._entries))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("biasgrid_plugin_"):
+            del sys.modules[name]
+
+
+def test_a_file_of_a_users_folder_is_in_the_registry(tmp_path, plugins):
+    (tmp_path / "toy.py").write_text(TOY.format(name="toy"))
+    registries.load_plugins([tmp_path])
+    assert metrics.metric("Toy").name == "toy"
+    assert metrics.toy is metrics.REGISTRY["toy"]
+    assert metrics.REGISTRY.file("toy") == tmp_path / "toy.py"
+    registries.load_plugins([tmp_path / "toy.py"])  # again: it is there
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("weat2.py", TOY.format(name="weat"), "another metric is named 'weat'"),
+        (
+            "broken.py",
+            "import no_such_module",
+            "broken.py: ModuleNotFoundError: No module named 'no_such_module'",
+        ),
+        ("my-toy.py", "", "a file's name must be a name in Python, such as my_metric.py"),
+    ],
+)
+def test_a_plugin_that_cannot_be_used_is_one_line(tmp_path, plugins, file, text, message):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(BiasgridError, match=message) as error:
+        registries.load_plugins([tmp_path])
+        list(metrics.REGISTRY)
+    assert file in str(error.value)
+
+
+def test_a_plugin_that_is_missing_is_one_line(tmp_path):
+    with pytest.raises(BiasgridError, match=r"plugins: .*absent: no such file or folder"):
+        registries.load_plugins([tmp_path / "absent"])
+
+
+def test_unknown_names_are_answered_by_the_nearest_and_by_a_list_that_is_cut():
+    assert (
+        unknown("metric", "weta", ["weat", "rnd"])
+        == "unknown metric 'weta'; did you mean 'weat'? allowed: weat, rnd"
+    )
+    assert unknown("metric", 7, []) == "unknown metric 7; allowed: none"
+    long = listed(range(10_000), "biasgrid list metrics")
+    assert len(long) < SHOWN + 60
+    assert long.endswith("more (biasgrid list metrics)")
+    assert len(unknown("metric", "x" * 5000, ["y" * 5000] * 9)) < 600
