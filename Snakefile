@@ -75,7 +75,7 @@ rule verify:
         from biasgrid.embeddings.sources import verify
 
         for name in STUDY.sources:
-            step(f"verify {name}", log[0], verify, name, Path(EMBEDDINGS) / "raw")
+            run_step(f"verify {name}", log[0], verify, name, Path(EMBEDDINGS) / "raw")
 
 
 # All models as stores.

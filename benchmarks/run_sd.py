@@ -21,7 +21,7 @@ import numpy as np
 
 from biasgrid import comparison
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import study_store
+from biasgrid.embeddings.building import store_of
 from biasgrid.inference import infer_query
 from biasgrid.measure import measure
 from biasgrid.study import UNTOUCHED, Study
@@ -73,7 +73,7 @@ def measured(study: Study, rows: list[dict[str, str]], runs: int) -> int:
 
 def drawn(study: Study, cell, quantities: list[str], runs: int):
     """Each run's numbers."""
-    model = study_store(study.embeddings, cell.model, study.models[cell.model])
+    model = store_of(study.embeddings, cell.model, study.models[cell.model]).open()
     query, metric = study.queries[cell.query], study.metric(cell.criterion, cell.metric)
     words = WordOptions(**study.word_options(cell.criterion, cell.metric, cell.model))
     params = dict(study.metrics(cell.criterion)[cell.metric].get("params", {}))

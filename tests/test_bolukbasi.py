@@ -13,7 +13,8 @@ from test_figures import assert_readable
 from biasgrid import BiasgridError, comparison, figures, mitigation
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings import build_store
+from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
@@ -52,7 +53,7 @@ def records(study):
 @pytest.fixture(scope="module")
 def vectors(study):
     """Word -> its vector at unit length."""
-    model = study_store(study.embeddings, MODEL, study.models[MODEL])
+    model = store_of(study.embeddings, MODEL, study.models[MODEL]).open()
     words = [w for pair in PAIRS for w in pair] + [w for w, *_ in SETS["professions"]]
     found = model.vectors[model.rows(words)].astype(float)
     return dict(zip(words, found / np.linalg.norm(found, axis=1, keepdims=True), strict=True))

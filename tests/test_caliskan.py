@@ -8,11 +8,10 @@ import yaml
 from conftest import ROOT, SUBSET
 
 from biasgrid import comparison, metrics, tables
-from biasgrid.cell import compute_cell
 from biasgrid.errors import BiasgridError
 from biasgrid.figures import draw
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cells
+from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.study import Study
 
 CRITERION = "Caliskan et al. 2017"
@@ -38,9 +37,9 @@ def study(word2vec, tmp_path_factory):
     for key, query in made.queries.items():
         write_text(made.query_file(key), query.to_json())
     for cell in made.cells.values():
-        compute_cell(made, cell)
+        cell_step(made, cell).run()
     for group in made.inference_groups.values():
-        infer_cells(made, group)
+        inference_step(made, group).run()
     for name in ("scores", "aggregates", "rankings", "correlations", "comparison"):
         tables.make(made, name)
     return made

@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from biasgrid import comparison
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings import build_store, building
 from biasgrid.embeddings.sources import fetch
 from biasgrid.study import Study
 
@@ -121,7 +121,7 @@ def store_of(*configs, model):
     study = Study.of(config | {"embeddings": str(ROOT / "data" / "embeddings")}, root=ROOT)
     fetch(model, study.models[model]["source"], study.embeddings / "raw", progress=False)
     build_store(model, study.models[model], study.embeddings)
-    return study_store(study.embeddings, model, study.models[model]), study.queries
+    return building.store_of(study.embeddings, model, study.models[model]).open(), study.queries
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")

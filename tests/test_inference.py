@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from test_workflow import cells, every, planned
 
 from biasgrid import Query, inference, metrics
-from biasgrid.cell import compute_cell
 from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cells, infer_query, permutation, permutation_test
+from biasgrid.inference import infer_query, permutation, permutation_test
+from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.study import SCHEMA, Study
 from biasgrid.tables import scores
 from biasgrid.words import WordOptions
@@ -434,9 +434,9 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     build_store("one", study.models["one"], study.embeddings)
     cell = study.cells["one/none/mine/q1"]
     write_text(study.query_file("q1"), study.queries["q1"].to_json())
-    compute_cell(study, cell)
+    cell_step(study, cell).run()
     inference = study.inferences[cell.name]
-    infer_cells(study, [inference])
+    inference_step(study, [inference]).run()
     (row,) = scores([study.cell_file(cell)], [study.inference_file(inference)]).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
@@ -467,12 +467,12 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
         return [np.load(study.samples_file(study.inferences[name])) for name in names]
 
     for name in names:
-        compute_cell(study, study.cells[name])
-        infer_cells(study, [study.inferences[name]])
+        cell_step(study, study.cells[name]).run()
+        inference_step(study, [study.inferences[name]]).run()
     forward = samples()
     for name in ("one/none/weat/q2", "one/none/rnd/q3", *names[::-1]):
-        compute_cell(study, study.cells[name])
-        infer_cells(study, [study.inferences[name]])
+        cell_step(study, study.cells[name]).run()
+        inference_step(study, [study.inferences[name]]).run()
     assert all((one == other).all() for one, other in zip(forward, samples(), strict=True))
     # the effect size has the statistic's sign, sample by sample
     assert (np.sign(forward[0]) == np.sign(forward[1])).all()
@@ -559,9 +559,9 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         for chosen in group:
             query = chosen.cell.query
             write_text(study.query_file(query), study.queries[query].to_json())
-            compute_cell(study, chosen.cell)
+            cell_step(study, chosen.cell).run()
         measured.clear()
-        infer_cells(study, group)
+        inference_step(study, group).run()
         files = study.inference_file(group[0]), study.samples_file(group[0])
         return len(group), len(measured), files, [file.read_bytes() for file in files]
 
@@ -598,7 +598,7 @@ def test_the_process_that_infers_answers_and_ends_with_its_input(root, monkeypat
     for chosen in study.inference_groups["one/none/weat"]:
         query = chosen.cell.query
         write_text(study.query_file(query), study.queries[query].to_json())
-        compute_cell(study, chosen.cell)
+        cell_step(study, chosen.cell).run()
     asked = [json.dumps(study.config), "one/none/weat", "two/none/weat", "one/none/weat", ""]
     done = subprocess.run(
         [sys.executable, "-m", "biasgrid.inference.worker"],

@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 from scipy.stats import pearsonr, spearmanr
 
 from biasgrid import BiasgridError, comparison, figures, metrics, ratings, tables
-from biasgrid.cell import compute_cell
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings import build_store
+from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.figures.directions import directions as draw_directions
 from biasgrid.figures.words import projections, rated
 from biasgrid.files import write_text
+from biasgrid.plan.steps import cell_step
 from biasgrid.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -49,7 +50,7 @@ def study(tmp_path_factory):
         build_store(name, model, made.embeddings)
     for cell in made.cells.values():
         write_text(made.query_file(cell.query), made.queries[cell.query].to_json())
-        compute_cell(made, cell)
+        cell_step(made, cell).run()
     for name in (
         "scores",
         "aggregates",
@@ -71,7 +72,7 @@ def table(study, name):
 @pytest.fixture(scope="module")
 def unit(study):
     """Words -> their unit vectors."""
-    model = study_store(study.embeddings, MODEL, study.models[MODEL])
+    model = store_of(study.embeddings, MODEL, study.models[MODEL]).open()
 
     def unit(words):
         found = model.vectors[model.rows(words)].astype(float)
@@ -319,7 +320,7 @@ def test_published_numbers_of_ratings_need_a_query(tmp_path):
 
 def test_three_groups_have_contrasts_and_components(study):
     """SAME, one religion against the two others, and an occupation's components, by least squares and by hand."""
-    model = study_store(study.embeddings, SUBSET, study.models[SUBSET])
+    model = store_of(study.embeddings, SUBSET, study.models[SUBSET]).open()
 
     def of(words):
         rows = model.rows(words)

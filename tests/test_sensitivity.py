@@ -10,12 +10,12 @@ import pytest
 from conftest import ROOT
 
 from biasgrid import BiasgridError, Query, comparison, metrics
-from biasgrid.cell import compute_cell
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings import build_store
+from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.files import write_text
-from biasgrid.inference import infer_cells
+from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -37,8 +37,8 @@ def study(tmp_path_factory):
     for name in (MAC, WEAT):
         cell = study.cells[name]
         write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
-        compute_cell(study, cell)
-        infer_cells(study, [study.inferences[name]])
+        cell_step(study, cell).run()
+        inference_step(study, [study.inferences[name]]).run()
     return study
 
 
@@ -48,7 +48,7 @@ def halves_of(study, name):
 
 
 def unit_vectors(study, words):
-    model = study_store(study.embeddings, MODEL, study.models[MODEL])
+    model = store_of(study.embeddings, MODEL, study.models[MODEL]).open()
     found = model.vectors[model.rows(words)].astype(float)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 

@@ -10,7 +10,8 @@ import pytest
 from conftest import GRID_WORDS, Project, grid_config, make_read_only, write_text_model
 from loopback import Handler, answer, refused, serve, started
 
-from biasgrid.embeddings import build_store, sources, study_store
+from biasgrid.embeddings import build_store, sources
+from biasgrid.embeddings.building import store_of
 from biasgrid.study import Study
 
 
@@ -152,14 +153,14 @@ def test_a_store_that_was_made_otherwise_is_not_opened_for_a_study(tmp_path):
     path = write_text_model(tmp_path / "m.txt", GRID_WORDS, seed=1)
     model = {"source": {"type": "file", "path": str(path)}, "format": "text"}
     build_store("m", model, tmp_path / "cache")
-    assert study_store(tmp_path / "cache", "m", model).name == "m"
+    assert store_of(tmp_path / "cache", "m", model).open().name == "m"
     for other in (
         {"format": "word2vec-binary"},
         {"vocab_prefix": "/c/"},
         {"source": {"type": "file", "path": "n.txt"}},
     ):
         with refused("made from another source than the study's m, or otherwise"):
-            study_store(tmp_path / "cache", "m", model | other)
+            store_of(tmp_path / "cache", "m", model | other).open()
 
 
 def test_the_command_line_shares_too(tmp_path, cache, server):
@@ -198,7 +199,7 @@ def test_a_cache_that_holds_everything_may_be_read_only(read_only_folder):
         file.chmod(0o555 if file.is_dir() else 0o444)
     make_read_only(read_only_folder)
     assert build_store("m", model, read_only_folder, shared=True).words() == made.words()
-    assert study_store(read_only_folder, "m", model).words() == made.words()
+    assert store_of(read_only_folder, "m", model).open().words() == made.words()
     with refused("n: ", str(read_only_folder), "Permission denied"):
         build_store("n", model, read_only_folder, shared=True)
     with refused("third: ", str(read_only_folder), "Permission denied"):

@@ -12,12 +12,12 @@ from sklearn.model_selection import train_test_split
 from test_figures import assert_readable
 
 from biasgrid import BiasgridError, comparison, figures
-from biasgrid.cell import compute_cell
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.sources import fetch
 from biasgrid.figures.sentiment import distributions, sentiment
 from biasgrid.files import write_text
+from biasgrid.plan.steps import cell_step
 from biasgrid.study import Study
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]
@@ -39,7 +39,7 @@ def computed(folder, model, npm=False):
         write_text(study.query_file(key), query.to_json())
     for cell in study.cells.values():
         if cell.model == model:
-            compute_cell(study, cell)
+            cell_step(study, cell).run()
     return study
 
 

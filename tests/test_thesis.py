@@ -18,7 +18,8 @@ from biasgrid import BiasgridError, analogy, tables
 from biasgrid.cli import main
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import build_store, study_store
+from biasgrid.embeddings import build_store
+from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, benchmarks, evaluate
 from biasgrid.evaluation.answers import METHODS, answers
@@ -40,7 +41,7 @@ def google():
     fetch(MODEL, CONFIG["models"][MODEL]["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
     study = Study.of(CONFIG | {"embeddings": str(ROOT / "data" / "embeddings")}, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
-    return study_store(study.embeddings, MODEL, study.models[MODEL])
+    return store_of(study.embeddings, MODEL, study.models[MODEL]).open()
 
 
 @pytest.fixture(scope="module")

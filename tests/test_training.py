@@ -18,7 +18,8 @@ from gensim.models.word2vec import Text8Corpus
 from test_workflow import append, cells, planned
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store, study_store, training
+from biasgrid.embeddings import build_store, training
+from biasgrid.embeddings.building import store_of
 from biasgrid.study import Study
 
 SMALL = {"vector_size": 8, "window": 3, "min_count": 2, "epochs": 2, "seed": 3}
@@ -314,9 +315,9 @@ def test_a_shared_folder_and_a_study_refuse_a_model_of_other_parameters(tmp_path
     build_store("m", trained(corpus), folder, shared=True)
     with pytest.raises(BiasgridError, match="which studies share, holds another model of this name"):
         build_store("m", trained(corpus, window=2), folder, shared=True)
-    assert study_store(folder, "m", trained(corpus)).name == "m"
+    assert store_of(folder, "m", trained(corpus)).open().name == "m"
     with pytest.raises(BiasgridError, match="was made from another source than the study's m"):
-        study_store(folder, "m", trained(corpus, algorithm="fasttext"))
+        store_of(folder, "m", trained(corpus, algorithm="fasttext")).open()
 
 
 def training_config() -> dict:

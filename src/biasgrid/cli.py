@@ -15,7 +15,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from .errors import BiasgridError
+from .errors import BiasgridError, unknown
 from .processes import end_with_starter
 
 
@@ -248,8 +248,8 @@ def query(args: argparse.Namespace) -> dict[str, Any]:
 
 def cell(args: argparse.Namespace) -> dict[str, Any]:
     """One cell of a study, written where the workflow writes it."""
-    from .cell import compute_cell
     from .files import write_text
+    from .plan.steps import cell_step
 
     study = _study(args.study)
     if args.cell not in study.cells:
@@ -257,16 +257,18 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")
     chosen = study.cells[args.cell]
     write_text(study.query_file(chosen.query), study.queries[chosen.query].to_json())
-    compute_cell(study, chosen)
-    output = study.cell_file(chosen)
-    return {"cell": str(output), "results": json.loads(output.read_text(encoding="utf-8"))["results"]}
+    step = cell_step(study, chosen)
+    step.run()
+    return {
+        "cell": str(step.output),
+        "results": json.loads(step.output.read_text(encoding="utf-8"))["results"],
+    }
 
 
 def infer(args: argparse.Namespace) -> dict[str, Any]:
     """Test, intervals and sensitivity of a cell of a study, written, with the cell, where the workflow does."""
-    from .cell import compute_cell
     from .files import write_text
-    from .inference import infer_cells
+    from .plan.steps import cell_step, inference_step
 
     study = _study(args.study)
     if args.cell not in study.inferences:
@@ -281,12 +283,10 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     for other in (group := study.inference_groups[chosen.group]):
         if other is chosen or not study.cell_file(other.cell).is_file():
             write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
-            compute_cell(study, other.cell)
-    records = infer_cells(study, group)
-    return {
-        "inference": str(study.inference_file(chosen)),
-        "results": records[group.index(chosen)]["results"],
-    }
+            cell_step(study, other.cell).run()
+    step = inference_step(study, group)
+    records = step.run()
+    return {"inference": str(step.output), "results": records[group.index(chosen)]["results"]}
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
@@ -313,12 +313,15 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """One table of a study, from the cells or tables that it is made of."""
-    from . import tables
+    from .plan.steps import rank_samples_step, table_step
 
     study = _study(args.study)
     if args.table not in study.tables:
-        raise BiasgridError(f"{args.study}: no table {args.table!r}; the study has {', '.join(study.tables)}")
-    return {"table": str(study.results / f"{args.table}.csv"), "rows": tables.make(study, args.table)}
+        raise BiasgridError(f"{args.study}: {unknown('table', args.table, study.tables)}")
+    if args.table == "rankings" and "bootstrap" in study.config["inference"]:
+        rank_samples_step(study).run()
+    step = table_step(study, args.table)
+    return {"table": str(step.output), "rows": step.run()}
 
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
@@ -411,7 +414,7 @@ def _parser() -> argparse.ArgumentParser:
 
     from .embeddings.readers import FORMATS
     from .evaluation.answers import METHODS
-    from .study import SCHEMA, TABLES
+    from .study import SCHEMA
 
     intervals = SCHEMA["properties"]["inference"]["properties"]["interval"]
     file = {
@@ -549,7 +552,7 @@ def _parser() -> argparse.ArgumentParser:
         study=study,
         evaluation={"required": True, "help": "model/debias/criterion, or model/debias/quality"},
     )
-    command(table, study=study, table={"required": True, "choices": TABLES})
+    command(table, study=study, table={"required": True, "help": "such as scores"})
     command(figure, study=study, figure={"required": True, "help": "such as rankings"})
     command(
         simulate,

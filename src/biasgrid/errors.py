@@ -21,7 +21,7 @@ class BiasgridError(ValueError):
 
 
 def unknown(what: str, given: object, known: Iterable[object]) -> str:
-    """A message's text for a name that does not exist: what was given, a likely name, and the names that there are."""
+    """A message's text for a name that does not exist: what was given, a likely name, and all names."""
     names = list(map(str, known))
     shown = repr(given)
     shown = shown if len(shown) <= 80 else f"{shown[:40]} ... {shown[-35:]}"

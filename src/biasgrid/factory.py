@@ -27,9 +27,9 @@ from .errors import BiasgridError
 from .files import write_text
 from .measure import as_finite, dumps
 from .query import Query
+from .seeds import seed_of
 from .study import _checked as checked
 from .study import _words as word_set
-from .study import cell_seed
 
 SCHEMA = json.loads(Path(__file__).with_name("factory.schema.json").read_text(encoding="utf-8"))
 WORD_SETS, TEMPLATES = Path("data/word_sets"), Path("data/templates")
@@ -203,8 +203,8 @@ class Factory:
                             "params": entry["params"],
                             "vectors": own["vectors"],
                             # the same corpora for all trainers; the same p for all replicates
-                            "plan_seed": cell_seed(self.config["seed"], f"{mu:g}/{sigma:g}"),
-                            "corpus_seed": cell_seed(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
+                            "plan_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}"),
+                            "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
                             "metrics": {
                                 name: {k: v for k, v in e.items() if k not in ("label", "truth")}
                                 for name, e in self.config["metrics"].items()

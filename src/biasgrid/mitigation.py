@@ -13,7 +13,8 @@ import pandas as pd
 
 from . import debias
 from .debias.transform import Transform
-from .embeddings import EmbeddingStore, study_store
+from .embeddings.building import store_of
+from .embeddings.store import EmbeddingStore
 from .errors import BiasgridError
 from .files import write_text
 from .measure import dumps
@@ -100,7 +101,7 @@ def _of_metrics(
 
 
 def _store(study: Study, model: str) -> EmbeddingStore:
-    return study_store(study.embeddings, model, study.models[model])
+    return store_of(study.embeddings, model, study.models[model]).open()
 
 
 def word_maps(

@@ -64,6 +64,12 @@ class Registry(Mapping[str, T]):
                 return entry
         raise BiasgridError(unknown(self.what, name, sorted(self)))
 
+    @property
+    def modules(self) -> dict[str, str]:
+        """The names of the modules that entries stand in, by the entries' names."""
+        self._all()
+        return {name: module.__name__ for name, module in self._modules.items()}
+
     def file(self, name: str) -> Path:
         """The file that an entry stands in: what is made with it depends on that."""
         return Path(self._modules[self.find(name).name].__file__)

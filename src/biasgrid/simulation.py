@@ -21,7 +21,8 @@ from scipy.stats import binomtest, kstest
 
 from . import calibration, metrics
 from .configs import read_json, read_yaml
-from .embeddings import build_store, study_store
+from .embeddings import build_store
+from .embeddings.building import store_of
 from .embeddings.store import MODEL
 from .errors import BiasgridError
 from .files import write_text
@@ -30,7 +31,8 @@ from .inference.pool import Pool, make_pool
 from .measure import as_finite, dumps, look_up, subquery
 from .metrics.registry import Metric
 from .query import Query
-from .study import PLACE, cell_seed
+from .seeds import seed_of
+from .study import PLACE
 from .study import _checked as checked
 from .study import _merged as merged
 from .words import WordOptions
@@ -188,7 +190,7 @@ class Simulation:
                         "words": int(words),
                         "bias": float(bias),
                     }
-                    spec["seed"] = cell_seed(self.config["seed"], f"{key}/{words}/{bias:g}")
+                    spec["seed"] = seed_of(self.config["seed"], f"{key}/{words}/{bias:g}")
                     cell = Cell(key, int(words), float(bias), json.dumps(spec, sort_keys=True))
                     found[cell.name] = cell
         return found
@@ -229,7 +231,7 @@ class Simulation:
             for kind, queries in asked["kinds"].items():
                 spec = {name: int(asked[name]) for name in ("words", "vocabulary", "draws")}
                 spec |= {"queries": int(queries), "metrics": entries}
-                spec["seed"] = cell_seed(self.config["seed"], f"{model}/{kind}")
+                spec["seed"] = seed_of(self.config["seed"], f"{model}/{kind}")
                 cell = RealCell(model, kind, json.dumps(spec))
                 found[cell.name] = cell
         return found
@@ -256,7 +258,7 @@ def prepare(simulation: Simulation, model: str) -> None:
     except OSError as error:
         raise BiasgridError(f"{folder} is no folder for embeddings: {error.strerror}") from None
     build_store(model, entry, folder, shared=bool(os.environ.get(PLACE)))
-    store = study_store(folder, model, entry)
+    store = store_of(folder, model, entry).open()
     make_pool(store).save(simulation.pool_file(model))
     write_text(simulation.model_file(model), (store.path / MODEL).read_text(encoding="utf-8"))
 
@@ -264,7 +266,7 @@ def prepare(simulation: Simulation, model: str) -> None:
 def calibrate(simulation: Simulation, cell: RealCell) -> None:
     """Write the p-values of a kind of query from a real model, of which `prepare` has made store and pool."""
     spec = json.loads(cell.spec)
-    store = study_store(simulation.embeddings, cell.model, simulation.config["models"][cell.model])
+    store = store_of(simulation.embeddings, cell.model, simulation.config["models"][cell.model]).open()
     pool = Pool.load(simulation.pool_file(cell.model))
     of_metrics = spec.pop("metrics")
     found = calibration.p_values(store, pool, cell.kind, of_metrics, **spec)

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,27 +15,17 @@ from typing import Any
 
 import jsonschema
 
-from . import debias, metrics
+from . import debias, metrics, tables
 from .configs import check_expansion, read_json, read_yaml
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
+from .plan.step import canonical
 from .query import Query
+from .seeds import seed_of
 from .words import WordOptions
 
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
-TABLES = (
-    "scores",
-    "aggregates",
-    "rankings",
-    "correlations",
-    "inference",
-    "influence",
-    "rank_intervals",
-    "order",
-)
-TABLES += ("scalars", "contrasts", "directions", "words", "ratings", "analogies", "analogy_summary")
-TABLES += ("comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
@@ -65,14 +55,15 @@ PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores
 
 @dataclass(frozen=True)
 class Cell:
-    """A point of the grid. `spec` is everything its value depends on besides the store and the query."""
+    """A point of the grid. `spec` is everything its value depends on besides the store and the query, and what its
+    file says before its results; see `cell.compute_cell`."""
 
     criterion: str
     query: str
     metric: str
     model: str
     debias: str
-    spec: str
+    spec: Mapping[str, Any] = field(hash=False)
 
     @property
     def name(self) -> str:
@@ -111,7 +102,7 @@ class Inference:
     """How sure a cell's value is. `spec` is everything that depends on besides the store and the query."""
 
     cell: Cell
-    spec: str
+    spec: Mapping[str, Any] = field(hash=False)
 
     @property
     def group(self) -> str:
@@ -303,27 +294,14 @@ class Study:
         """Files of the numbers that the study is compared with: published ones, and ones of other code."""
         return [*self.config["published"], *self.config["computed"]]
 
-    @property
-    def tables(self) -> list[str]:
-        """The tables that the study has: a comparison only where the config names published numbers, a table of
-        mitigation or quality only where it says what to evaluate, those of inference where it asks for their part."""
-        inferred = self.config["inference"]
-        needs = {
-            "inference": self.inferences,
-            "influence": "sensitivity" in inferred,
-            "rank_intervals": "bootstrap" in inferred,
-            "order": "bootstrap" in inferred,
-            "contrasts": self.contrasting,
-            "analogies": self.questioned,
-            "analogy_summary": self.questioned,
-            "directions": self.directed,
-            "words": self.worded,
-            "ratings": self.rated,
-            "comparison": self.compared,
-            "mitigation": any(e.debias != UNTOUCHED for e in self.evaluations.values()),
-            "quality": self.quality,
-        }
-        return [name for name in TABLES if needs.get(name, True)]
+    def table_file(self, name: str) -> Path:
+        """Where a table is."""
+        return self.results / f"{name}.csv"
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables that the study has -> the files that each is made from."""
+        return {name: files for name, table in tables.REGISTRY.items() if (files := table.inputs(self))}
 
     @cached_property
     def figures(self) -> dict[str, tuple[str, str | None, str | None]]:
@@ -418,8 +396,8 @@ class Study:
         for name, cell in self.cells.items():
             if wanted := self._inferred(cell):
                 # one seed for all: cells that have the same sets of words draw alike
-                wanted["draw_seed"] = cell_seed(self.config["seed"], "inference")
-                found[name] = Inference(cell, _canonical(json.loads(cell.spec) | {"inference": wanted}))
+                wanted["draw_seed"] = seed_of(self.config["seed"], "inference")
+                found[name] = Inference(cell, {**cell.spec, "inference": wanted})
         return found
 
     @cached_property
@@ -455,9 +433,9 @@ class Study:
                     "method": debias.method(entry["method"]).name,
                     "words": entry["words"],
                     "params": entry["params"],
-                    "seed": cell_seed(self.config["seed"], f"{model}/{key}"),
+                    "seed": seed_of(self.config["seed"], f"{model}/{key}"),
                 }
-                fits[model, key] = Fit(criterion, key, model, _canonical(spec))
+                fits[model, key] = Fit(criterion, key, model, canonical(spec))
         return fits
 
     @cached_property
@@ -465,7 +443,7 @@ class Study:
         """What is evaluated, by name: each criterion's debias methods, and the models untouched."""
         found = {}
         for criterion, entry in self.config["evaluation"].items():
-            seed = cell_seed(self.config["seed"], f"evaluation/{criterion}")
+            seed = seed_of(self.config["seed"], f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             if not fits:
@@ -494,7 +472,7 @@ class Study:
         """The canonical spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
         order = {} if self.models[model].get("sorted", True) else {"sorted": False}
-        return _canonical({"spec": entry | order, "seed": seed})
+        return canonical({"spec": entry | order, "seed": seed})
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -526,11 +504,6 @@ class Study:
     def questioned(self) -> list[Evaluation]:
         """The evaluations that ask analogy questions."""
         return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
-
-    @cached_property
-    def contrasting(self) -> list[Cell]:
-        """The cells of metrics that contrast groups."""
-        return [cell for cell in self.cells.values() if self.metric(cell.criterion, cell.metric).contrasts]
 
     @cached_property
     def directed(self) -> list[Cell]:
@@ -637,20 +610,21 @@ class Study:
             for key, metric in self.metrics(criterion).items():
                 template = self.metric(criterion, key).template
                 queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
+                params = json.loads(canonical(metric.get("params", {})))
                 for model in entry.get("models", self.models):
-                    spec = {
-                        # it is written into the cell's file
-                        "criterion": criterion,
-                        "metric": metric.get("metric", key),
-                        "params": metric.get("params", {}),
-                        "words": self.word_options(criterion, key, model),
-                    }
+                    words = json.loads(canonical(self.word_options(criterion, key, model)))
                     for query in queries:
                         # a debiased model draws what the untouched one draws: they differ by the method alone
-                        name = f"{model}/{UNTOUCHED}/{key}/{query}"
-                        text = _canonical(spec | {"seed": cell_seed(self.config["seed"], name)})
+                        seed = seed_of(self.config["seed"], f"{model}/{UNTOUCHED}/{key}/{query}")
                         for state in (UNTOUCHED, *self._debiased(criterion, model)):
-                            yield Cell(criterion, query, key, model, state, text)
+                            place = {"criterion": criterion, "query": query, "metric": key, "model": model}
+                            # the study's key of a metric; `function` is the registered metric behind it
+                            of_metric = {
+                                "function": metric.get("metric", key),
+                                "params": metric.get("params", {}),
+                            }
+                            spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
+                            yield Cell(criterion, query, key, model, state, spec)
 
     def _debiased(self, criterion: str, model: str) -> list[str]:
         """The debias methods under which a model is measured on a criterion."""
@@ -705,7 +679,7 @@ class Study:
                 )
             cell = self.cells[name]
             registered = self.metric(cell.criterion, cell.metric)
-            if reason := no_test(registered, json.loads(inference.spec)["inference"] if inference else ()):
+            if reason := no_test(registered, inference.spec["inference"] if inference else ()):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
         drawn = {kind for kind, *_ in self.figures.values()}
         for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
@@ -857,17 +831,8 @@ class Study:
                 )
 
 
-def cell_seed(study_seed: int, name: str) -> int:
-    """A cell's seed, from the study's seed and its own name alone: the same on any machine, in any order."""
-    return int.from_bytes(hashlib.sha256(f"{study_seed}/{name}".encode()).digest()[:4], "big")
-
-
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
-
-
-def _canonical(record: Any) -> str:
-    return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:

@@ -1,15 +1,12 @@
 # A cell: one metric on one query on one model. A `run:` block in a thread of the engine costs a few milliseconds,
 # where a process would cost a second (profiles/default: force-use-threads). It must not change process state.
-from biasgrid.cell import compute_cell
+def cell_step(wildcards):
+    return steps.cell_step(STUDY, cell_of(wildcards))
 
 
 rule cell:
     input:
-        query=f"{RESULTS}/queries/{{query}}.json",
-        model=f"{RESULTS}/models/{{model}}.json",
-        transform=transform_of,
-        metric=metric_source,
-        code=cell_code,
+        step_files(cell_step),
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
@@ -20,6 +17,6 @@ rule cell:
         runtime=lambda w, attempt: attempt,
     params:
         # one canonical text: Snakemake compares parameters as a set of values
-        spec=lambda w: cell_of(w).spec,
+        depends_on=depends_on(cell_step),
     run:
-        step(f"cell {cell_of(wildcards).name}", log[0], compute_cell, STUDY, cell_of(wildcards))
+        perform(cell_step(wildcards), log[0])

@@ -2,22 +2,22 @@
 import fcntl
 import hashlib
 import json
-import queue
 import re
 import subprocess
-import tempfile
 import traceback
 
 from snakemake.exceptions import WorkflowError
 
-from biasgrid import comparison, debias, metrics, processes, ratings
+from biasgrid import comparison, debias, processes, ratings
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, EmbeddingStore, build_store
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
 from biasgrid.figures import KINDS, cells_of
 from biasgrid.files import write_text
+from biasgrid.plan import steps
 from biasgrid.study import PLACE, UNTOUCHED, Study
+from biasgrid.workers import Workers
 
 try:
     # Snakemake's own reading lets a key pass that stands twice
@@ -44,11 +44,12 @@ EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = f"logs/{STUDY.name}"
 SOURCES = Path(workflow.basedir) / "src" / "biasgrid"
+WORKERS = Workers(STUDY.config.get("plugins", ()))
 LOCK = []  # this run's lock file, open as long as the run
 FAILED = {}  # what failed -> one line that says why
 
 
-def step(name, log, function, *args, **options):
+def run_step(name, log, function, *args, **options):
     """Run one step of the workflow; why it failed goes to its log and to the summary at the end."""
     Path(log).unlink(missing_ok=True)  # of a former try
     try:
@@ -84,33 +85,9 @@ def command(*arguments, given=None):
         )
 
 
-WORKERS = queue.SimpleQueue()  # processes that have nothing to infer
-SHARED = []  # the folder in which they share the random groups that they drew, as long as the run
-
-
-def infer(group):
-    """Infer in a process of its own, which stays for the next step."""
-    try:
-        worker = WORKERS.get_nowait()
-    except queue.Empty:
-        # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
-        memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
-        environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)} | memory
-        # each would draw those of every query on every model
-        environment |= {processes.RANDOM_GROUPS: folder.name for folder in SHARED}
-        called = [sys.executable, "-m", "biasgrid.inference.worker"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
-        worker = subprocess.Popen(called, env=environment, **pipes)
-        worker.stdin.write(json.dumps(STUDY.config) + "\n")
-    try:
-        print(group, file=worker.stdin, flush=True)
-        answer = json.loads(worker.stdout.readline())
-    except (OSError, ValueError):
-        raise RuntimeError(f"its process ended: exit code {worker.wait()}") from None
-    WORKERS.put(worker)
-    if answer:
-        wrong_input, why = answer
-        raise BiasgridError(why) if wrong_input else RuntimeError(why.strip())
+def perform(step, log, workers=None):
+    """Run a step of the plan, in this process or in one of the workers."""
+    run_step(step.name, log, step.run if workers is None else lambda: workers.run(step))
 
 
 def one_of(names):
@@ -237,93 +214,19 @@ def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
 
-def metric_source(wildcards):
-    cell = cell_of(wildcards)
-    return source(metrics.REGISTRY.file(STUDY.metric(cell.criterion, cell.metric).name))
-
-
 def transform_of(wildcards):
     """The fitted debias method that a cell or an evaluation is under, if any."""
     model, debias = wildcards.model, wildcards.debias
     return [] if debias == UNTOUCHED else [str(STUDY.transform_file(model, debias))]
 
 
-# what every cell's code is, besides its metric
-CELL_SOURCES = [
-    source(f"{name}.py")
-    for name in (
-        "cell",
-        "directions",
-        "geometry",
-        "measure",
-        "neighbours",
-        "orientation",
-        "query",
-        "words",
-    )
-]
-CELL_SOURCES += [source("embeddings/store.py"), source("metrics/registry.py")]
+def step_files(step):
+    """What an input function gives: a step's files, made when the job is planned."""
+    return lambda wildcards: step(wildcards).files
 
 
-def cell_code(wildcards):
-    return CELL_SOURCES + [source("debias/transform.py")] * (wildcards.debias != UNTOUCHED)
-
-
-INFERENCE_SOURCES = [
-    source(f"inference/{path.name}") for path in sorted((SOURCES / "inference").glob("*.py"))
-]
-# the values of a cell's bootstrap samples, where there are any
-INFERENCE_SAMPLES = (
-    [update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.npy")]
-    if "bootstrap" in STUDY.config["inference"]
-    else []
-)
-
-
-# what of `inference:` the tables depend on, besides the cells' files
-INFERENCE = STUDY.config["inference"]
-SHOWN = json.dumps([INFERENCE["interval"], INFERENCE["adjust"]] if STUDY.inferences else [])
-# the samples' values that ranks are taken over, the ranks, and how; nothing without a bootstrap
-OF_SAMPLES = "bootstrap" in INFERENCE
-VALUE_SAMPLES = [
-    str(STUDY.samples_file(group[0]))
-    for group in STUDY.inference_groups.values()
-    if OF_SAMPLES and any(inference.cell.criterion in STUDY.ranked for inference in group)
-]
-RANK_SAMPLES = [str(STUDY.ranks_file)] * OF_SAMPLES
-RANKED_BY = [source("tables.py")] + [source("uncertainty.py")] * OF_SAMPLES
-# draws and level; draws of queries have the study's seed
-SAMPLED = json.dumps([INFERENCE["bootstrap"], STUDY.config["seed"]] if OF_SAMPLES else [])
-
-
-# files of ratings, and what besides them and the words the table of ratings is made of
-RATED_BY = {
-    c: entry["ratings"]["file"] for c, entry in STUDY.config["criteria"].items() if "ratings" in entry
-}
-RATINGS = sorted(set(RATED_BY.values()))
-RATED = json.dumps([[cell.name for cell in STUDY.rated], RATED_BY, STUDY.config["seed"]], sort_keys=True)
-
-
-def inference_of(wildcards):
-    return STUDY.inferences[cell_of(wildcards).name]
-
-
-def inferences_of(wildcards):
-    return STUDY.inference_groups["{model}/{debias}/{metric}".format(**wildcards)]
-
-
-def inferred_cells(wildcards):
-    return [str(STUDY.cell_file(inference.cell)) for inference in inferences_of(wildcards)]
-
-
-def inferred_queries(wildcards):
-    return [str(STUDY.query_file(inference.cell.query)) for inference in inferences_of(wildcards)]
-
-
-def inferred_metric(wildcards):
-    # a key may be another metric in another criterion
-    cells = [inference.cell for inference in inferences_of(wildcards)]
-    return sorted({source(metrics.REGISTRY.file(STUDY.metric(c.criterion, c.metric).name)) for c in cells})
+def depends_on(step):
+    return lambda wildcards: step(wildcards).depends_on
 
 
 # what a fitted debias method depends on, besides the method's own modules
@@ -371,7 +274,7 @@ def figure_code(wildcards):
     kind = KINDS[STUDY.figures[wildcards.figure][0]]
     drawn_by = {"__init__", "grid", kind.module or "grid"}
     # figures of words take them from the table as ratings.py does, those of evaluations read their records
-    chosen_by = [source("ratings.py")] if kind.module == "words" else []
+    chosen_by = [source("tables/words.py"), source("tables/ratings.py")] if kind.module == "words" else []
     chosen_by += [source("mitigation.py")] if kind.evaluations else []
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)] + chosen_by
 
@@ -392,7 +295,7 @@ onstart:
         os._exit(2)
     except OSError as error:  # some file systems of clusters
         print(f"biasgrid: no lock in this folder ({error}): start no second run here", file=sys.stderr)
-    SHARED.append(tempfile.TemporaryDirectory(prefix="biasgrid-"))
+    WORKERS.open()
 
 
 onerror:

@@ -19,7 +19,7 @@ rule debias:
         spec=lambda w: fit_of(w).spec,
     run:
         arguments = ("--study", "-", "--model", wildcards.model, "--debias", wildcards.debias)
-        step(
+        run_step(
             f"debias {wildcards.model}/{wildcards.debias}",
             log[0],
             command,
@@ -46,7 +46,7 @@ rule evaluation:
         spec=lambda w: evaluation_of(w).spec,
     run:
         arguments = ("--study", "-", "--evaluation", wildcards.evaluation)
-        step(
+        run_step(
             f"evaluation {wildcards.evaluation}",
             log[0],
             command,

@@ -12,7 +12,7 @@ rule archive:
     params:
         source=lambda w: source_spec(w.name, "source"),
     run:
-        step(f"download {wildcards.name}", log[0], fetch_archive, wildcards.name)
+        run_step(f"download {wildcards.name}", log[0], fetch_archive, wildcards.name)
 
 
 # The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may
@@ -35,7 +35,7 @@ rule store:
         # a store that was deleted, or replaced by another run, is looked at again
         remade=lambda w: remade(w.model),
     run:
-        step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
+        run_step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
 
 
 rule train:
@@ -56,4 +56,4 @@ rule train:
         version=f"{STORE_VERSION} {trained_by()}",
         remade=lambda w: remade(w.model),
     run:
-        step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)
+        run_step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)

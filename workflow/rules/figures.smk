@@ -20,7 +20,7 @@ rule figure:
         f"{LOGS}/figure/{{figure}}.txt",
     run:
         arguments = ("figure", "--study", input.study, "--figure", wildcards.figure)
-        step(f"figure {wildcards.figure}", log[0], command, *arguments)
+        run_step(f"figure {wildcards.figure}", log[0], command, *arguments)
 
 
 # The null distribution of any cell that has a test; made where a config lists the cell, or for who asks by name.
@@ -30,10 +30,7 @@ rule null_distribution:
         query=f"{RESULTS}/queries/{{query}}.json",
         model=f"{RESULTS}/models/{{model}}.json",
         transform=transform_of,
-        pool=f"{RESULTS}/pools/{{model}}.npz" if "random_groups" in INFERENCE else [],
-        metric=metric_source,
-        code=cell_code,
-        inference=INFERENCE_SOURCES,
+        pool=f"{RESULTS}/pools/{{model}}.npz" if "random_groups" in STUDY.config["inference"] else [],
         figure=[source("figures/grid.py"), source("figures/null.py")],
     output:
         multiext(f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}", ".pdf", ".svg", ".png"),
@@ -41,6 +38,6 @@ rule null_distribution:
         f"{LOGS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
         # without one, the step says so
-        spec=lambda w: inference_of(w).spec if STUDY.inferences else "",
+        spec=lambda w: json.dumps(STUDY.inferences[cell_of(w).name].spec) if STUDY.inferences else "",
     run:
-        step(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)
+        run_step(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)

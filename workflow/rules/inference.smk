@@ -1,13 +1,19 @@
 # How sure the values of a metric's cells are: a step for all queries of a metric on a model, as the engine takes longer
 # over a step than most cells do over their inference. The step reads its former output, and makes only what is not in
 # it: an edited query costs its own cell.
+def pool_step(wildcards):
+    return steps.pool_step(STUDY, wildcards.model)
+
+
+def inference_step(wildcards):
+    group = "{model}/{debias}/{metric}".format(**wildcards)
+    return steps.inference_step(STUDY, STUDY.inference_groups[group])
 
 
 # The words that random groups of a model are made of, and their neighbours.
 rule pool:
     input:
-        model=f"{RESULTS}/models/{{model}}.json",
-        code=[source("inference/pool.py"), source("embeddings/store.py")],
+        step_files(pool_step),
     output:
         f"{RESULTS}/pools/{{model}}.npz",
     log:
@@ -15,30 +21,26 @@ rule pool:
     resources:
         mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
         runtime=lambda w, attempt: 5 * attempt,
+    params:
+        depends_on=depends_on(pool_step),
     run:
-        # imported late: it needs scipy, which takes longer than to plan a study
-        from biasgrid.inference import write_pool
-
-        step(f"pool {wildcards.model}", log[0], write_pool, STUDY, wildcards.model)
+        perform(pool_step(wildcards), log[0])
 
 
 rule inference:
     input:
-        cells=inferred_cells,
-        queries=inferred_queries,
-        model=f"{RESULTS}/models/{{model}}.json",
-        transform=transform_of,
-        pool=f"{RESULTS}/pools/{{model}}.npz" if "random_groups" in INFERENCE else [],
-        metric=inferred_metric,
-        code=cell_code,
-        inference=INFERENCE_SOURCES,
+        step_files(inference_step),
     output:
         update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.json"),
-        INFERENCE_SAMPLES,
+        # the values of the cells' bootstrap resamples
+        (
+            [update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.npy")]
+            if "bootstrap" in STUDY.config["inference"]
+            else []
+        ),
     log:
         f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}.txt",
     params:
-        specs=lambda w: json.dumps([[i.cell.query, i.spec] for i in inferences_of(w)]),
+        depends_on=depends_on(inference_step),
     run:
-        group = "{model}/{debias}/{metric}".format(**wildcards)
-        step(f"inference {group}", log[0], infer, group)
+        perform(inference_step(wildcards), log[0], WORKERS)

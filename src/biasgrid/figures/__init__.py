@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import ratings, tables
+from .. import tables
 from ..errors import BiasgridError
 from ..study import UNTOUCHED, Cell, Study
+from ..tables.ratings import rated_words, ratings_file
+from ..tables.words import of_cell, place_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +51,7 @@ def draw(study: Study, name: str) -> Figure:
 
 
 def _table(study: Study, name: str):
-    return tables.read(study.results / f"{name}.csv")
+    return tables.REGISTRY[name].read(study.table_file(name))
 
 
 def _level(study: Study) -> float:
@@ -188,7 +190,7 @@ def _projections(study, criterion, name):
     from .words import projections
 
     cell = study.cells[name]
-    words = ratings.word_biases(study, _table(study, "words"), cell)
+    words = of_cell(_table(study, "words"), place_of(study, cell))
     metric, note = (
         study.labels[cell.metric],
         f"{_state_of(study, cell)}. Bars: the words furthest towards either group.",
@@ -201,7 +203,7 @@ def _ratings(study, criterion, name):
     from .words import rated
 
     cell = study.cells[name]
-    words = ratings.rated_words(study, _table(study, "words"), cell)
+    words = rated_words(_table(study, "words"), place_of(study, cell), ratings_file(study, criterion))
     table = _table(study, "ratings")
     mine = table[(table["criterion"] == criterion) & (table["query"] == study.queries[cell.query].name)]
     for column in ("metric", "model", "debias"):

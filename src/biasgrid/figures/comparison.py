@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..comparison import COMPUTED, HALVED, NO_VALUE, NOT_ASKED, OTHER_VECTORS, RATED, TESTED, UNJUDGED
-from ..tables import ANGLE
+from ..tables.directions import ANGLE
 from .grid import (
     GREY,
     MARGIN,

@@ -7,7 +7,6 @@ Everything is computed again from the cell's own seeds, so that the numbers are 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -23,8 +22,9 @@ from matplotlib.ticker import MaxNLocator
 from .. import metrics
 from ..cell import model_of
 from ..errors import BiasgridError
-from ..inference import infer_query, study_pool
+from ..inference import infer_query
 from ..inference.permutation import _rounding
+from ..inference.step import read_pool
 from ..metrics.registry import Metric
 from ..study import Inference, Study, no_test
 from ..words import WordOptions
@@ -92,22 +92,25 @@ def null(study: Study, inference: Inference) -> Null:
 
     Raises BiasgridError, with the reason, where no sub-query has a test.
     """
-    cell, spec = inference.cell, json.loads(inference.spec)
+    cell, spec = inference.cell, inference.spec
     wanted = {part: entry for part, entry in spec["inference"].items() if part != "sensitivity"}
-    metric = metrics.metric(spec["metric"]).under(spec["params"])
+    metric = metrics.metric(spec["function"]).under(spec["params"])
+    from ..plan.steps import cell_step
+
+    inputs = cell_step(study, cell).inputs
     if reason := no_test(metric, wanted):
         raise BiasgridError(f"{cell.name}: {reason}")
     values: dict[str, dict[str, np.ndarray]] = {}
     results, samples = infer_query(
         metric,
         study.queries[cell.query],
-        model_of(study, cell),
+        model_of(inputs["store"], inputs.get("transform")),
         spec["params"],
         WordOptions(**spec["words"]),
         spec["seed"],
         **wanted,
         nulls=values,
-        pool=study_pool(study, cell.model),
+        pool=read_pool(study.pool_file(cell.model)),
     )
     if not values:
         raise BiasgridError(f"{cell.name}: no test: {_why(results[0])}")

@@ -8,9 +8,11 @@ of every width: the nearest ones among all words of the pool, among a fourth of 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -139,3 +141,8 @@ def pool_of(model: EmbeddingStore | DebiasedModel) -> Pool:
     if store not in _POOLS:
         _POOLS[store] = make_pool(store)
     return _POOLS[store]
+
+
+def write_pool(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the words that random groups of a model are made of (inputs: "store", a `StoreOf`)."""
+    make_pool(inputs["store"].open()).save(output)

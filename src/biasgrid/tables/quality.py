@@ -1,28 +1,27 @@
-"""The models' quality as a table: word-similarity and analogy benchmarks, with coverage and ranks."""
+"""The table of quality: models on word-similarity and analogy benchmarks, with coverage and ranks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .evaluation.retention import rho
-from .mitigation import read_evaluation
-from .tables import rounded
+from ..evaluation.retention import rho
+from ..mitigation import read_evaluation
+from .rankings import rounded
+from .results import DEBIAS, MODEL
+from .table import Column, Files, Table
 
-COLUMNS = ["model", "debias", "group", "benchmark", "value", "n", "total", "coverage", "rank"]
-COLUMNS += ["common_value", "common_n", "common_rank", "status"]
 # a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
 ENOUGH = 100
 TOO_FEW = "too_few_to_compare"
 
 
-def table(evaluations: Iterable[Path]) -> pd.DataFrame:
-    """One row a model, debias method and benchmark, from evaluations that keep every pair's and question's outcome.
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """One row per model, debias method and benchmark, from evaluations that keep every pair's and question's outcome.
 
     value         Spearman's rho of the cosines with people's ratings, -1 to 1 (group "similarity"), or the share of
                   the questions answered rightly, 0 to 1 ("analogy"), over the `n` of the benchmark's `total` pairs or
@@ -34,13 +33,15 @@ def table(evaluations: Iterable[Path]) -> pd.DataFrame:
                   fewer than 200; a model with fewer has neither, and `status` ends with "too_few_to_compare"
     """
     rows = []
-    for record in map(read_evaluation, evaluations):
+    for record in map(read_evaluation, inputs["evaluations"]):
         for measure in record["measures"]:
             if items := _items(measure):
                 unit = {name: record[name] for name in ("model", "debias")}
                 named = unit | {"benchmark": measure["measure"], "items": items}
                 rows.append(measure | named | {"coverage": measure["n"] / measure["total"]})
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "items"]).sort_values(COLUMNS[:4], ignore_index=True)
+    table = pd.DataFrame(rows, columns=[*QUALITY.names, "items"]).sort_values(
+        QUALITY.names[:4], ignore_index=True
+    )
     table = table.astype({"value": "float64"})
     by_benchmark = ["group", "benchmark"]
     for (group, _), part in table.groupby(by_benchmark):
@@ -65,7 +66,7 @@ def table(evaluations: Iterable[Path]) -> pd.DataFrame:
         values = rounded(table[value].astype("float64"))
         table[rank] = values.groupby([table[name] for name in by_benchmark]).rank(ascending=False)
     numbers = dict.fromkeys(["coverage", "rank", "common_value", "common_rank"], "float64")
-    return table[COLUMNS].astype(numbers | dict.fromkeys(["n", "total", "common_n"], "int64"))
+    return table[QUALITY.names].astype(numbers | dict.fromkeys(["n", "total", "common_n"], "int64"))
 
 
 def _items(measure: dict[str, Any]) -> tuple[np.ndarray | None, np.ndarray] | None:
@@ -82,3 +83,33 @@ def _value(group: str, items: tuple[Any, np.ndarray], kept: np.ndarray) -> float
     if group == "similarity":
         return rho(np.array(ratings)[kept], outcomes[kept])
     return float(outcomes[kept].mean()) if kept.any() else math.nan
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))} if grid.quality else {}
+
+
+QUALITY = Table(
+    "quality",
+    "One row per model, debias method and benchmark: value, coverage, and ranks on what all models have.",
+    (
+        MODEL,
+        DEBIAS,
+        Column("group", "similarity or analogy"),
+        Column("benchmark", "its name in the config"),
+        Column(
+            "value", "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)", "number"
+        ),
+        Column("n", "pairs or questions that the model has", "count"),
+        Column("total", "pairs or questions of the benchmark", "count"),
+        Column("coverage", "n / total, from 0 to 1", "number"),
+        Column("rank", "by value, 1 is the best; empty without a value", "number"),
+        Column("common_value", "the value on what every model with enough of the benchmark has", "number"),
+        Column("common_n", "how many pairs or questions that are", "count"),
+        Column("common_rank", "by common_value", "number"),
+        Column("status", '"ok", or why there is no value; "too_few_to_compare" where the model has too few'),
+    ),
+    inputs=_inputs,
+    make=make,
+)
+TABLES = (QUALITY,)

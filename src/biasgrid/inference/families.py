@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from . import metrics
-from .inference import BIAS, Sampled, exchange_test
-from .inference.permutation import _share
-from .inference.random_groups import _values as values_of_groups
-from .metrics.registry import Metric
-from .query import Query
-from .study import Study
-from .words import FoundSet, WordOptions
+from .. import metrics
+from ..metrics.registry import Metric
+from ..query import Query
+from ..words import FoundSet, WordOptions
+from .infer import BIAS, exchange_test
+from .permutation import _share
+from .random_groups import _values as values_of_groups
+from .sampled import Sampled
 
 # of each kind of test: the part of `inference` that asks for it
 COLUMNS = {"p_value": "permutation", "p_groups": "random_groups"}
@@ -32,31 +34,52 @@ SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
 DIMENSIONS = 6
 
 
-def of_study(study: Study) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
-    """The family and the test of each of a study's p-values, as `tables.adjusted` takes them.
+def of_cells(
+    cells: Iterable[Mapping[str, Any]], queries: Iterable[Path]
+) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
+    """The family and the test of each p-value of a study, as `tables.scores.adjusted` takes them.
+
+    Parameters
+    ----------
+    cells
+        What files of inference say of each cell: its metric ("function"), "params", "words" and "inference".
+    queries
+        The files of the cells' queries; their names are the queries' ids.
 
     Returns
     -------
     dict
         Column of scores.csv -> (criterion, (sub-)query, metric, model) -> (family, test). Tests of one query and
         model (and debias method) that have one name give the same p-value whatever the vectors. Columns are those
-        that the study asks for: "p_value", of permutation tests, of which those of labels (`Metric.test_of`) are a
+        that the study has: "p_value", of permutation tests, of which those of labels (`Metric.test_of`) are a
         family of their own; "p_groups", of tests of random groups, which are all about words.
     """
+    by_id = {Path(path).stem: Query.read(path) for path in queries}
     tests: dict[str, dict] = {}
-    for inference in study.inferences.values():
-        cell, spec = inference.cell, json.loads(inference.spec)
-        metric, params = study.metric(cell.criterion, cell.metric), json.dumps(spec["params"], sort_keys=True)
-        normalize = bool(spec["words"].get("normalize"))
-        for query in study.queries[cell.query].subqueries(metric.template):
+    for cell in cells:
+        params = json.dumps(cell["params"], sort_keys=True)
+        metric = _under(cell["function"], params)
+        normalize = bool(cell["words"].get("normalize"))
+        for name, template in _templates(by_id[cell["query"]], metric.template):
             for column, part in COLUMNS.items():
-                if (options := spec["inference"].get(part)) is not None:
+                if (options := cell["inference"].get(part)) is not None:
                     family = metric.test_of if column == "p_value" else "words"
                     alternative = options.get("alternative", BIAS)
-                    name = signature(metric.name, params, query.template, normalize, alternative, column)
-                    key = cell.criterion, query.name, cell.metric, cell.model
-                    tests.setdefault(column, {})[key] = family, name
+                    test = signature(metric.name, params, template, normalize, alternative, column)
+                    key = cell["criterion"], name, cell["metric"], cell["model"]
+                    tests.setdefault(column, {})[key] = family, test
     return tests
+
+
+@lru_cache(maxsize=1024)
+def _under(metric: str, params: str) -> Metric:
+    return metrics.metric(metric).under(json.loads(params))
+
+
+@lru_cache(maxsize=4096)
+def _templates(query: Query, template: tuple) -> list[tuple[str, tuple[int, int]]]:
+    """Name and template of a query's sub-queries."""
+    return [(sub.name, sub.template) for sub in query.subqueries(template)]
 
 
 @lru_cache(maxsize=1024)
@@ -79,7 +102,7 @@ def signature(
     normalize
         Whether words are looked up at unit length, which makes some metrics one.
     alternative, column
-        Of the test; see `of_study`.
+        Of the test; see `of_cells`.
 
     Returns
     -------

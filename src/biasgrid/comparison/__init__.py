@@ -1,0 +1,26 @@
+"""A study's numbers beside published ones, and ones that other code computed: do they agree?"""
+
+from .compare import COMPARISON, compare
+from .ours import LOWEST, at
+from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read
+from .verdict import NO_VALUE, NOT_ASKED, OTHER_VECTORS, UNJUDGED, VERDICTS, verdict
+
+__all__ = [
+    "COMPARISON",
+    "COMPUTED",
+    "HALVED",
+    "LOWEST",
+    "NOT_ASKED",
+    "NO_VALUE",
+    "OTHER_VECTORS",
+    "PRINTED",
+    "PUBLISHED",
+    "RATED",
+    "TESTED",
+    "UNJUDGED",
+    "VERDICTS",
+    "at",
+    "compare",
+    "read",
+    "verdict",
+]

@@ -1,0 +1,203 @@
+"""A study's own number for each published one, from its tables, cells, inference and evaluations."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import metrics
+from ..errors import BiasgridError
+from ..mitigation import read_evaluation
+from ..tables.aggregates import AGGREGATIONS, UNTOUCHED, groups
+from ..tables.scalars import scalars
+
+# how the note of a p-value begins that cannot be smaller
+LOWEST = "no smaller p-value than"
+# the scalars of a cell that is a mean of random runs
+RUN_SD, RUNS = "standard_deviation", "n_iterations"
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A number of the study. `runs`: the random runs that it is the mean of, none where there is no chance in it;
+    `run_sd`: the standard deviation of one of them, NaN where the study does not measure it; `words_lost`: of its
+    query."""
+
+    value: float = math.nan
+    why: str = ""
+    asked: bool = True
+    runs: float = math.inf
+    run_sd: float = math.nan
+    words_lost: int = 0
+
+
+def unit(model: str, debias: str) -> str:
+    return model if debias == UNTOUCHED else f"{model} under {debias}"
+
+
+def number(value: float | None, missing: str) -> Ours:
+    """A number of a table, `missing` where the table has not its row."""
+    if value is None:
+        return Ours(why=missing, asked=False)
+    return Ours(float(value), "ours is NaN" if math.isnan(value) else "")
+
+
+def numbers(
+    aggregates: pd.DataFrame, rankings: pd.DataFrame, correlations: pd.DataFrame
+) -> dict[tuple, float]:
+    """What is not of one cell, by criterion, metric, model and quantity; correlations are of no model."""
+    columns = ["criterion", "metric", "model"]
+    aggregates, rankings = (
+        t.assign(model=[unit(m, d) for m, d in zip(t["model"], t["debias"], strict=True)])
+        for t in (aggregates, rankings)
+    )
+    of_models = aggregates[[*columns, "aggregation", "value"]]
+    ranks = rankings.assign(quantity="rank")[[*columns, "quantity", "rank"]]
+    numbers = {tuple(place): value for *place, value in of_models.itertuples(index=False)}
+    numbers |= {tuple(place): rank for *place, rank in ranks.itertuples(index=False)}
+    for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):
+        numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", "correlation"] = row.correlation
+    return numbers
+
+
+def run_deviations(cells: Iterable[Path], ranked: Sequence[str]) -> dict[tuple, tuple[float, float]]:
+    """`compare`'s run_sds: as these cells measure them, whose runs are drawn independently."""
+    table = scalars(cells)
+    index = [name for name in table.columns if name not in ("quantity", "value")]
+    wide = table.pivot(index=index, columns="quantity", values="value").reset_index()
+    if not {RUN_SD, RUNS} <= set(wide.columns):
+        return {}
+    deviations = {}
+    for (criterion, metric, model, debias), places in groups(wide, ranked):
+        part = wide.loc[places].dropna(subset=[RUN_SD])
+        if part.empty:
+            continue
+        total = float(np.sqrt((part[RUN_SD] ** 2).sum()))
+        for name in AGGREGATIONS:
+            sd = total / len(part) if name.endswith("avg") else total
+            deviations[criterion, metric, unit(model, debias), name] = sd, float(part[RUNS].min())
+    return deviations
+
+
+def measured(evaluations: Iterable[Path]) -> dict[tuple, Ours]:
+    """A measure, by criterion, model, debias and group/measure."""
+    found = {}
+    for record in map(read_evaluation, evaluations):
+        for measure in record["measures"]:
+            place = record["criterion"], record["model"], record["debias"]
+            value, status = measure["value"], measure["status"]
+            ours = Ours(float(value)) if value is not None else Ours(why=f"ours is NaN: {status}")
+            found[*place, f"{measure['group']}/{measure['measure']}"] = ours
+    return found
+
+
+def _only_result(path: Path | None) -> dict[str, Any] | None:
+    """The result in a cell file of one, None where there is no file."""
+    return _of_one(_record(path, "a cell file"), path)
+
+
+def _inferred(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
+    """The record of a cell (model/debias/metric/query) in the file of inference of its metric, None where there is
+    none."""
+    group, _, query = cell.rpartition("/")
+    record = _record(files.get(group), "a file of inference")
+    cells = {} if record is None else {c["query"]: c for c in record.get("cells", [])}
+    return cells.get(query)
+
+
+def _record(path: Path | None, what: str) -> dict[str, Any] | None:
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BiasgridError(f"{path}: not {what}: {error}") from None
+
+
+def _of_one(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | None:
+    if record is None:
+        return None
+    results = record.get("results")
+    if not isinstance(results, list):
+        raise BiasgridError(f"{path}: not a cell file: it has no results")
+    if len(results) != 1:
+        raise BiasgridError(
+            f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
+        )
+    return results[0]
+
+
+def of_cell(path: Path | None, quantity: str) -> Ours:
+    """A number of a cell file."""
+    result = _only_result(path)
+    if result is None:
+        return Ours(why="the study has no such cell", asked=False)
+    if result["status"] != "ok":
+        return Ours(why=f"ours is NaN: {result['status']}")
+    value = at(result, quantity)
+    if value is None:
+        return Ours(why=f"the cell has no number at {quantity}")
+    scalars = result.get("scalars", {})
+    spread = scalars.get(RUN_SD, math.nan) if quantity == "value" else math.nan
+    return Ours(
+        value,
+        runs=scalars.get(RUNS, math.inf),
+        run_sd=spread,
+        words_lost=result.get("words_lost", 0),
+    )
+
+
+def of_inference(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str) -> Ours:
+    """A p-value of a cell; one that its test cannot give smaller says so."""
+    result = _of_one(_inferred(files, cell), cell)
+    if result is None:
+        return Ours(why="the study has no such p-value", asked=False)
+    test = result.get("permutation", {})
+    if test.get(quantity) is None:
+        why = result["status"]
+        if why == "ok" and quantity == "p_normal" and test.get("p_value") is not None:
+            why = "all partitions have one value, of which there is no normal curve"
+        elif why == "ok":
+            why = test.get("reason", "a partition has no value")
+        return Ours(why=f"ours is NaN: {why}")
+    value, lost = test[quantity], (_only_result(cells.get(cell)) or {}).get("words_lost", 0)
+    why = ""
+    if quantity == "p_value" and value <= test["p_lowest"]:
+        drawn = "partitions" if test["method"] == "exact" else "draws"
+        why = f"{LOWEST} {value:.2g} can come out of {test['draws']:,} {drawn}"
+    return Ours(value, why, words_lost=lost)
+
+
+def of_halves(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, side: str) -> Ours:
+    """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
+    record = _inferred(files, cell)
+    result = _of_one(record, cell)
+    if result is None or (result["status"] == "ok" and "halves" not in result):
+        return Ours(why="the study has no such halves", asked=False)
+    if result["status"] != "ok":
+        return Ours(why=f"ours is NaN: {result['status']}")
+    low, high = metrics.metric(record["function"]).under(record["params"]).range
+    if not math.isfinite(high - low):
+        return Ours(why="the metric's range has no length")
+    distance = result["halves"][side]
+    if distance is None:
+        return Ours(why="ours is NaN: half the words have no value")
+    lost = (_only_result(cells.get(cell)) or {}).get("words_lost", 0)
+    return Ours(distance / (high - low), runs=record["inference"]["sensitivity"]["halves"], words_lost=lost)
+
+
+def at(result: Mapping[str, Any], quantity: str) -> float | None:
+    """The number of a cell's result that a quantity ("value", or a JSON pointer, RFC 6901) means, None if there is
+    none."""
+    value: Any = result
+    for key in quantity.removeprefix("/").split("/"):
+        key = key.replace("~1", "/").replace("~0", "~")
+        value = value.get(key) if isinstance(value, dict) else None
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)

@@ -1,0 +1,110 @@
+"""Published numbers, and numbers that other code computed, from their files."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from .. import ratings
+from ..errors import BiasgridError
+from ..tables.aggregates import AGGREGATIONS
+
+# a file of published numbers; data/published/README.md says what each column holds
+PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
+PUBLISHED += ["published", "digits", "runs", "run_sd", "test", "note"]
+PRINTED, COMPUTED = "printed", "computed by other code"
+# a test of the suite, as pytest names it
+TEST = re.compile(r"tests/test_[a-z0-9_]+\.py::test_[a-z0-9_]+")
+# group and measure of an evaluation
+MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
+# in the column `digits`: the number is printed as a power of ten
+POWER = "log10"
+# of a cell's inference: of its permutation test, and how far half the words move the value
+TESTED = ("p_value", "p_normal")
+HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"}
+INFERRED = (*TESTED, *HALVED)
+# the correlation of a cell's biases of words with ratings by people
+RATED = tuple(f"rating_{method}" for method in ratings.METHODS)
+
+
+def read(published: Iterable[Path | str], computed: Iterable[Path | str] = ()) -> pd.DataFrame:
+    """Files of published numbers, and of numbers that other code computed, as one table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `PUBLISHED`, text as it stands, numbers as float (`runs`: None if empty, `run_sd`: NaN), and
+        `origin`: "printed" or "computed by other code".
+
+    Raises
+    ------
+    BiasgridError
+        With file and line, for a column that is missing or unknown, a number that is none, a quantity that does
+        not exist, the standard deviation of a run without runs, and a test without a note that gives the cause.
+    """
+    rows = []
+    for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                lines = list(csv.reader(file))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None
+        if not lines or lines[0] != PUBLISHED:
+            raise BiasgridError(f"{path}: line 1: the columns must be {', '.join(PUBLISHED)}")
+        rows += [
+            [*_published(line, f"{path}: line {number}"), origin] for number, line in enumerate(lines[1:], 2)
+        ]
+    # dtype object: None must not become NaN
+    return pd.DataFrame(rows, columns=[*PUBLISHED, "origin"], dtype=object)
+
+
+def _published(line: list[str], where: str) -> list:
+    if len(line) != len(PUBLISHED):
+        raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
+    row = dict(zip(PUBLISHED, line, strict=True))
+    quantity = row["quantity"]
+    of_query = quantity in ("value", *INFERRED, *RATED) or quantity.startswith("/")
+    of_evaluation = MEASURE.fullmatch(quantity) is not None
+    if not (of_query or of_evaluation) and quantity not in (*AGGREGATIONS, "rank", "correlation"):
+        allowed = ", ".join([*AGGREGATIONS, "rank", "correlation", "value", *INFERRED, *RATED])
+        raise BiasgridError(
+            f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
+            "and a measure of an evaluation (direct/direct_bias)"
+        )
+    if of_evaluation and not row["criterion"]:
+        raise BiasgridError(
+            f"{where}: {quantity!r} needs a criterion that is evaluated; benchmarks of `quality` are not compared"
+        )
+    if of_evaluation and row["metric"]:
+        raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")
+    if of_query != bool(row["query"]):
+        raise BiasgridError(f"{where}: {quantity!r} {'needs a' if of_query else 'is of no'} query")
+    if row["test"] and not (TEST.fullmatch(row["test"]) and row["note"]):
+        raise BiasgridError(
+            f"{where}: test {row['test']!r}: needed are tests/test_<file>.py::test_<name>, which recomputes the "
+            "number, and a note that gives the cause"
+        )
+    try:
+        row["published"] = float(row["published"])
+        row["digits"] = POWER if row["digits"] == POWER else int(row["digits"])
+        row["runs"] = int(row["runs"]) if row["runs"] else None
+        row["run_sd"] = float(row["run_sd"] or math.nan)
+    except ValueError as error:
+        raise BiasgridError(f"{where}: {error}") from None
+    if not math.isfinite(row["published"]) or (row["digits"] != POWER and row["digits"] < 0):
+        raise BiasgridError(f"{where}: a number is finite and has no negative digits")
+    if row["digits"] == POWER:
+        if f"{row['published']:e}".partition("e")[0].strip("0.") != "1":
+            raise BiasgridError(f"{where}: {row['published']:g} is no power of ten")
+        if row["runs"] is not None:
+            raise BiasgridError(f"{where}: a power of ten is of no random runs")
+    if row["runs"] is not None and row["runs"] < 1:
+        raise BiasgridError(f"{where}: {row['runs']} runs; allowed are whole numbers from 1, or none")
+    if not math.isnan(row["run_sd"]) and (row["runs"] is None or not 0 <= row["run_sd"] < math.inf):
+        raise BiasgridError(f"{where}: run_sd needs runs, and is 0 or more")
+    return list(row.values())

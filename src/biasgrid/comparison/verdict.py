@@ -1,0 +1,63 @@
+"""What a value of ours says of a printed number."""
+
+from __future__ import annotations
+
+import math
+
+from .published import POWER
+
+# in order of precedence
+NOT_ASKED, NO_VALUE, OTHER_VECTORS = UNJUDGED = ("not asked", "no value", "other vectors")
+VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
+# so many standard deviations from a printed run, or from a mean of runs, are put down to chance ...
+WITHIN = 2
+# ... and a normal distribution has this share of its draws further away
+MISSES = "4.6 %"
+
+
+def verdict(
+    published: float,
+    ours: float,
+    digits: int | str,
+    runs: float | None = None,
+    sd: float = math.nan,
+    explained: bool = False,
+) -> str:
+    """What a value of ours says of a printed number; nothing of it depends on what ours was before.
+
+    Parameters
+    ----------
+    published, ours : float
+        The printed number, and ours.
+    digits : int or "log10"
+        The decimals that were printed, or that a power of ten was.
+    runs : float, optional
+        How many random runs the printed number is a mean of; None where there is no chance in it.
+    sd : float
+        Measured: the standard deviation of a run, where one was printed, or of the difference of the printed mean
+        and ours; NaN where it is not known.
+    explained : bool
+        Whether a test of the suite recomputes the printed number from the cause of the difference.
+
+    Returns
+    -------
+    str
+        "reproduced": ours rounds to the printed number, or to the printed power of ten, or the printed mean of
+        several runs is, but for its rounding, within two standard deviations of the difference; "compatible": a
+        single run was printed, and is within two of its standard deviations (never "reproduced": that ours, a mean,
+        has its digits is luck); "explained"; "differs".
+    """
+    if digits == POWER:
+        agrees = ours > 0 and abs(math.log10(ours / published)) <= 0.5
+    else:
+        # without chance, or where it was not measured, the digits decide; of a single run they say nothing
+        chance = 0.0 if runs is None or (runs > 1 and math.isnan(sd)) else WITHIN * sd
+        agrees = abs(ours - published) <= rounding(digits) + chance
+    if agrees:
+        return "compatible" if runs == 1 else "reproduced"
+    return "explained" if explained else "differs"
+
+
+def rounding(digits: int) -> float:
+    """How far a number may be from what is printed of it."""
+    return 0.5 * 10.0**-digits + 1e-12

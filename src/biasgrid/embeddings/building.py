@@ -1,0 +1,116 @@
+"""A model's store, made from its source."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError
+from ..files import write_text
+from .readers import convert
+from .store import MODEL, EmbeddingStore
+from .store_of import StoreOf
+
+# raise it when a change of the readers changes stores: every model is converted anew
+STORE_VERSION = 1
+
+
+def build_store(
+    name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
+) -> EmbeddingStore:
+    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
+    model that is trained here, from its corpus' archive.
+
+    `model` is the model's entry in `Study.models`. A store that was made of it is taken as it is, and nothing is
+    written then, so that the folder may be read-only. Another one is replaced; but not in a folder that studies
+    share (`shared`), where another study may be at work on it. Processes that need one store wait for each other.
+
+    Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
+    model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
+    """
+    # imported late: cells import this package and need no HTTP client
+    from .sources import fetch, read_manifest
+
+    folder, source = Path(folder), model["source"]
+    trained = source["type"] == "trained"
+    kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
+    archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
+    manifest = read_manifest(folder / "raw" / kept_as)
+    # all that the store depends on
+    made_of = _asked_for(model)
+    made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
+    said = {"licence": model.get("licence", "not stated")}
+    if "sorted" in model:
+        said["sorted"] = model["sorted"]
+    record = _record(folder / name)
+    if record.items() >= made_of.items():
+        if not shared and record | said != record:  # what is said of the vectors, not they
+            text = json.dumps(record | said, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+            write_text(folder / name / MODEL, text)
+        return EmbeddingStore.open(folder / name)
+    try:
+        with (folder / f".{name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            record = _record(folder / name)
+            if record.items() >= made_of.items():  # another process has made it while this one waited
+                return EmbeddingStore.open(folder / name)
+            if shared and record:
+                key = next(key for key, value in made_of.items() if record.get(key) != value)
+                raise BiasgridError(
+                    f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
+                    f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
+                )
+            if trained:
+                from . import training
+
+                return training.train(
+                    archive,
+                    folder / name,
+                    name=name,
+                    algorithm=source["algorithm"],
+                    params=source["params"],
+                    metadata=made_of | said,
+                )
+            return convert(
+                archive,
+                folder / name,
+                name=name,
+                format=model.get("format"),
+                # a pickle is read only if what was fetched is what a checksum in the config says
+                trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
+                vocab_prefix=made_of["vocab_prefix"],
+                metadata=made_of | said,
+            )
+    except OSError as error:
+        raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
+
+
+def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf:
+    """The store `folder`/`name` of a study's model (`model` is its entry in `Study.models`)."""
+    return StoreOf(Path(folder) / name, json.dumps(_asked_for(model), sort_keys=True))
+
+
+def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
+    """What a study says of a store, in the words of its model.json."""
+    asked = {
+        "source": model["source"],
+        "converted_as": model.get("format"),
+        "vocab_prefix": model.get("vocab_prefix", ""),
+        "store_version": STORE_VERSION,
+    }
+    if model["source"]["type"] == "trained":
+        from . import training
+
+        asked["trained_by"] = training.version()
+    return asked
+
+
+def _record(store: Path) -> dict[str, Any]:
+    """A whole store's model.json; {} where there is none, or one that cannot be opened: it is made anew."""
+    try:
+        return EmbeddingStore.open(store).metadata
+    except (OSError, BiasgridError):
+        return {}

@@ -1,0 +1,234 @@
+"""A metric on a query whose words can be exchanged, drawn again and left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..measure import variants
+from ..metrics.registry import Metric, one_by_one
+from ..query import Query
+from ..words import FoundSet, WordOptions
+from .bootstrap import digest, drawn_counts, groups_of
+from .permutation import deal
+
+# weights of samples that are in memory at a time: 8 MB of float64
+BLOCK = 2**20
+# a set of more words is left out group by group, and no word of it alone, and what its samples add to the value is
+# taken to first order from that
+MOST_WORDS = 200
+GROUPS = 50
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A metric on a (sub-)query whose words can be exchanged, drawn again and left out.
+
+    value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
+    statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
+    units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
+    places     and where these words stand in the set as given
+    range      the interval that values lie in, of sets of so many words
+    isotropic  draws values on isotropic directions, where the metric looks along one (`Metric.isotropic`)
+    """
+
+    metric: Metric
+    query: Query
+    targets: list[FoundSet]
+    attributes: list[FoundSet]
+    value: float
+    statistic: Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]
+    units: list[np.ndarray]
+    places: list[np.ndarray]
+    range: tuple[float, float]
+    isotropic: Callable[[np.random.Generator, int], np.ndarray] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        query: Query,
+        targets: list[FoundSet],
+        attributes: list[FoundSet],
+        parameters: Mapping[str, Any],
+        words: WordOptions,
+        seed: int,
+        value: float | None = None,
+        model: Any = None,
+    ) -> Sampled:
+        """Of the sets that `measure.subquery` gives; the metric's value is measured where it is not given. `model` is
+        for metrics that need more of it than the words' vectors."""
+        vectors = [[s.vectors for s in side] for side in (targets, attributes)]
+        if metric.of_model:
+            parameters = {**parameters, **metric.of_model(model, targets, attributes, **parameters)}
+        if value is None:
+            value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
+        pooled = map(np.concatenate, vectors)
+        if metric.resampled:
+            statistic = metric.resampled(*pooled, **parameters)
+        else:
+            statistic = one_by_one(metric, *pooled, parameters, seed)
+        places, units = zip(
+            *(np.unique(s.slots // variants(words), return_inverse=True) for s in (*targets, *attributes)),
+            strict=True,
+        )
+        sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
+        ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
+        isotropic = metric.isotropic(*vectors, **parameters) if metric.isotropic else None
+        return cls(
+            metric, query, targets, attributes, value, statistic, list(units), list(places), ends, isotropic
+        )
+
+    @property
+    def words(self) -> list[Sequence[str]]:
+        """The words of each set, as given."""
+        return [s.words for s in (*self.query.target_sets, *self.query.attribute_sets)]
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether a word was found in several forms."""
+        return any(len(unit) > len(place) for unit, place in zip(self.units, self.places, strict=True))
+
+    @cached_property
+    def as_they_are(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Weights of one sample: every word once in its set."""
+        return self._weights([np.ones((1, len(places))) for places in self.places])
+
+    @cached_property
+    def observed(self) -> float:
+        """The statistic of the words as they are."""
+        return float(self.statistic(*self.as_they_are)[0])
+
+    def values(self, counts: Sequence[np.ndarray]) -> np.ndarray:
+        """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
+        each target set, then each attribute set. Those of a metric that draws at
+        random are moved by what value and statistic differ in, but not out of its range."""
+        samples = max(map(len, counts))
+        rows = rows_at_once(sum(map(len, self.units)))
+        values = np.empty(samples)
+        for start in range(0, samples, rows):
+            block = [c[start : start + rows] if len(c) > 1 else c for c in counts]
+            # one value for all where they differ in words that the metric does not look at
+            values[start : start + rows] = self.statistic(*self._weights(block))
+        shift = self.value - self.observed
+        return np.clip(values + shift, *self.range) if self.metric.seeded else values
+
+    def bootstrap(self, draws: int, seed: int) -> np.ndarray:
+        """The value of each bootstrap sample (draws,).
+
+        Of a set of more than 200 words, samples are not measured: its groups are drawn again, and the differences to
+        the set are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
+        """
+        whole, linear = [], np.zeros(draws)
+        jackknife = iter(self.by_set)
+        for i, (words, places) in enumerate(zip(self.words, self.places, strict=True)):
+            if self._follows(i):
+                whole.append(whole[0])
+                continue
+            without = next(jackknife)
+            if len(places) <= MOST_WORDS:
+                whole.append(drawn_counts(words, places, draws, seed))
+            else:
+                whole.append(np.ones((1, len(places))))
+                times = drawn_counts(words, places, draws, seed, groups=GROUPS)
+                linear += (1 - times) @ without * (1 - 1 / len(without))
+        values = self.values(whole)
+        return np.clip(values + linear, *self.range) if linear.any() else values + linear
+
+    @cached_property
+    def by_set(self) -> list[np.ndarray]:
+        """The value without each word in turn, an array a set; of pairs the first set's alone. NaN for a set's only
+        word. Of a set of more than 200 words, the value without each of 50 groups of words; without as many, where
+        groups differ in size."""
+        whole = [np.ones((1, len(places))) for places in self.places]
+        found = []
+        for i, places in enumerate(self.places):
+            if self._follows(i):
+                continue
+            size = len(places)
+            if size == 1:
+                found.append(np.full(1, math.nan))
+                continue
+            group = np.arange(size)
+            if size > MOST_WORDS:
+                group = np.unique(groups_of(self.words[i], places, GROUPS), return_inverse=True)[1]
+            without = (np.arange(group.max() + 1)[:, None] != group).astype(np.float64)
+            values = self.values(self._paired([*whole[:i], without, *whole[i + 1 :]]))
+            if size > MOST_WORDS:
+                # a group's part of the value grows with it; what its words differ in from all counts
+                share = np.bincount(group) / size
+                parts = (values - self.value) * (1 - share)
+                values = self.value + (parts - share * parts.sum()) / (1 - 1 / len(share))
+            found.append(values)
+        return found
+
+    def influence(self) -> dict[str, dict[str, float]]:
+        """Set -> word -> how the value changes when the word (of pairs: the pair) is left out. Sets of more than 200
+        words, of which none can matter much, are not in it."""
+        sets = [*self.targets, *self.attributes]
+        kept = [i for i in range(len(sets)) if not self._follows(i)]
+
+        def name(i: int, place: int) -> str:
+            word = self.words[i][place]
+            # a word may stand in several pairs
+            several = self.metric.paired and i == 0 and self.words[i].count(word) > 1
+            return ", ".join(s.words[place] for s in self.query.target_sets) if several else word
+
+        return {
+            sets[i].name: {
+                name(i, place): float(value - self.value)
+                for place, value in zip(self.places[i], values, strict=True)
+            }
+            for i, values in zip(kept, self.by_set, strict=True)
+            if len(self.places[i]) <= MOST_WORDS
+        }
+
+    def halves(self, halves: int, seed: int) -> dict[str, float]:
+        """Mean distance to the value when each target set, and when each attribute set, is a random half of itself
+        (rounded down, at least one word)."""
+        found = {}
+        whole = [np.ones((1, len(places))) for places in self.places]
+        for side, sets in (
+            ("targets", range(len(self.targets))),
+            ("attributes", range(len(self.targets), len(whole))),
+        ):
+            counts = list(whole)
+            for i in sets:
+                size = len(self.places[i])
+                half = max(size // 2, 1)
+                rng = np.random.default_rng([seed, digest(self.words[i]), 2])
+                counts[i] = 1.0 - deal((half, size - half), halves, rng)
+            found[side] = float(np.abs(self.values(self._paired(counts)) - self.value).mean())
+        return found
+
+    def _follows(self, i: int) -> bool:
+        """Whether a set's words go where their partners in the first set go."""
+        return self.metric.paired and 0 < i < len(self.targets)
+
+    def _paired(self, counts: list[np.ndarray]) -> list[np.ndarray]:
+        return [counts[0] if self._follows(i) else c for i, c in enumerate(counts)]
+
+    def _weights(self, counts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Weights of rows, pooled over the sets of a side, from counts of words."""
+        sides, first = [], 0
+        for sets in (self.targets, self.attributes):
+            ends = np.cumsum([len(s.keys) for s in sets])
+            weights = []
+            for i, (s, end) in enumerate(zip(sets, ends, strict=True), start=first):
+                weight = np.zeros((len(counts[i]), ends[-1]))
+                weight[:, end - len(s.keys) : end] = counts[i][:, self.units[i]]
+                weights.append(weight)
+            sides.append(weights)
+            first += len(sets)
+        return sides[0], sides[1]
+
+
+def rows_at_once(words: int) -> int:
+    """How many samples of so many words are worked on at once: a power of two, so that queries of about as many words
+    work on the same ones."""
+    return 2 ** max(int(math.log2(BLOCK / words)), 0)

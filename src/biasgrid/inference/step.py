@@ -1,0 +1,126 @@
+"""The inference of a model's cells of one metric as a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..bounded import read_npy, read_npz
+from ..cell import model_of, query_of
+from ..errors import BiasgridError
+from ..files import locked, write_bytes, write_text
+from ..measure import dumps
+from ..words import WordOptions
+from .infer import infer_query
+from .pool import Pool
+
+
+def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> list[dict[str, Any]]:
+    """Write the file of what is inferred of cells of one model, debias method and metric, and beside it that of their
+    bootstrap resamples: pure functions of what the cells are of, and of the cells' files, which have their values.
+
+    What is in the file already and is of the same is kept: an edited query costs its own cell.
+
+    Parameters
+    ----------
+    inputs
+        "cells" and "queries": their files, in the order of the spec's cells; "model": the record of the model's
+        store; "store": a `StoreOf`; "transform": the file of a fitted debias method, if any; "pool": that of the
+        words of random groups, if any.
+    spec
+        "cells": of each what `cell.compute_cell` takes, and "inference": the parts of `infer_query`. "code": a digest
+        of the code that is at work.
+
+    Returns
+    -------
+    list of dict
+        What the file has of each cell.
+    """
+    samples_path = output.with_suffix(".npy")
+    pool = read_pool(inputs.get("pool"))
+    kept = _kept(output, samples_path)
+    records, samples = [], []
+    for cell, cell_file, query in zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True):
+        made_of = _made_of(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
+        if made_of not in kept:
+            metric = metrics.metric(cell["function"])
+            results, values = infer_query(
+                metric,
+                query_of(query),
+                model_of(inputs["store"], inputs.get("transform")),
+                cell["params"],
+                WordOptions(**cell["words"]),
+                cell["seed"],
+                **cell["inference"],
+                values=_measured(cell_file) if metric.seeded else None,
+                pool=pool,
+            )
+            kept[made_of] = {**cell, "made_of": made_of, "results": results}, values
+        record, values = kept[made_of]
+        records.append(record)
+        samples.append(values)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with locked(output.with_name(f".{output.name}.lock")):
+        # killed between the two, the next run finds no record that says which samples are whose
+        output.unlink(missing_ok=True)
+        if samples[0] is not None:
+            file = BytesIO()
+            np.save(file, np.concatenate(samples))
+            write_bytes(samples_path, file.getvalue())
+        write_text(output, dumps({"cells": records}, separators=(",", ":")) + "\n")
+    return records
+
+
+def read_pool(path: Path | None) -> Pool | None:
+    """The pool in a file; None where there is none, or a damaged one, so that it is made when it is needed."""
+    try:
+        return _loaded(path, path.stat().st_mtime_ns) if path and path.is_file() else None
+    except BiasgridError:
+        return None
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: Path, time: int) -> Pool:
+    return Pool.load(path)
+
+
+def _measured(cell: Path) -> list[float]:
+    """The values in a cell's file: of a metric that draws, reading them is faster than measuring."""
+    results = json.loads(cell.read_text(encoding="utf-8"))["results"]
+    return [math.nan if result["value"] is None else result["value"] for result in results]
+
+
+def _kept(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.ndarray | None]]:
+    """Records and resamples of cells that were inferred before, by what they are of."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sampled = any("bootstrap" in record["inference"] for record in records)
+        samples = read_npy(samples_path) if sampled else None
+        ends = np.cumsum([len(record["results"]) for record in records])
+        if sampled and (samples.ndim != 2 or samples.dtype != np.float64 or len(samples) != ends[-1]):
+            return {}
+        parts = np.split(samples, ends[:-1]) if sampled else [None] * len(records)
+        return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}  # not there, half there, of another version: made anew
+
+
+def _made_of(cell: Mapping[str, Any], code: str, files: list[Path], transform: Path | None) -> str:
+    """A digest of all that a cell's inference depends on: spec, code, query, cell, model, transform."""
+    whole = hashlib.sha256(f"{json.dumps(cell, sort_keys=True)} {code}".encode())
+    for file in files:
+        whole.update(hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest())
+    if transform is not None:
+        # its arrays: the archive around them is another with another Python
+        for array in read_npz(transform).values():
+            whole.update(array.tobytes())
+    return whole.hexdigest()

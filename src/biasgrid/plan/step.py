@@ -1,0 +1,67 @@
+"""A step of a plan: what it reads, what it depends on besides, what it writes, and how."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import code
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step.
+
+    name      kind and the rest, such as "table scores"
+    inputs    the files that it reads, by role: a path or a list of paths. What is neither (`embeddings.StoreOf`) is
+              read, too, and not watched
+    output    the file that it writes
+    spec      whatever else it depends on, as JSON has it
+    function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
+    modules   modules that it finds by itself, such as a metric's, which are its code, too
+    incremental  it keeps parts of its former output; its spec then has "code", the digest of its code
+    """
+
+    name: str
+    inputs: Mapping[str, Any]
+    output: Path
+    spec: Mapping[str, Any]
+    function: str
+    modules: tuple[str, ...] = ()
+    incremental: bool = False
+
+    @property
+    def files(self) -> list[str]:
+        """The files that it reads, in order; when one of them changes, the step is stale."""
+        files: list[str] = []
+        for value in self.inputs.values():
+            values = value if isinstance(value, list) else [value]
+            files += [str(file) for file in values if isinstance(file, (str, Path))]
+        return files
+
+    @property
+    def depends_on(self) -> str:
+        """Changes when the step's spec or its code does: one canonical text."""
+        return canonical([self.spec, self.code])
+
+    @property
+    def code(self) -> str:
+        """A digest of the code that it runs."""
+        return code.digest(self.function.partition(":")[0], *self.modules)
+
+    def run(self) -> Any:
+        """Make the output; returns what the function returns."""
+        module, _, name = self.function.partition(":")
+        function = getattr(importlib.import_module(module), name)
+        # what keeps parts of its former output holds them against the code that made them
+        spec = {**self.spec, "code": self.code} if self.incremental else self.spec
+        return function(self.inputs, spec, self.output)
+
+
+def canonical(record: Any) -> str:
+    """A record as text, the same for equal records."""
+    return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,85 @@
+"""The steps of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import metrics, tables
+from ..embeddings.building import store_of
+from ..embeddings.store_of import StoreOf
+from ..study import UNTOUCHED, Cell, Inference, Study
+from ..tables import rank_samples
+from .step import Step
+
+
+def cell_step(study: Study, cell: Cell) -> Step:
+    """The step that measures a cell."""
+    inputs = {"query": study.query_file(cell.query), **_state(study, cell.model, cell.debias)}
+    return Step(
+        f"cell {cell.name}",
+        inputs,
+        study.cell_file(cell),
+        cell.spec,
+        "biasgrid.cell:compute_cell",
+        _metric_modules([cell]),
+    )
+
+
+def inference_step(study: Study, group: Sequence[Inference]) -> Step:
+    """The step that infers cells of one model, debias method and metric."""
+    cells, first = [inference.cell for inference in group], group[0]
+    inputs = {
+        "cells": list(map(study.cell_file, cells)),
+        "queries": [study.query_file(cell.query) for cell in cells],
+        **_state(study, first.cell.model, first.cell.debias),
+    }
+    if "random_groups" in study.config["inference"]:
+        inputs["pool"] = study.pool_file(first.cell.model)
+    return Step(
+        f"inference {first.group}",
+        inputs,
+        study.inference_file(first),
+        {"cells": [inference.spec for inference in group]},
+        "biasgrid.inference.step:infer_cells",
+        _metric_modules(cells),
+        incremental=True,
+    )
+
+
+def pool_step(study: Study, model: str) -> Step:
+    """The step that makes the words of a model's random groups."""
+    inputs = _state(study, model, UNTOUCHED)
+    return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
+
+
+def table_step(study: Study, name: str) -> Step:
+    """The step that makes a table."""
+    spec = {"table": name, **tables.REGISTRY[name].spec(study)}
+    modules = (tables.REGISTRY.modules[name],)
+    return Step(
+        f"table {name}", study.tables[name], study.table_file(name), spec, "biasgrid.tables:write", modules
+    )
+
+
+def rank_samples_step(study: Study) -> Step:
+    """The step that ranks the models in every bootstrap resample."""
+    inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
+    return Step("rank samples", inputs, study.ranks_file, spec, "biasgrid.tables.rank_samples:write")
+
+
+def model_store(study: Study, model: str) -> StoreOf:
+    """A model's store."""
+    return store_of(study.embeddings, model, study.models[model])
+
+
+def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
+    """The files of a model, untouched or under a debias method."""
+    transform = {} if debias == UNTOUCHED else {"transform": study.transform_file(model, debias)}
+    return {"model": study.model_file(model), "store": model_store(study, model), **transform}
+
+
+def _metric_modules(cells: Sequence[Cell]) -> tuple[str, ...]:
+    """The modules of the cells' metrics: a key may be another metric in another criterion."""
+    functions = {metrics.metric(cell.spec["function"]).name for cell in cells}
+    return tuple(sorted(metrics.REGISTRY.modules[name] for name in functions))

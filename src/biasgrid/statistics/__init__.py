@@ -1,0 +1,1 @@
+"""Statistics of arrays: no study, no file, no metric."""

@@ -1,0 +1,26 @@
+"""The tables of a study. Each is one file of this package, discovered automatically: `REGISTRY` has them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..registry import Registry
+from .table import Column, Files, Table
+
+__all__ = ["REGISTRY", "Column", "Table", "read", "write"]
+
+REGISTRY: Registry[Table] = Registry(__name__, "TABLES", "table")
+
+
+def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
+    """Make the table that the spec names under "table", and write it; returns its number of rows."""
+    return REGISTRY[spec["table"]].write(inputs, spec, output)
+
+
+def read(path: Path | str) -> pd.DataFrame:
+    """A table of a study from its file, whose name says which it is; see `Table.read`."""
+    return REGISTRY.find(Path(path).stem).read(path)

@@ -1,0 +1,90 @@
+"""The tables of what models answer to analogy questions (`biasgrid.evaluation.answers`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..mitigation import read_evaluation
+from .results import CRITERION, DEBIAS, MODEL
+from .table import Column, Files, Table
+
+KEYS = (
+    CRITERION,
+    MODEL,
+    DEBIAS,
+    Column("questions", "the questions' name in the config"),
+    Column("method", "how they are answered: 3cosadd, 3cosmul, pair_distance or lrcos"),
+    Column("excluded", '"yes" or "no": whether the question\'s own words could not be answers'),
+)
+
+
+def answers(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per answer, `rank` 1 the best, in the order of the questions."""
+    rows = [
+        (*keys, entry["pair"], entry["word"], rank, *answer)
+        for keys, entry in _entries(inputs["evaluations"])
+        for rank, answer in enumerate(entry["answers"], 1)
+    ]
+    return pd.DataFrame(rows, columns=ANALOGIES.names)
+
+
+def summary(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Shares of questions whose first answer is c, or a or b of one of the question's pairs; and of those that have a
+    right answer, the share that is answered so."""
+    rows = []
+    for keys, entry in _entries(inputs["evaluations"]):
+        if entry["answers"]:
+            own = entry["answers"][0][2]
+            rows += [(*keys, f"own_{role}", float(own == role)) for role in "abc"]
+            if "right" in entry:
+                rows.append((*keys, "right", float(entry["right"])))
+    names = ANALOGY_SUMMARY.names
+    table = pd.DataFrame(rows, columns=names[:-1])
+    return table.groupby(names[:-2], as_index=False, sort=True)["value"].agg(value="mean", n="size")
+
+
+def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any]]]:
+    for path in evaluations:
+        record = read_evaluation(path)
+        place = record["criterion"], record["model"], record["debias"]
+        for name, entries in record["answers"].items():
+            for entry in entries:
+                yield (*place, name, entry["method"], "yes" if entry["excluded"] else "no"), entry
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    return {"evaluations": list(map(grid.evaluation_file, grid.questioned))} if grid.questioned else {}
+
+
+ANALOGIES = Table(
+    "analogies",
+    "One row per answer to an analogy question, in studies whose evaluations have questions.",
+    (
+        *KEYS,
+        Column("pair", "the pair a:b; empty where all pairs made the question"),
+        Column("word", "the word c"),
+        Column("rank", "1 is the best answer", "number"),
+        Column("answer", "the answer"),
+        Column("score", "the method's score of it", "number", "the method's"),
+        Column("own", "which word of the question the answer is: a, b or c; else empty"),
+    ),
+    inputs=_inputs,
+    make=answers,
+)
+ANALOGY_SUMMARY = Table(
+    "analogy_summary",
+    "One row per set of questions, method and measure: how often answers are the question's own words, or right.",
+    (
+        *KEYS,
+        Column("measure", "own_a, own_b, own_c: the answer is a, b or c; right: it is the right one"),
+        Column("value", "share of the questions, from 0 to 1", "number"),
+        Column("n", "how many questions it is of", "count"),
+    ),
+    inputs=_inputs,
+    make=summary,
+)
+TABLES = (ANALOGIES, ANALOGY_SUMMARY)

@@ -1,0 +1,108 @@
+"""The table of comparison: the study's numbers beside published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..comparison.compare import compare
+from ..comparison.ours import run_deviations
+from ..comparison.published import read
+from .aggregates import AGGREGATES
+from .correlations import CORRELATIONS
+from .inputs import cell_files, inference_files
+from .rankings import RANKINGS
+from .ratings import RATINGS
+from .table import Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """`compare` for a study's tables, cells, inference and evaluations, and the files of numbers that it names."""
+    numbers = read(inputs["published"], inputs["computed"])
+    random = set(numbers.loc[numbers["runs"].notna(), "metric"])
+    cells = _by_name(inputs["cells"], 4)
+    of_random = [path for name, path in cells.items() if name.split("/")[2] in random]
+    return compare(
+        numbers,
+        AGGREGATES.read(inputs["aggregates"]),
+        RANKINGS.read(inputs["rankings"]),
+        CORRELATIONS.read(inputs["correlations"]),
+        cells,
+        {(model, debias): name for model, debias, name in spec["published_as"]},
+        inference=_by_name(inputs["inferences"], 3),
+        evaluations=inputs["evaluations"],
+        beside=spec["beside"],
+        rated=_rated(inputs["ratings"], spec["rated"]) if "ratings" in inputs else None,
+        run_sds=run_deviations(of_random, spec["ranked"]),
+    )
+
+
+def _by_name(files: Iterable[Path], parts: int) -> dict[str, Path]:
+    """Files by the last parts of their paths, which are model/debias/metric(/query)."""
+    return {"/".join(Path(file).with_suffix("").parts[-parts:]): Path(file) for file in files}
+
+
+def _rated(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
+    """Correlations with ratings, by model, debias, metric, query's id and quantity."""
+    return {
+        (row.model, row.debias, row.metric, queries[row.query], f"rating_{row.method}"): row.correlation
+        for row in RATINGS.read(path).itertuples()
+    }
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    published, computed = grid.config["published"], grid.config["computed"]
+    if not published and not computed:
+        return {}
+    ratings = {"ratings": grid.table_file("ratings")} if grid.rated else {}
+    return {
+        **{name: grid.table_file(name) for name in ("aggregates", "rankings", "correlations")},
+        "cells": cell_files(grid),
+        "inferences": inference_files(grid)["inferences"],
+        "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
+        "published": list(published),
+        "computed": list(computed),
+        **ratings,
+    }
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    return {
+        "published_as": sorted([*state, name] for state, name in grid.published_as.items()),
+        "beside": grid.config["beside"],
+        "ranked": sorted(grid.ranked),
+        # names of queries -> their ids
+        "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rated},
+    }
+
+
+COMPARISON = Table(
+    "comparison",
+    "One row per published number of a model that the study has: the number, the study's own, and the verdict.",
+    (
+        Column("source", "where the number was published"),
+        Column("table", "which table or figure of it"),
+        Column("criterion", "the criterion's name"),
+        Column("metric", "the metric's key; of a correlation, two with ~ between"),
+        Column("model", "the model's key, with its debias method, if any"),
+        Column("quantity", "what the number is, led by its query's id"),
+        Column("published", "the published number", "number", "the quantity's"),
+        Column("ours", "the study's", "number", "the quantity's"),
+        Column("difference", "ours less published", "number", "the quantity's"),
+        Column("verdict", "what the two say together; biasgrid.comparison has the verdicts"),
+        Column("note", "why"),
+        Column("origin", '"printed", or "computed by other code"'),
+        Column(
+            "runs", "how many random runs the published number is a mean of; empty without chance", "number"
+        ),
+        Column("sd", "the standard deviation that it is judged by", "number", "the quantity's"),
+        Column("test", "the test of the suite that explains a difference"),
+    ),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+)
+TABLES = (COMPARISON,)

@@ -1,0 +1,95 @@
+"""The table of rank correlations between metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..statistics.correlation import of_columns, percentile_interval
+from .rank_samples import read_ranks
+from .rankings import RANKINGS, bootstrap_spec
+from .results import CRITERION
+from .table import Column, Files, Table
+
+METHODS = ("spearman", "kendall", "pearson")
+
+
+def correlations(rankings: pd.DataFrame, methods: Sequence[str] = METHODS) -> pd.DataFrame:
+    """Correlation between metrics of the ranks that they give the models, per criterion.
+
+    Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
+    one metric ranks all alike. ci_low and ci_high are NaN.
+    """
+    rows = []
+    for criterion, part in rankings.groupby("criterion", sort=True):
+        ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank")
+        for method in sorted(methods):
+            matrix = ranks.corr(method=method)
+            rows += [(criterion, method, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
+    columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
+    return pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
+
+
+def intervals(
+    rankings: pd.DataFrame, ranks: np.ndarray, methods: Sequence[str], level: float
+) -> dict[tuple[str, str, str, str], tuple[float, float]]:
+    """Percentile intervals of `correlations`: criterion, method and two metrics -> low, high.
+
+    `ranks` are those of each row of the rankings in each resample (rows, draws). Resamples without a correlation are
+    left out; where these are more than half, the interval is NaN.
+    """
+    ends = {}
+    for criterion, part in rankings.groupby("criterion"):
+        states = part.groupby(["model", "debias"]).ngroup().to_numpy()
+        by_metric = {}
+        for metric, places in part.reset_index(drop=True).groupby("metric").groups.items():
+            by_metric[metric] = np.full((states.max() + 1, ranks.shape[1]), math.nan)
+            by_metric[metric][states[places]] = ranks[part.index[places]]
+        for method in methods:
+            for a, b in combinations_with_replacement(by_metric, 2):
+                interval = percentile_interval(of_columns(by_metric[a], by_metric[b], method), level)
+                ends[criterion, method, a, b] = ends[criterion, method, b, a] = interval
+    return ends
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """`correlations`, with 95 % intervals (bootstrap over words) where the study has a bootstrap."""
+    rankings = RANKINGS.read(inputs["rankings"])
+    table = correlations(rankings, spec["methods"])
+    if "bootstrap" in spec:
+        ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])[0]
+        ends = intervals(rankings, ranks, spec["methods"], spec["bootstrap"]["level"])
+        keys = table[["criterion", "method", "metric_a", "metric_b"]].itertuples(index=False, name=None)
+        table[["ci_low", "ci_high"]] = np.reshape([ends[key] for key in keys], (-1, 2))
+    return table
+
+
+def ranks_inputs(grid: Any) -> dict[str, Any]:
+    """The rankings and, where the study has a bootstrap, the ranks of its resamples."""
+    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
+    return {"rankings": grid.table_file("rankings"), **ranks}
+
+
+CORRELATIONS = Table(
+    "correlations",
+    "One row per ranked criterion (and all together), method and ordered pair of metrics: the correlation of the "
+    "ranks that they give the models.",
+    (
+        CRITERION,
+        Column("method", "spearman, kendall (tau-b) or pearson"),
+        Column("metric_a", "a metric's key"),
+        Column("metric_b", "another's, or the same"),
+        Column("correlation", "from -1 to 1; 0 is no relation; empty where it is not defined", "number"),
+        Column("ci_low", "lower end of the 95 % interval (bootstrap over words)", "number"),
+        Column("ci_high", "its upper end", "number"),
+    ),
+    inputs=ranks_inputs,
+    spec=lambda grid: {"methods": grid.config["correlations"], **bootstrap_spec(grid)},
+    make=make,
+)
+TABLES = (CORRELATIONS,)

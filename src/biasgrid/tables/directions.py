@@ -1,0 +1,56 @@
+"""The table of directions: angles between directions in which two groups can be said to differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from .inputs import cell_files
+from .results import CRITERION, DEBIAS, MODEL, QUERY, results
+from .table import Column, Files, Table
+
+ANGLE = "angle_"  # how the names of cells' auxiliary statistics begin that are angles between two directions
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Angles from cells of Direct Bias, the same whatever direction is the cell's own."""
+    rows = [
+        (criterion, query, model, debias, *name.removeprefix(ANGLE).split("_"), angle)
+        for (criterion, query, _, model, debias), _, result in results(inputs["cells"])
+        for name, angle in result["scalars"].items()
+        if name.startswith(ANGLE)
+    ]
+    keys = DIRECTIONS.names[:-1]
+    table = pd.DataFrame(rows, columns=DIRECTIONS.names).drop_duplicates(keys)
+    return table.sort_values(keys, ignore_index=True).astype({"angle": "float64"})
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    cells = [
+        cell
+        for cell in grid.cells.values()
+        if (metric := grid.metric(cell.criterion, cell.metric)).name == "direct_bias"
+        and metric.paired
+        and len(grid.queries[cell.query].target_sets) == 2
+    ]
+    return {"cells": cell_files(grid, cells)} if cells else {}
+
+
+DIRECTIONS = Table(
+    "directions",
+    "One row per query, model, debias method and two directions, in studies with Direct Bias of pairs.",
+    (
+        CRITERION,
+        QUERY,
+        MODEL,
+        DEBIAS,
+        Column("direction_a", "how a direction is made: pca, pair, mean or sum"),
+        Column("direction_b", "how another is"),
+        Column("angle", "the angle between them", "number", "degrees"),
+    ),
+    inputs=_inputs,
+    make=make,
+)
+TABLES = (DIRECTIONS,)

@@ -1,0 +1,150 @@
+"""The table of inference: tests, intervals and sensitivity of every score in full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from .influence import changes
+from .inputs import inference_files
+from .results import CELL, KEYS, results
+from .scores import adjusted, equal_tests
+from .table import Column, Files, Table
+
+TESTED = ["alternative", "method", "partitions", "draws", "p_value", "p_low", "p_high", "p_normal", "reason"]
+INTERVALS = ("percentile", "bca", "jackknife")
+# of the test against random groups
+GROUPS = {"draws": "groups_draws", "p_value": "p_groups", "p_low": "p_groups_low", "p_high": "p_groups_high"}
+GROUPS["reason"] = "groups_reason"
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row of scores.csv in full: its permutation test and its test against random groups, each with both
+    adjustments for the number of tests of its criterion; its bootstrap, and why an interval is missing; the word
+    whose leaving out changes it most; and how far half the words move it. Empty is whatever the study leaves out or
+    does not exist.
+
+    spec: "ranges", the interval of values, as [criterion, metric, low, high].
+    """
+    ranges = {(criterion, metric): (low, high) for criterion, metric, low, high in spec["ranges"]}
+    rows: dict[tuple, dict] = {}
+    for key, _, result in results(inputs["inferences"]):
+        if key in rows:  # as in the scores: a sub-query of several queries is the first one's
+            continue
+        test, bootstrap = result.get("permutation", {}), result.get("bootstrap", {})
+        row = dict(zip(KEYS, key, strict=True)) | {"value": result.get("value")}
+        row |= {name: test.get(name) for name in (*TESTED, "test_of")}
+        groups = result.get("random_groups", {})
+        row |= {column: groups.get(name) for name, column in GROUPS.items()}
+        row["p_isotropic_directions"] = result.get("isotropic_directions", {}).get("p_value")
+        row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
+        for name in INTERVALS:
+            row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))
+        row["interval_reason"] = _reasons(bootstrap.get("reasons", {}))
+        known = [(*names, change) for *names, change in changes(result) if change is not None]
+        most = max(known, key=lambda entry: abs(entry[2]), default=(None, None, None))
+        row["set"], row["word"], row["influence"] = most
+        low, high = ranges[key[0], key[2]]
+        for side in ("targets", "attributes"):
+            moved = result.get("halves", {}).get(side)
+            row[f"halves_{side}"] = moved
+            comparable = moved is not None and math.isfinite(high - low)
+            row[f"robustness_{side}"] = moved / (high - low) if comparable else None
+        rows[key] = row
+    table = pd.DataFrame(rows.values(), columns=INFERENCE.names).sort_values(KEYS, ignore_index=True)
+    numbers = [column.name for column in INFERENCE.columns if column.dtype == "number"]
+    table = table.astype(dict.fromkeys(numbers, "float64"))
+    for column in INFERENCE.columns:
+        if column.dtype == "optional count":
+            counts = [_count(value) for value in table[column.name]]
+            table[column.name] = pd.Series(counts, dtype=object)
+    tests = equal_tests(inputs)
+    for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
+        table[f"p_{name}"] = adjusted(table, method, tests=tests)
+        table[f"p_groups_{name}"] = adjusted(table, method, "p_groups", tests)
+    return table
+
+
+def _reasons(reasons: Mapping[str, str]) -> str | None:
+    """Why intervals are missing, in one text: those that lack for one reason stand before it."""
+    kinds: dict[str, list[str]] = {}
+    for name in INTERVALS:
+        if name in reasons:
+            kinds.setdefault(reasons[name], []).append(name)
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in kinds.items()) or None
+
+
+def _count(value: float | None) -> int | float | None:
+    """A count in digits; one of more digits than a float has (partitions of many words), as a float."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    value = int(value)
+    try:
+        return value if value <= 2**53 else float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    return inference_files(grid) if grid.inferences else {}
+
+
+def _ends(what: str, names: str) -> tuple[Column, Column]:
+    return (
+        Column(f"{names}_low", f"lower end of {what}", "number"),
+        Column(f"{names}_high", "its upper end", "number"),
+    )
+
+
+INFERENCE = Table(
+    "inference",
+    "One row per score: its tests, bootstrap and sensitivity in full, or why there are none.",
+    (
+        *CELL,
+        Column("value", "the score", "number", "the metric's"),
+        Column("alternative", "which values count as more biased: greater, less or two-sided"),
+        Column(
+            "method", "of the permutation test: exact, of all permutations, or monte_carlo, of drawn ones"
+        ),
+        Column("partitions", "how many ways there are to deal the words to the sets", "optional count"),
+        Column("draws", "how many of them the test looked at", "optional count"),
+        Column("p_value", "of the permutation test", "number"),
+        *_ends("the 95 % interval of a drawn test's p-value", "p"),
+        Column("p_normal", "p-value by a normal curve through the permutations' values", "number"),
+        Column("p_holm", "p_value, adjusted by Holm's method", "number"),
+        Column("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's", "number"),
+        Column("reason", "why there is no permutation test"),
+        Column("standard_error", "of the value, by the bootstrap over words", "number", "the metric's"),
+        Column("undefined", "bootstrap resamples without a value", "optional count"),
+        *_ends("the percentile interval", "percentile"),
+        *_ends("the BCa interval", "bca"),
+        *_ends("the jackknife interval", "jackknife"),
+        Column("set", "the set that the most influential word is in"),
+        Column("word", "the word without which the value changes most"),
+        Column("influence", "how it changes", "number", "the metric's"),
+        Column(
+            "halves_targets", "mean distance of the value on half the target words", "number", "the metric's"
+        ),
+        Column("halves_attributes", "the same, of the attribute words", "number", "the metric's"),
+        Column("robustness_targets", "halves_targets as a share of the metric's range", "number"),
+        Column("robustness_attributes", "halves_attributes as a share of the metric's range", "number"),
+        Column(
+            "test_of", "what the permutation test is about: words, or labels of a classifier's training words"
+        ),
+        Column("groups_draws", "how many random groups the test against them drew", "optional count"),
+        Column("p_groups", "of the test against random groups", "number"),
+        *_ends("its 95 % interval", "p_groups"),
+        Column("p_groups_holm", "p_groups, adjusted by Holm's method", "number"),
+        Column("p_groups_benjamini_hochberg", "p_groups, adjusted by Benjamini and Hochberg's", "number"),
+        Column("groups_reason", "why there is no test against random groups"),
+        Column("p_isotropic_directions", "share of random directions that score as high; no test", "number"),
+        Column("interval_reason", "why an interval is missing"),
+    ),
+    inputs=_inputs,
+    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},
+    make=make,
+)
+TABLES = (INFERENCE,)

@@ -1,0 +1,52 @@
+"""The table of influence: how each score changes without each of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from .inputs import inference_files
+from .results import CELL, results
+from .table import Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The change of each score without each of its words in turn. Of sets of more than 200 words there are none
+    (`inference.Sampled.influence`)."""
+    rows: dict[tuple, list] = {}
+    for key, _, result in results(inputs["inferences"]):
+        rows.setdefault(key, [(*key, *change) for change in changes(result)])
+    table = pd.DataFrame([row for key in sorted(rows) for row in rows[key]], columns=INFLUENCE.names)
+    return table.astype({"influence": "float64"})
+
+
+def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
+    """Of a cell's inference: set, word, and how the value changes without it; None where there is none then."""
+    for name, words in result.get("influence", {}).items():
+        for word, change in words.items():
+            yield name, word, change
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    if "sensitivity" not in grid.config["inference"]:
+        return {}
+    return {"inferences": inference_files(grid)["inferences"]}
+
+
+INFLUENCE = Table(
+    "influence",
+    "One row per score and word of its query: the score without the word, less the score (leave-one-out).",
+    (
+        *CELL,
+        Column("set", "the set that the word is in"),
+        Column("word", "as the set has it"),
+        Column(
+            "influence", "how the score changes; empty where it has no value then", "number", "the metric's"
+        ),
+    ),
+    inputs=_inputs,
+    make=make,
+)
+TABLES = (INFLUENCE,)

@@ -1,0 +1,19 @@
+"""The files of a study that tables are made from, when a study is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+
+def inference_files(grid: Any) -> dict[str, list[Path]]:
+    """The files of a study's inference, and those of the queries that say what each test is of."""
+    files = [grid.inference_file(group[0]) for group in grid.inference_groups.values()]
+    queries = dict.fromkeys(inference.cell.query for inference in grid.inferences.values())
+    return {"inferences": files, "queries": [grid.query_file(query) for query in queries]}
+
+
+def cell_files(grid: Any, of: Iterable[Any] | None = None) -> list[Path]:
+    """The files of a study's cells, or of some of them."""
+    return [grid.cell_file(cell) for cell in (grid.cells.values() if of is None else of)]

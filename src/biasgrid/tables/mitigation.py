@@ -1,0 +1,90 @@
+"""The table of mitigation: what debiasing removes, costs and hides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..mitigation import read_evaluation
+from .aggregates import UNTOUCHED
+from .results import CRITERION, DEBIAS, MODEL
+from .scores import SCORES
+from .table import Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """One row per criterion, model, debias method and measure, before and after.
+
+    group "metric": the mean distance of the criterion's scores from the metric's neutral value (spec: "neutral", as
+    [criterion, metric, value]), over the cells that have a value both before and after (`n` of them); of every
+    criterion that an evaluated method is measured on. Else what the evaluation files hold, of the method's own
+    criterion; `n` is how many words, pairs or questions the measure after rests on.
+    """
+    scores = SCORES.read(inputs["scores"])
+    neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
+    records = map(read_evaluation, inputs["evaluations"])
+    states = {(r["criterion"], r["model"], r["debias"]): r for r in records}
+    rows = []
+    for (criterion, model, key), record in states.items():
+        if key == UNTOUCHED:
+            continue
+        untouched = {(m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]}
+        place = (criterion, model, key)
+        for after in record["measures"]:
+            named = (after["group"], after["measure"])
+            # a displacement is from the untouched model
+            before = untouched.get(named, {"value": 0.0, "status": "ok"})
+            status = before["status"] if before["status"] != "ok" else after["status"]
+            rows.append((*place, *named, before["value"], after["value"], after["n"], status))
+        under = (scores["model"] == model) & (scores["debias"] == key)
+        for measured in scores.loc[under, "criterion"].unique():
+            distances = _of_metrics(scores, measured, model, key, neutral)
+            rows += [(measured, model, key, "metric", *row) for row in distances]
+    table = pd.DataFrame(rows, columns=MITIGATION.names).sort_values(MITIGATION.names[:5], ignore_index=True)
+    return table.astype({"before": "float64", "after": "float64", "n": "int64"})
+
+
+def _of_metrics(
+    scores: pd.DataFrame, criterion: str, model: str, key: str, neutral: Mapping[tuple[str, str], float]
+) -> Iterable[tuple]:
+    part = scores[(scores["criterion"] == criterion) & (scores["model"] == model)]
+    states = part.pivot(index=["metric", "query"], columns="debias", values="value")
+    for metric, of_metric in states[[UNTOUCHED, key]].groupby("metric"):
+        values = of_metric.to_numpy()
+        values = np.abs(values[np.isfinite(values).all(axis=1)] - neutral[criterion, metric])
+        n = len(values)
+        before, after = values.mean(axis=0).tolist() if n else (math.nan, math.nan)
+        yield metric, before, after, n, "ok" if n else "no query has a value before and after"
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    evaluations = grid.evaluations.values()
+    if all(evaluation.debias == UNTOUCHED for evaluation in evaluations):
+        return {}
+    return {"scores": grid.table_file("scores"), "evaluations": list(map(grid.evaluation_file, evaluations))}
+
+
+MITIGATION = Table(
+    "mitigation",
+    "One row per criterion, model, debias method and measure: bias removed, quality lost, and bias that is still "
+    "recoverable.",
+    (
+        CRITERION,
+        MODEL,
+        DEBIAS,
+        Column("group", 'what kind of measure: "metric", or an evaluation\'s'),
+        Column("measure", "the metric's key, or the measure's name"),
+        Column("before", "on the model as it is", "number", "the measure's"),
+        Column("after", "under the debias method", "number", "the measure's"),
+        Column("n", "how many cells, words, pairs or questions it rests on", "count"),
+        Column("status", '"ok", or why there is no value'),
+    ),
+    inputs=_inputs,
+    spec=lambda grid: {"neutral": sorted([*names, value] for names, value in grid.neutrals.items())},
+    make=make,
+)
+TABLES = (MITIGATION,)

@@ -1,0 +1,70 @@
+"""The table of rank intervals: a model's rank over bootstrap resamples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..statistics.ranks import RESAMPLED, rank_interval
+from .correlations import ranks_inputs
+from .rank_samples import read_ranks
+from .rankings import RANKINGS, bootstrap_spec
+from .results import CRITERION, DEBIAS, METRIC, MODEL
+from .table import Column, Files, Table
+
+
+def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
+    """The rank of each row of the rankings over the resamples in which it has one, for each kind of resamples.
+
+    `ranks` are (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the resamples the rank is
+    below `low`, and in as many above `high`.
+    """
+    rows = []
+    for _, part in rankings.groupby(["criterion", "metric"]):
+        best = np.fmin.reduce(ranks[:, part.index], axis=1)
+        for unit in part.itertuples():
+            for kind, resampled in enumerate(RESAMPLED):
+                sample = ranks[kind, unit.Index].astype(np.float64)
+                known = np.count_nonzero(~np.isnan(sample))
+                key = unit.criterion, unit.metric, unit.model, unit.debias, resampled, unit.rank
+                mean = np.nansum(sample) / known if known else math.nan
+                first = np.count_nonzero(sample == best[kind]) / known if known else math.nan
+                rows.append((*key, mean, *rank_interval(sample, level), first))
+    return pd.DataFrame(rows, columns=RANK_INTERVALS.names)
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    rankings = RANKINGS.read(inputs["rankings"])
+    ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])
+    return rank_intervals(rankings, ranks, spec["bootstrap"]["level"])
+
+
+def bootstrap_inputs(grid: Any) -> dict[str, Any]:
+    """The rankings and the ranks of the study's resamples; nothing without a bootstrap."""
+    return ranks_inputs(grid) if "bootstrap" in grid.config["inference"] else {}
+
+
+RANK_INTERVALS = Table(
+    "rank_intervals",
+    "One row per ranked model, debias method, metric, criterion and kind of resamples: the rank over resamples.",
+    (
+        CRITERION,
+        METRIC,
+        MODEL,
+        DEBIAS,
+        Column("resampled", "what was drawn again: words, queries, or both"),
+        Column("rank", "the rank in the rankings", "number"),
+        Column("mean", "its mean over resamples", "number"),
+        Column("low", "lower end of its 95 % percentile interval", "number"),
+        Column("high", "upper end", "number"),
+        Column("first", "share of resamples in which no other model ranks better", "number"),
+    ),
+    inputs=bootstrap_inputs,
+    spec=bootstrap_spec,
+    make=make,
+)
+TABLES = (RANK_INTERVALS,)

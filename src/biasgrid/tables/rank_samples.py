@@ -1,0 +1,158 @@
+"""The ranks of every bootstrap resample, as an array beside the tables (rank_samples.npy).
+
+A resample of the study is a draw of the words of every set, the same in all cells that have the set (see
+`inference.bootstrap`), so that each resample gives every model a rank of its own. Ranks are taken over three kinds of
+resamples: of the words; of the queries of each criterion, drawn again with replacement, as many as it has, a
+sub-query with the first query that has it, the same draw for all models and metrics; and of both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..bounded import read_npy
+from ..errors import BiasgridError
+from ..files import write_bytes
+from ..seeds import seed_of
+from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
+from .aggregates import OVERALL, groups
+from .results import KEYS, cells
+from .scores import SCORES
+from .table import Files
+
+NAME = "rank_samples"
+
+
+def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
+    """Write the ranks of the study's resamples: float32 (RESAMPLED, rows of the rankings, draws).
+
+    Parameters
+    ----------
+    inputs
+        "scores": the table; "samples": the arrays of cells' values in resamples of words, and "inferences" the files
+        that say whose they are, in the same order.
+    spec
+        "ranking": as `tables.rankings.rankings` takes it; "draws"; "seed", the study's; "queries": the ids of each
+        ranked criterion's queries.
+    """
+    scores = SCORES.read(inputs["scores"])
+    ranks = rank_samples(scores, *value_samples(scores, inputs, spec), **spec["ranking"])
+    file = BytesIO()
+    np.save(file, ranks)
+    write_bytes(output, file.getvalue())
+
+
+def spec(grid: Any) -> dict[str, Any]:
+    return {
+        "ranking": grid.ranking,
+        "draws": grid.config["inference"]["bootstrap"]["draws"],
+        "seed": grid.config["seed"],
+        "queries": {name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked)},
+    }
+
+
+def inputs(grid: Any) -> dict[str, Any]:
+    ranked = [
+        group[0]
+        for group in grid.inference_groups.values()
+        if any(inference.cell.criterion in grid.ranked for inference in group)
+    ]
+    return {
+        "scores": grid.table_file("scores"),
+        "inferences": [grid.inference_file(first) for first in ranked],
+        "samples": [grid.samples_file(first) for first in ranked],
+    }
+
+
+def read_ranks(path: Path | str, rows: int, draws: int) -> np.ndarray:
+    """What `write` wrote for a table of so many rows. Raises BiasgridError where it is not there, or is that of
+    another table."""
+    return _loaded(Path(path), (len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
+
+
+def value_samples(
+    scores: pd.DataFrame, inputs: Files, spec: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of the scores, of ranked criteria, its value in every resample of words, NaN where undefined, and
+    how often its query is in every resample of queries: both (rows, draws).
+
+    Raises BiasgridError for a file of samples that is missing or of another study.
+    """
+    draws = spec["draws"]
+    places = {key: place for place, key in enumerate(scores[KEYS].itertuples(index=False, name=None))}
+    samples = np.full((len(scores), draws), math.nan)
+    counts = np.zeros((len(scores), draws), dtype=np.int32)
+    drawn = {name: _drawn(spec["seed"], name, ids, draws) for name, ids in spec["queries"].items()}
+    for record, values in zip(inputs["inferences"], inputs["samples"], strict=True):
+        named = [(cell, result["query"]) for cell, part in cells([record]) for result in part]
+        first = named[0][0]
+        cell_name = "/".join(first[name] for name in ("model", "debias", "metric", "query"))
+        made_by = f"biasgrid infer --cell {cell_name}"
+        for (cell, name), row in zip(named, _loaded(Path(values), (len(named), draws), made_by), strict=True):
+            # the first cell's, as in the scores
+            key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
+            place = places.pop(key, None)
+            if place is not None and cell["criterion"] in drawn:
+                samples[place] = np.where(np.isfinite(row), row, math.nan)
+                counts[place] = drawn[cell["criterion"]][cell["query"]]
+    return samples, counts
+
+
+def _drawn(seed: int, criterion: str, queries: Sequence[str], draws: int) -> dict[str, np.ndarray]:
+    """How often each query of a criterion is in each resample of its queries: query id -> (draws,)."""
+    rng = np.random.default_rng(seed_of(seed, f"queries/{criterion}"))
+    drawn = rng.integers(len(queries), size=(draws, len(queries)))
+    return {query: np.count_nonzero(drawn == i, axis=1) for i, query in enumerate(queries)}
+
+
+def rank_samples(
+    scores: pd.DataFrame,
+    samples: np.ndarray,
+    counts: np.ndarray,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: str = "abs_avg",
+    by: str = "distance",
+    ties: str = "average",
+) -> np.ndarray:
+    """The ranks of `tables.rankings` in each resample: float32 (RESAMPLED, rows of the rankings, draws), NaN where a
+    model has none; `statistics.ranks` says how absolute values of resamples are avoided.
+
+    samples  the value of each row of the scores with each draw of words (rows, draws)
+    counts   how often the row's query is in each draw of queries (rows, draws)
+    """
+    units = sorted(
+        (unit for unit in groups(scores, ranked) if unit[0][0] in (*ranked, OVERALL)),
+        key=lambda unit: unit[0],
+    )
+    values = aggregates_of_resamples(
+        scores["value"].to_numpy()[:, None],
+        samples,
+        counts,
+        [(places, neutral[metric]) for (_, metric, *_), places in units],
+        aggregation,
+        by,
+    )
+    by_metric: dict[tuple[str, str], list[int]] = {}
+    for row, ((criterion, metric, *_), _) in enumerate(units):
+        by_metric.setdefault((criterion, metric), []).append(row)
+    return ranks_of_resamples(values, by_metric.values(), ties)
+
+
+def _loaded(path: Path, shape: tuple[int, ...], made_by: str) -> np.ndarray:
+    try:
+        values = read_npy(path)
+    except (OSError, BiasgridError) as error:
+        raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
+    if values.dtype.kind != "f":
+        raise BiasgridError(f"{path}: no bootstrap samples; make it again: {made_by}")
+    if values.shape != shape:
+        raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {made_by}")
+    return values

@@ -1,0 +1,103 @@
+"""The table of rankings: models ranked by each metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..statistics.ranks import rank_interval
+from .aggregates import AGGREGATIONS, OVERALL, groups
+from .rank_samples import read_ranks
+from .results import CRITERION, DEBIAS, METRIC, MODEL
+from .scores import SCORES
+from .table import Column, Files, Table
+
+
+def rankings(
+    scores: pd.DataFrame,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: str = "abs_avg",
+    by: str = "distance",
+    ties: str = "average",
+) -> pd.DataFrame:
+    """Models ranked by a metric, 1 the least biased, for each of the `ranked` criteria and "Overall".
+
+    by "distance": scores are measured from the metric's neutral value before they are aggregated, and a model
+    is ranked by the absolute aggregate: 0 is unbiased under every metric. by "value": WEFE's plain ascending
+    rank of the aggregated scores, which takes the least similar ECT (the most biased model) for the best.
+    Where the neutral value is 0 and the aggregation absolute, both are the same. `ties`: "average" (the case
+    study's) or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks
+    beside the models. A NaN aggregate has no rank. NaN cells are left out, as in the case study; where
+    `cells_nan` is not 0, a model was ranked by fewer queries than the others. rank_low and rank_high are NaN.
+    """
+    rows = []
+    all_values = scores["value"].to_numpy()
+    for (criterion, metric, model, debias), places in groups(scores, ranked):
+        values = all_values[places]
+        if criterion != OVERALL and criterion not in ranked:
+            continue
+        known = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
+        value = float(AGGREGATIONS[aggregation](known)) if len(known) else math.nan
+        value = abs(value) if by == "distance" else value
+        rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(known)))
+    columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]
+    table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
+    by_metric = [table["criterion"], table["metric"]]
+    table.insert(5, "rank", rounded(table["value"]).groupby(by_metric).rank(method=ties))
+    table.insert(6, "rank_low", math.nan)
+    table.insert(7, "rank_high", math.nan)
+    return table
+
+
+def rounded(values: pd.Series) -> pd.Series:
+    """Values to rank: those that agree to twelve digits are a tie, not an order made by rounding."""
+    return values.map(lambda value: float(f"{value:.12g}"))
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """`rankings`, with 95 % intervals of the ranks (bootstrap over words) where the study has a bootstrap."""
+    table = rankings(SCORES.read(inputs["scores"]), **spec["ranking"])
+    if "bootstrap" in spec:
+        ranks = read_ranks(inputs["rank_samples"], len(table), spec["bootstrap"]["draws"])[0]
+        ends = [rank_interval(sample, spec["bootstrap"]["level"]) for sample in ranks]
+        # where no criterion is ranked there are none
+        table[["rank_low", "rank_high"]] = np.reshape(ends, (-1, 2))
+    return table
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
+    return {"scores": grid.table_file("scores"), **ranks}
+
+
+def bootstrap_spec(grid: Any) -> dict[str, Any]:
+    """What a table of ranks depends on of the study's bootstrap, where it has one."""
+    bootstrap = grid.config["inference"].get("bootstrap")
+    return {"bootstrap": bootstrap} if bootstrap else {}
+
+
+RANKINGS = Table(
+    "rankings",
+    "One row per ranked criterion (and all together), metric, model and debias method: the model's rank.",
+    (
+        CRITERION,
+        METRIC,
+        MODEL,
+        DEBIAS,
+        Column("value", "what it is ranked by: the aggregate of its scores", "number", "the metric's"),
+        Column("rank", "1 is the least biased; empty where there is no value", "number"),
+        Column("rank_low", "lower end of the 95 % interval of the rank (bootstrap over words)", "number"),
+        Column("rank_high", "its upper end", "number"),
+        Column("cells", "how many scores there are", "count"),
+        Column("cells_nan", "how many of them have no value, and are left out", "count"),
+    ),
+    inputs=_inputs,
+    spec=lambda grid: {"ranking": grid.ranking, **bootstrap_spec(grid)},
+    make=make,
+)
+TABLES = (RANKINGS,)

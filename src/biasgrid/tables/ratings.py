@@ -1,0 +1,90 @@
+"""The table of ratings: how biases of words go with ratings of the words by people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from .. import ratings
+from ..seeds import seed_of
+from ..statistics.correlation import with_interval
+from .results import CELL
+from .table import Column, Files, Table
+from .words import WORDS, of_cell, place_of
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Correlations of biases of words with ratings: one row per method and cell whose criterion has ratings.
+
+    inputs: "words", the table, and "ratings", the files of ratings. spec: "cells", a list of which cell ("place", as
+    `words.of_cell` takes it), the name of its query and its file of ratings; "seed", the study's.
+    """
+    words, seed = WORDS.read(inputs["words"]), seed_of(spec["seed"], "ratings")
+    rows = []
+    for cell in spec["cells"]:
+        place = cell["place"]
+        rated = rated_words(words, place, cell["ratings"])
+        key = place["criterion"], cell["query"], place["metric"], place["model"], place["debias"]
+        for method in ratings.METHODS:
+            numbers = with_interval(rated["value"], rated["rating"], method, seed)
+            rows.append((*key, place["detail"], method, len(rated), *numbers))
+    return pd.DataFrame(rows, columns=RATINGS.names).sort_values(RATINGS.names[:7], ignore_index=True)
+
+
+def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
+    """`words.of_cell` with a column rating, without the words that nobody rated."""
+    biases = of_cell(words, place)
+    return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
+
+
+def ratings_file(grid: Any, criterion: str) -> str:
+    """The file of a criterion's ratings."""
+    return grid.config["criteria"][criterion]["ratings"]["file"]
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    if not grid.rated:
+        return {}
+    files = {ratings_file(grid, cell.criterion) for cell in grid.rated}
+    return {"words": grid.table_file("words"), "ratings": sorted(files)}
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    cells = [
+        {
+            "place": place_of(grid, cell),
+            "query": grid.queries[cell.query].name,
+            "ratings": ratings_file(grid, cell.criterion),
+        }
+        for cell in grid.rated
+    ]
+    return {"cells": cells, "seed": grid.config["seed"]}
+
+
+RATINGS = Table(
+    "ratings",
+    "One row per cell and method: the correlation of the words' biases with ratings by people.",
+    (
+        *CELL,
+        Column("detail", "which number of each word it is"),
+        Column(
+            "method", "pearson: how near to a line biases and ratings lie; spearman: the same of their ranks"
+        ),
+        Column("n", "words with a bias and a rating", "count"),
+        Column(
+            "correlation",
+            "from -1 to 1, 0 is no relation; empty with fewer than three words, or all biases or ratings alike",
+            "number",
+        ),
+        Column(
+            "ci_low", "lower end of its 95 % interval (percentiles of 2,000 resamples of words)", "number"
+        ),
+        Column("ci_high", "its upper end", "number"),
+    ),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+)
+TABLES = (RATINGS,)

@@ -1,0 +1,144 @@
+"""The table of scores: every value of the grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..errors import BiasgridError
+from ..statistics.adjustment import METHODS
+from .inputs import cell_files, inference_files
+from .results import CELL, KEYS, cells, results
+from .table import Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """One row per criterion, (sub-)query, metric, model and debias method.
+
+    Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
+    has it, and the config's check has seen to it that one name means the same words.
+
+    Parameters
+    ----------
+    inputs
+        "cells": the cells' files; "inferences": the files of their inference; "queries": those of the queries.
+    spec
+        "interval": which interval ci_low and ci_high are the ends of ("jackknife", "percentile" or "bca"); "adjust":
+        how p-values are adjusted, see `adjusted`.
+    """
+    inferred = {(key, query): result for key, query, result in results(inputs["inferences"])}
+    rows: dict[tuple, dict] = {}
+    for key, query, result in results(inputs["cells"]):
+        row = dict(zip(KEYS, key, strict=True))
+        row |= {name: result.get(name) for name in SCORES.names[5:]}
+        if inputs["inferences"] and (key, query) not in inferred:
+            cell = "/".join((*key[3:], key[2], query))
+            raise BiasgridError(
+                f"inference/{'/'.join((*key[3:], key[2]))}.json: nothing of {query!r} is in it; make it again: "
+                f"biasgrid infer --cell {cell}"
+            )
+        # of the same cell as the value: another draws with another seed
+        inference = inferred.get((key, query), {})
+        row["p_value"] = inference.get("permutation", {}).get("p_value")
+        row["p_groups"] = inference.get("random_groups", {}).get("p_value")
+        row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
+        rows.setdefault(key, row)
+    table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
+    table = table.astype(dict.fromkeys(["value", "p_value", "p_groups", "ci_low", "ci_high"], "float64"))
+    tests = equal_tests(inputs)
+    table["p_adjusted"] = adjusted(table, spec["adjust"], tests=tests)
+    table["p_groups_adjusted"] = adjusted(table, spec["adjust"], "p_groups", tests)
+    return table
+
+
+def equal_tests(inputs: Files) -> dict[str, dict[tuple, tuple[str, str]]]:
+    """The family and the test of each p-value in files of inference, for `adjusted`."""
+    if not inputs["inferences"]:
+        return {}
+    # imported late: scipy.stats takes a second, which a study without inference need not wait
+    from ..inference.families import of_cells
+
+    return of_cells((cell for cell, _ in cells(inputs["inferences"])), inputs["queries"])
+
+
+def adjusted(
+    table: pd.DataFrame,
+    method: str,
+    column: str = "p_value",
+    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
+) -> pd.Series:
+    """p-values, each adjusted for the number of tests of its family.
+
+    Parameters
+    ----------
+    table
+        A row per p-value, with the criterion, query, metric, model and debias method that it is of.
+    method
+        "holm" or "benjamini-hochberg", see `biasgrid.statistics.adjustment`.
+    column
+        The p-values' column; NaN is no test.
+    tests
+        Column -> (criterion, query, metric, model) -> (family, test), from `inference.families.of_cells`. A
+        criterion's tests of one family are adjusted together, and those of one name on the same query, model and
+        debias method count once: the largest of their p-values, which differ only where their draws do, is that of
+        all. A key that is missing stands for a test of words that is like no other metric's.
+
+    Returns
+    -------
+    pandas.Series
+        As long as the table, from 0 to 1. NaN where there is no test.
+    """
+    values = pd.Series(math.nan, index=table.index)
+    known = table[table[column].notna()]
+    if known.empty:
+        return values
+    keys = known[["criterion", "query", "metric", "model"]].itertuples(index=False, name=None)
+    known_tests = (tests or {}).get(column, {})
+    families, names = zip(*(known_tests.get(key, ("words", key[2])) for key in keys), strict=True)
+    tested = known.assign(family=families, test=names).groupby(
+        ["criterion", "family", "query", "model", "debias", "test"]
+    )
+    once = tested[column].max()
+    for _, p_values in once.groupby(level=["criterion", "family"]):
+        once[p_values.index] = METHODS[method](p_values.to_numpy())
+    values[known.index] = once.to_numpy()[tested.ngroup()]
+    return values
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    return {name: grid.config["inference"][name] for name in ("interval", "adjust")}
+
+
+SCORES = Table(
+    "scores",
+    "One row per criterion, (sub-)query, metric, model and debias method: the value, how sure it is, and why it is "
+    "missing.",
+    (
+        *CELL,
+        Column("value", "the metric's value", "number", "the metric's"),
+        Column(
+            "p_value", "of the permutation test, or of the label test (`inference.csv`: `test_of`)", "number"
+        ),
+        Column(
+            "p_adjusted", "p_value, adjusted for the number of different tests of its criterion", "number"
+        ),
+        Column("ci_low", "lower end of the 95 % confidence interval over words", "number", "the metric's"),
+        Column("ci_high", "its upper end", "number", "the metric's"),
+        Column("words_used", "words of the query that the model has", "count"),
+        Column("words_lost", "words of the query that the model lacks", "count"),
+        Column("status", '"ok", or why there is no value'),
+        Column("p_groups", "of the test against random groups", "number"),
+        Column(
+            "p_groups_adjusted",
+            "p_groups, adjusted for the number of different tests of its criterion",
+            "number",
+        ),
+    ),
+    inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
+    spec=_spec,
+    make=make,
+)
+TABLES = (SCORES,)

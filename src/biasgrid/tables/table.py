@@ -1,0 +1,106 @@
+"""What a table of a study is: its columns, what it is made from, how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from ..errors import BiasgridError, listed
+from ..files import write_text
+
+# a role -> a file, or a list of files
+Files = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, what stands in it, and of which type.
+
+    dtype  "text"; "number", empty where there is none; "count", a whole number; "optional count", empty where there
+           is none
+    unit   of numbers; empty for those without one
+    """
+
+    name: str
+    meaning: str
+    dtype: Literal["text", "number", "count", "optional count"] = "text"
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a study: one file of this package, or of a plugin.
+
+    name     the table's; its file is results/<study>/<name>.csv
+    meaning  what it says, in a sentence that begins with what a row is
+    columns  in their order
+    inputs   grid -> the files that it is made from, by role: a path, or a list of paths. Nothing: the study has no
+             such table
+    make     (inputs, spec) -> the table, with these columns, sorted
+    spec     grid -> whatever else it depends on, as JSON has it
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    inputs: Callable[[Any], Files]
+    make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
+    spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names."""
+        return [column.name for column in self.columns]
+
+    def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
+        """Make the table and write it; returns its number of rows.
+
+        CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty. Raises BiasgridError for an input
+        that is missing, damaged or of something else.
+        """
+        table = self.make(inputs, spec)
+        if list(table.columns) != self.names:
+            raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
+        write_text(output, table.to_csv(index=False, lineterminator="\n"))
+        return len(table)
+
+    def read(self, path: Path | str) -> pd.DataFrame:
+        """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
+
+        Raises BiasgridError, naming column and line, for a file that is no such table.
+        """
+        again = f"make it again: biasgrid table --table {self.name}"
+        try:
+            table = pd.read_csv(path, keep_default_na=False, dtype="str", encoding="utf-8")
+        except OSError as error:
+            raise BiasgridError(f"{path}: cannot read it: {error.strerror or error}; {again}") from None
+        except ValueError as error:  # pandas' own errors, and bytes that are no UTF-8
+            raise BiasgridError(
+                f"{path}: not a table ({' '.join(str(error).split())[:100]}); {again}"
+            ) from None
+        lacking = [name for name in self.names if name not in table.columns]
+        if lacking:
+            raise BiasgridError(f"{path}: has no column {listed(lacking)}; {again}")
+        for column in self.columns:
+            if column.dtype != "text":
+                table[column.name] = _numbers(table[column.name], column, path, again)
+        return table
+
+
+def _numbers(texts: pd.Series, column: Column, path: Path | str, again: str) -> pd.Series:
+    empty = texts.isna() | (texts == "")
+    numbers = pd.to_numeric(texts.where(~empty, None), errors="coerce")
+    wrong = numbers.isna() & ~empty if column.dtype != "count" else numbers.isna() | (numbers % 1 != 0)
+    if wrong.any():
+        line = int(wrong.to_numpy().argmax())
+        expected = "a whole number" if "count" in column.dtype else "a number"
+        raise BiasgridError(
+            f"{path}: line {line + 2}: {column.name}: {str(texts[line])[:80]!r} is not {expected}; {again}"
+        )
+    if column.dtype == "count":
+        return numbers.astype("int64")
+    return numbers.astype("float64") if column.dtype == "number" else numbers
