@@ -18,12 +18,14 @@ threadpool_limits(1)
 # the code that cells depend on is the code that runs
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-if not workflow.config_settings.configfiles:
+from biasgrid.workflow import engine
+
+if not engine.has_config(workflow):
 
     configfile: "config/config.yaml"
 
 
-include: "workflow/rules/common.smk"
+include: "workflow/rules/head.smk"
 include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/queries.smk"
 include: "workflow/rules/debias.smk"
@@ -42,11 +44,7 @@ localrules:
     verify,
 
 
-if workflow.remote_exec:
-    # This is the process that a cluster's job starts on its node. It runs the job's steps itself, as threads:
-    # Snakemake's default, a Snakemake for each step, costs seconds a cell.
-    workflow.localrules(*(rule.name for rule in workflow.rules))
-    workflow.global_resources["_nodes"] = None  # as in a local run: it is cores that are counted
+engine.run_steps_here(workflow)
 
 
 # Everything of the study: each cell, the tables made of them, the figures.
@@ -75,7 +73,7 @@ rule verify:
         from biasgrid.embeddings.sources import verify
 
         for name in STUDY.sources:
-            run_step(f"verify {name}", log[0], verify, name, Path(EMBEDDINGS) / "raw")
+            RUN.call(f"verify {name}", log[0], verify, name, Path(EMBEDDINGS) / "raw")
 
 
 # All models as stores.

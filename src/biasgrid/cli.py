@@ -225,7 +225,7 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
 
 def train(args: argparse.Namespace) -> dict[str, Any]:
     """A study's model, trained on its corpus, written where the workflow writes it."""
-    from .embeddings import build_store
+    from .workflow.stores import make_store
 
     study = _study(args.study)
     if args.model not in study.trained:
@@ -233,7 +233,7 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(
             f"{args.study}: {args.model!r} is no model that is trained here; those are {known}"
         )
-    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
+    store = make_store(study, args.model)
     return {"store": str(store.path), **store.metadata}
 
 

@@ -6,7 +6,7 @@ def cell_step(wildcards):
 
 rule cell:
     input:
-        step_files(cell_step),
+        files_of(cell_step),
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
@@ -16,7 +16,6 @@ rule cell:
         mem_mb=lambda w, attempt: 800 * attempt,
         runtime=lambda w, attempt: attempt,
     params:
-        # one canonical text: Snakemake compares parameters as a set of values
-        depends_on=depends_on(cell_step),
+        depends_on=dependence_of(cell_step),
     run:
-        perform(cell_step(wildcards), log[0])
+        RUN.perform(cell_step(wildcards), log[0])

@@ -13,13 +13,13 @@ rule debias:
     log:
         f"{LOGS}/debias/{{model}}/{{debias}}.txt",
     resources:
-        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 30 * attempt,
     params:
         spec=lambda w: fit_of(w).spec,
     run:
         arguments = ("--study", "-", "--model", wildcards.model, "--debias", wildcards.debias)
-        run_step(
+        RUN.call(
             f"debias {wildcards.model}/{wildcards.debias}",
             log[0],
             command,
@@ -40,13 +40,13 @@ rule evaluation:
     log:
         f"{LOGS}/evaluation/{{evaluation}}.txt",
     resources:
-        mem_mb=lambda w, attempt: memory(evaluation_of(w).model, 3, attempt),
+        mem_mb=lambda w, attempt: stores.memory(STUDY, evaluation_of(w).model, 3, attempt),
         runtime=lambda w, attempt: 60 * attempt,
     params:
         spec=lambda w: evaluation_of(w).spec,
     run:
         arguments = ("--study", "-", "--evaluation", wildcards.evaluation)
-        run_step(
+        RUN.call(
             f"evaluation {wildcards.evaluation}",
             log[0],
             command,

@@ -4,15 +4,16 @@
 
 rule archive:
     input:
-        local_file,
+        lambda w: stores.local_file(STUDY, w.name),
     output:
-        manifest_file(),
+        # the engine deletes what it makes again, but not what another run may be reading
+        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
     log:
         f"{LOGS}/archive/{{name}}.txt",
     params:
-        source=lambda w: source_spec(w.name, "source"),
+        source=lambda w: stores.source_spec(STUDY, w.name, "source"),
     run:
-        run_step(f"download {wildcards.name}", log[0], fetch_archive, wildcards.name)
+        RUN.call(f"download {wildcards.name}", log[0], stores.fetch_archive, STUDY, wildcards.name)
 
 
 # The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may
@@ -27,21 +28,21 @@ rule store:
     wildcard_constraints:
         model=one_of(model for model in STUDY.models if model not in STUDY.trained),
     resources:
-        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        spec=lambda w: source_spec(w.model, "source", "format", "vocab_prefix", "licence"),
+        spec=lambda w: stores.source_spec(STUDY, w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
         # a store that was deleted, or replaced by another run, is looked at again
-        remade=lambda w: remade(w.model),
+        remade=lambda w: stores.remade(STUDY, w.model),
     run:
-        run_step(f"store {wildcards.model}", log[0], make_store, wildcards.model)
+        RUN.call(f"store {wildcards.model}", log[0], stores.make_store, STUDY, wildcards.model)
 
 
 rule train:
     input:
-        corpus=corpus_of,
-        code=source("embeddings/training.py"),
+        study=ancient(f"{RESULTS}/study.json"),
+        corpus=lambda w: f"{EMBEDDINGS}/raw/{STUDY.models[w.model]['source']['corpus']['name']}/manifest.json",
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -52,8 +53,8 @@ rule train:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 120 * attempt,
     params:
-        spec=lambda w: source_spec(w.model, "source", "licence"),
+        spec=lambda w: stores.source_spec(STUDY, w.model, "source", "licence"),
         version=f"{STORE_VERSION} {trained_by()}",
-        remade=lambda w: remade(w.model),
-    run:
-        run_step(f"training of {wildcards.model}", log[0], train_store, wildcards.model)
+        remade=lambda w: stores.remade(STUDY, w.model),
+    shell:
+        "exec {PYTHON} -m biasgrid train --study {input.study} --model {wildcards.model} >/dev/null 2>{log}"

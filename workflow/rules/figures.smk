@@ -20,7 +20,7 @@ rule figure:
         f"{LOGS}/figure/{{figure}}.txt",
     run:
         arguments = ("figure", "--study", input.study, "--figure", wildcards.figure)
-        run_step(f"figure {wildcards.figure}", log[0], command, *arguments)
+        RUN.call(f"figure {wildcards.figure}", log[0], command, *arguments)
 
 
 # The null distribution of any cell that has a test; made where a config lists the cell, or for who asks by name.
@@ -40,4 +40,4 @@ rule null_distribution:
         # without one, the step says so
         spec=lambda w: json.dumps(STUDY.inferences[cell_of(w).name].spec) if STUDY.inferences else "",
     run:
-        run_step(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)
+        RUN.call(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)

@@ -13,23 +13,23 @@ def inference_step(wildcards):
 # The words that random groups of a model are made of, and their neighbours.
 rule pool:
     input:
-        step_files(pool_step),
+        files_of(pool_step),
     output:
         f"{RESULTS}/pools/{{model}}.npz",
     log:
         f"{LOGS}/pool/{{model}}.txt",
     resources:
-        mem_mb=lambda w, attempt: memory(w.model, 1, attempt),
+        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 5 * attempt,
     params:
-        depends_on=depends_on(pool_step),
+        depends_on=dependence_of(pool_step),
     run:
-        perform(pool_step(wildcards), log[0])
+        RUN.perform(pool_step(wildcards), log[0])
 
 
 rule inference:
     input:
-        step_files(inference_step),
+        files_of(inference_step),
     output:
         update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.json"),
         # the values of the cells' bootstrap resamples
@@ -41,6 +41,6 @@ rule inference:
     log:
         f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}.txt",
     params:
-        depends_on=depends_on(inference_step),
+        depends_on=dependence_of(inference_step),
     run:
-        perform(inference_step(wildcards), log[0], WORKERS)
+        RUN.perform(inference_step(wildcards), log[0], in_worker=True)

@@ -5,28 +5,26 @@ def table_step(wildcards):
 
 rule table:
     input:
-        step_files(table_step),
+        files_of(table_step),
     output:
         f"{RESULTS}/{{table}}.csv",
     log:
         f"{LOGS}/table/{{table}}.txt",
-    wildcard_constraints:
-        table=one_of(STUDY.tables),
     params:
-        depends_on=depends_on(table_step),
+        depends_on=dependence_of(table_step),
     run:
-        perform(table_step(wildcards), log[0])
+        RUN.perform(table_step(wildcards), log[0])
 
 
 # The models' ranks in every bootstrap resample, which tables of ranks are made from.
 rule rank_samples:
     input:
-        step_files(lambda w: steps.rank_samples_step(STUDY)),
+        files_of(lambda w: steps.rank_samples_step(STUDY)),
     output:
         f"{RESULTS}/rank_samples.npy",
     log:
         f"{LOGS}/rank_samples.txt",
     params:
-        depends_on=depends_on(lambda w: steps.rank_samples_step(STUDY)),
+        depends_on=dependence_of(lambda w: steps.rank_samples_step(STUDY)),
     run:
-        perform(steps.rank_samples_step(STUDY), log[0])
+        RUN.perform(steps.rank_samples_step(STUDY), log[0])

@@ -1,0 +1,39 @@
+"""What a Snakefile has to know of Snakemake that is no part of its language, in one place.
+
+These names are Snakemake's own and may change: pyproject.toml bounds the versions, and tests/workflow tries them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+
+def config_files(workflow: Any) -> list[str]:
+    """The config files of this run, relative to the working directory."""
+    return [os.path.relpath(path) for path in workflow.configfiles]
+
+
+def has_config(workflow: Any) -> bool:
+    """Whether the command line names a config file."""
+    return bool(workflow.config_settings.configfiles)
+
+
+def submits_jobs(workflow: Any) -> bool:
+    """Whether steps run elsewhere, as jobs of a cluster."""
+    return not workflow.local_exec
+
+
+def run_steps_here(workflow: Any) -> None:
+    """In the process that a cluster's job starts on its node, run the job's steps as threads: Snakemake's default, a
+    Snakemake for each step, costs seconds per cell."""
+    if workflow.remote_exec:
+        workflow.localrules(*(rule.name for rule in workflow.rules))
+        workflow.global_resources["_nodes"] = None  # as in a local run: it is cores that are counted
+
+
+def stop(message: object) -> None:
+    """End the run, which has not begun, for a reason that is the user's to mend."""
+    print(f"biasgrid: {message}", file=sys.stderr)
+    sys.exit(2)

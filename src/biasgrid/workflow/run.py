@@ -1,0 +1,96 @@
+"""A run of a workflow: its lock, its workers, and what failed in it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from snakemake.exceptions import WorkflowError
+
+from ..errors import BiasgridError
+from ..plan.step import Step
+from ..workers import Workers
+
+
+class Run:
+    """A run of a workflow on one study, simulation or benchmark.
+
+    Parameters
+    ----------
+    name
+        The study's name; logs lie in logs/<name>.
+    results
+        The folder of its results, in which its lock lies.
+    plugins
+        Files and folders of a user that workers load.
+    """
+
+    def __init__(self, name: str, results: Path | str, plugins: Iterable[Path | str] = ()):
+        self.name, self.logs = name, Path("logs") / name
+        self._lock_file = Path(results) / ".lock"
+        self._workers = Workers(plugins)
+
+    def begin(self) -> None:
+        """Take the lock: one run of a study at a time. Ends the process where another run holds it.
+
+        Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
+        one ends with the process that holds it.
+        """
+        self._lock_file.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = self._lock_file.open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"biasgrid: another run of {self.name} is at work here; wait for it or stop it", file=sys.stderr)
+            os._exit(2)
+        except OSError as error:  # some file systems of clusters
+            print(f"biasgrid: no lock ({self._lock_file}: {error}): start no second run of it", file=sys.stderr)
+        self._workers.open()
+
+    def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
+        """Run a step of the plan, in this process or in one of the workers."""
+        self.call(step.name, log, self._workers.run if in_worker else Step.run, step)
+
+    def call(self, name: str, log: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function for a job; why it failed goes to the job's log and to the report at the end."""
+        Path(log).unlink(missing_ok=True)  # of a former try
+        try:
+            return function(*arguments)
+        except Exception as error:
+            wrong_input = isinstance(error, BiasgridError)
+            why = str(error) if wrong_input else f"{type(error).__name__}: {error}"
+            Path(log).write_text(why if wrong_input else traceback.format_exc())
+            raise WorkflowError(f"{name} failed: {why}") from None
+
+    def failures(self) -> Iterator[tuple[str, str, str]]:
+        """What failed in this run, from the jobs' logs: rule, the rest of the job's name, and why."""
+        began = self._lock_file.stat().st_mtime
+        for log in sorted(self.logs.rglob("*.txt")):
+            why = log.read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("biasgrid: ")
+            if why and log.stat().st_mtime >= began and not why.startswith("warning: "):
+                rule, _, name = log.relative_to(self.logs).as_posix().removesuffix(".txt").partition("/")
+                yield rule, name, why
+
+    def report(self, local: Collection[str] = ()) -> None:
+        """Say what failed, a line each; `local` are the sources that are files of the user."""
+        # one reason often holds for several models: a host that cannot be reached
+        unreachable: dict[str, list[str]] = {}
+        for rule, name, why in self.failures():
+            if rule == "archive" and name in local:
+                print(f"biasgrid: {why}", file=sys.stderr)
+            elif rule == "archive":
+                unreachable.setdefault(why.removeprefix(f"{name}: "), []).append(name)
+            else:
+                print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {why}", file=sys.stderr)
+        if unreachable:
+            reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in unreachable.items())
+            print(
+                f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
+                "embedded study: make study, or snakemake --cores 2 --configfile config/embedded.yaml",
+                file=sys.stderr,
+            )

@@ -1,0 +1,96 @@
+"""Models' stores as steps: made of an archive or trained, and recorded where the results are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..embeddings import EmbeddingStore, build_store
+from ..embeddings.sources import fetch
+from ..errors import BiasgridError
+from ..files import write_text
+from ..study import Study
+
+
+def fetch_archive(study: Study, name: str) -> None:
+    """The archive of a model, a benchmark or a corpus."""
+    fetch(name, study.sources[name]["source"], study.embeddings / "raw", shared=study.shares_embeddings)
+
+
+def make_store(study: Study, model: str) -> EmbeddingStore:
+    """Make a model's store, and write what it is beside the study's results.
+
+    The store itself is no output of a rule: the engine would delete it before it makes it again, and another run may
+    be reading it in the folder that both share.
+    """
+    count = remade(study, model)
+    store = build_store(model, study.models[model], study.embeddings, study.shares_embeddings)
+    made = study.embeddings / model / "model.json"
+    write_text(_note(study, model), f"{count} {_digest(made)}\n")
+    write_text(study.model_file(model), made.read_text(encoding="utf-8"))
+    return store
+
+
+def remade(study: Study, model: str) -> int:
+    """How often the store was found to be another than the one that the study was computed on, this time included.
+
+    A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
+    log, as the engine deletes outputs before it runs a step.
+    """
+    note, record = _note(study, model), study.model_file(model)
+    count, made = note.read_text().split() if note.is_file() else (0, _digest(record))
+    store = study.embeddings / model
+    present = _digest(store / "model.json") if _is_whole(store) else "damaged"
+    return int(count) + (made not in ("none", present))
+
+
+def source_spec(study: Study, name: str, *keys: str) -> str:
+    """What a model's or a benchmark's archive and store depend on."""
+    entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
+    return json.dumps({key: entry.get(key) for key in keys}, sort_keys=True)
+
+
+def local_file(study: Study, name: str) -> list[str]:
+    """A file that the user put in place: when it changes, so does the model. If it is missing, `fetch` reports it."""
+    source = study.sources[name]["source"]
+    return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
+
+
+def megabytes(study: Study, model: str) -> int:
+    """Of a model's store; before it is made a guess from its archive, before that a large model's."""
+    folder = study.embeddings
+    try:
+        return (folder / model / "vectors.npy").stat().st_size // 10**6
+    except OSError:
+        pass
+    try:
+        manifest = json.loads((folder / "raw" / model / "manifest.json").read_text(encoding="utf-8"))
+        # vectors as text pack to two fifths of their size as a store
+        return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return 4000  # not there yet, or damaged, which the store's step reports
+
+
+def memory(study: Study, model: str, stores: int, attempt: int) -> int:
+    """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
+    # 800: a process with its libraries (measured: docs/cluster.md)
+    return (800 + stores * megabytes(study, model)) * attempt
+
+
+def _note(study: Study, model: str) -> Path:
+    return Path("logs") / study.name / "store" / f"{model}.made"
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
+
+
+def _is_whole(store: Path) -> bool:
+    try:
+        EmbeddingStore.open(store)
+    except BiasgridError:
+        return False
+    return True
