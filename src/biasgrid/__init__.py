@@ -8,6 +8,7 @@ metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
 """
 
 from . import debias, metrics
+from .api import calls  # noqa: F401  (makes metrics callable)
 from .embeddings.store import EmbeddingStore
 from .errors import BiasgridError
 from .query import Query, WordSet

@@ -170,45 +170,6 @@ class Metric:
         if self.check:
             self.check(**{**self.parameters, **given})
 
-    def __call__(
-        self,
-        query,
-        model,
-        *,
-        seed: int = 0,
-        permutation: Mapping[str, Any] | None = None,
-        random_groups: Mapping[str, Any] | None = None,
-        bootstrap: Mapping[str, Any] | None = None,
-        sensitivity: Mapping[str, Any] | None = None,
-        interval: str = "jackknife",
-        **options,
-    ):
-        """Measure a query of this metric's template on a model; see `biasgrid.measure.measure`.
-
-        `options` are the metric's parameters and those of the word look-up (biasgrid.words.WordOptions).
-        `permutation`, `random_groups`, `bootstrap` and `sensitivity`, each a mapping of options ({}: the defaults),
-        ask for the result's `p_value`, `p_groups`, `ci_low` and `ci_high` (`interval`: "jackknife", "percentile" or
-        "bca") and `inference`; see `biasgrid.inference.infer_query`.
-        """
-        # imported late: measure.py and inference need this module
-        from ..measure import measure, split_options
-
-        parameters, words = split_options(self, options)
-        template = self.under(parameters).template
-        if not query.exactly(template):
-            raise BiasgridError(
-                f"{self.name} has template {template} and query {query.name!r} {query.template}; "
-                f"take its sub-queries: query.subqueries({template})"
-            )
-        results = measure(self, query, model, parameters, words, seed)
-        asked = {"permutation": permutation, "random_groups": random_groups}
-        asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
-        if any(part is not None for part in asked.values()):
-            from ..inference.results import inferred
-
-            results = inferred(results, self, query, model, parameters, words, seed, asked, interval)
-        return results[0]
-
 
 def one_by_one(
     metric: Metric, words: np.ndarray, attributes: np.ndarray, parameters: Mapping[str, Any], seed: int = 0
