@@ -15,8 +15,9 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 # Snakemake itself has loaded NumPy, which has read those variables before they were set here
 threadpool_limits(1)
-# the code that cells depend on is the code that runs
-sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+# the code that cells depend on is the code that runs; workflow/Snakefile includes this file
+ROOT = next(folder for folder in Path(workflow.main_snakefile).resolve().parents if (folder / "src").is_dir())
+sys.path.insert(0, str(ROOT / "src"))
 
 from biasgrid.workflow import engine
 

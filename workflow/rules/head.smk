@@ -40,7 +40,7 @@ RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = str(RUN.logs)
-SOURCES = Path(workflow.basedir) / "src" / "biasgrid"
+SOURCES = ROOT / "src" / "biasgrid"
 PYTHON = sys.executable
 # of processes that rules start: they run this code, and end with this process
 os.environ.update(processes.environment() | {"PYTHONPATH": str(SOURCES.parent)})

@@ -1,0 +1,1 @@
+"""The door for Python: what `import biasgrid` hands out."""
