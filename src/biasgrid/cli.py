@@ -50,12 +50,12 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     from .embeddings.readers import open_model
     from .measure import as_json, split_options
     from .measure import measure as measure_query
+    from .options import PARTS
     from .query import Query
-    from .study import INFERRED
 
     metric = metrics.metric(args.metric)
     options = _options(args.param)
-    asked = {part: getattr(args, part) for part in INFERRED}
+    asked = {part: getattr(args, part) for part in PARTS}
     asked = {
         part: _options(given, f"--{part.replace('_', '-')}")
         for part, given in asked.items()
@@ -63,10 +63,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     }
     if asked:
         # imported late: scipy.stats takes a second
-        from .inference.options import checked
         from .inference.results import inferred
+        from .options import checked_options
 
-        asked = {part: checked(part, given) for part, given in asked.items()}
+        asked = {part: checked_options(part, given) for part, given in asked.items()}
     if "seed" in options:
         raise BiasgridError("--param seed: the seed is given with --seed")
     parameters, words = split_options(metric, options)
@@ -414,9 +414,8 @@ def _parser() -> argparse.ArgumentParser:
 
     from .embeddings.readers import FORMATS
     from .evaluation.answers import METHODS
-    from .study import SCHEMA
+    from .options import INTERVALS
 
-    intervals = SCHEMA["properties"]["inference"]["properties"]["interval"]
     file = {
         "sha256": {"help": "the input file's checksum, which must match"},
         "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
@@ -458,9 +457,9 @@ def _parser() -> argparse.ArgumentParser:
         bootstrap=asked("bootstrap intervals: draws, level"),
         sensitivity=asked("influence of words, and robustness under halving the sets: halves"),
         interval={
-            "choices": intervals["enum"],
-            "default": intervals["default"],
-            "help": f"which one ci_low and ci_high are (default {intervals['default']})",
+            "choices": INTERVALS,
+            "default": INTERVALS[0],
+            "help": f"which one ci_low and ci_high are (default {INTERVALS[0]})",
         },
         debias={"type": Path, "metavar": "TRANSFORM.npz", "help": "measure the model under this transform"},
         **file,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import BiasgridError, unknown
 
 LONGEST = 390  # characters of a message
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M")
 # pydantic's name of an error of type -> what was expected
 EXPECTED = {
     "bool": "true or false",
@@ -35,7 +36,7 @@ EXPECTED = {
 class Strict(BaseModel):
     """A model whose values are of the types that it says and never converted, without keys that it does not know."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 def field(description: str, default: Any = ..., unit: str = "", **limits: Any) -> Any:
@@ -50,7 +51,7 @@ def checked(model: type[M], values: Any, where: str = "") -> M:
     Parameters
     ----------
     model
-        The model that says which keys there are and what they hold.
+        The model that says which keys there are and what they hold, or another type, such as a mapping of models.
     values
         A mapping, or an instance of the model.
     where
@@ -62,13 +63,18 @@ def checked(model: type[M], values: Any, where: str = "") -> M:
         One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is allowed.
     """
     try:
-        return model.model_validate(values)
+        return _validator(model).validate_python(values)
     except ValidationError as error:
         text = line(error, model, values)
         raise BiasgridError(f"{where}: {text}" if where else text) from None
 
 
-def line(error: ValidationError, model: type[BaseModel], values: Any = None) -> str:
+@cache
+def _validator(model: Any) -> TypeAdapter:
+    return TypeAdapter(model)
+
+
+def line(error: ValidationError, model: Any, values: Any = None) -> str:
     """The error of a validation that a user should mend first: the keys that lead to it, what is wrong, what is
     allowed.
 
@@ -77,12 +83,16 @@ def line(error: ValidationError, model: type[BaseModel], values: Any = None) -> 
     """
     errors = error.errors(include_url=False)
     places = [_place(e, values) for e in errors]
-    first = min(range(len(errors)), key=lambda i: (errors[i]["type"] != "extra_forbidden", -len(places[i])))
+    first = min(range(len(errors)), key=lambda i: _distance(errors[i]["type"], places[i]))
     alternatives = [e for e, place in zip(errors, places, strict=True) if place == places[first]]
     text = _text(errors[first], alternatives, list(_kinds(model, places[first])))
     keys = [_short(str(key)) for key in places[first]]
     text = ": ".join([*keys, text])
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 45]} ... {text[-40:]}"
+
+
+def _distance(kind: str, place: Sequence[str | int]) -> tuple:
+    return kind != "extra_forbidden", -len(place), kind.endswith("_type")
 
 
 def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
@@ -112,7 +122,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
             if isinstance(k, type) and issubclass(k, BaseModel)
             for name, found in k.model_fields.items()
         ]
-        return unknown("key", error["loc"][-1], keys)
+        return unknown("key", error["loc"][-1], keys, "docs/configuration.md")
     if kind == "missing":
         return f"key {error['loc'][-1]!r} is missing"
     if kind == "value_error":
