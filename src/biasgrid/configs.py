@@ -1,4 +1,4 @@
-"""Reading YAML and JSON that a person wrote: a key that stands twice is an error, not the last of the two."""
+"""Reading YAML and JSON that a person wrote: a duplicate key is an error, not the last of the two."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from .errors import BiasgridError
 # Values and characters that the aliases (*name) of one document may stand for. A config is checked value by value:
 # this many take seconds, and each further level of aliases ten times as long.
 MOST_EXPANDED = 1_000_000
+MOST_NESTED = (
+    100  # levels of lists and mappings: what reads a config goes into each, and Python's stack ends at 1,000
+)
+
+TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
 
 def read_yaml(path: Path | str) -> Any:
@@ -28,9 +33,11 @@ def read_yaml(path: Path | str) -> Any:
 def parse_yaml(text: str) -> Any:
     """The content of a YAML document. Raises ValueError with one line."""
     try:
-        return yaml.load(text, _Loader)
+        record = yaml.load(text, _Loader)
+        check_nesting(record)
+        return record
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError(TOO_DEEP) from None
     # what PyYAML raises for values that are not of the type that their tag says
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise ValueError(" ".join(str(error).split()) or "a value is not what its tag says") from None
@@ -49,9 +56,20 @@ def read_json(path: Path | str) -> Any:
 def parse_json(text: str) -> Any:
     """The content of a JSON document. Raises ValueError with one line."""
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=without_duplicates)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError(TOO_DEEP) from None
+
+
+def check_nesting(record: Any) -> None:
+    """Raises ValueError for lists and mappings in more than `MOST_NESTED` levels."""
+    level, depth = [record], 0
+    while level:
+        if depth > MOST_NESTED:
+            raise ValueError(TOO_DEEP)
+        # a part that stands at several places by aliases is counted once
+        inner = {id(part): part for outer in level for part in _within(outer) if _within(part)}
+        level, depth = list(inner.values()), depth + 1
 
 
 def check_expansion(record: Any) -> None:
@@ -112,15 +130,16 @@ class _Loader(yaml.SafeLoader):
             # << is YAML's merge key
             if isinstance(key, yaml.ScalarNode) and key.value in seen and key.value != "<<":
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key.value!r} stands twice", key.start_mark
+                    None, None, f"duplicate key {key.value!r}", key.start_mark
                 )
             seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
         return super().construct_mapping(node, deep)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping of JSON (`object_pairs_hook`). Raises ValueError for a duplicate key."""
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"key {next(k for k in keys if keys.count(k) > 1)!r} stands twice")
-    return made
+        raise ValueError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r}")
+    return mapping

@@ -20,8 +20,11 @@ class BiasgridError(ValueError):
         super().__init__(CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
 
 
-def unknown(what: str, given: object, known: Iterable[object]) -> str:
-    """A message's text for a name that does not exist: what was given, a likely name, and all names."""
+def unknown(what: str, given: object, known: Iterable[object], more: str = "") -> str:
+    """A message's text for a name that does not exist: what was given, a likely name, and all names.
+
+    `more` says how to see the rest of a long list, which is cut.
+    """
     names = list(map(str, known))
     shown = repr(given)
     shown = shown if len(shown) <= 80 else f"{shown[:40]} ... {shown[-35:]}"
@@ -29,7 +32,7 @@ def unknown(what: str, given: object, known: Iterable[object]) -> str:
     return (
         f"unknown {what} {shown}; "
         + (f"did you mean {close!r}? " if close else "")
-        + f"allowed: {listed(names)}"
+        + f"allowed: {listed(names, more)}"
     )
 
 

@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 
 from . import metrics
-from .configs import read_json, read_yaml
+from .config import load
+from .config.factory import FactoryConfig
+from .configs import read_json
 from .directions import angles
 from .embeddings.store import EmbeddingStore, StoreWriter
 from .embeddings.training import check_parameters
@@ -28,10 +30,7 @@ from .files import write_text
 from .measure import as_finite, dumps
 from .query import Query
 from .seeds import seed_of
-from .study import _checked as checked
-from .study import _words as word_set
 
-SCHEMA = json.loads(Path(__file__).with_name("factory.schema.json").read_text(encoding="utf-8"))
 WORD_SETS, TEMPLATES = Path("data/word_sets"), Path("data/templates")
 GROUPS = ("male", "female")
 # what a trainer may have of its own
@@ -129,9 +128,12 @@ class Factory:
     config: dict[str, Any]
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], where: str = "config") -> Factory:
-        """Raises BiasgridError naming the key that is wrong and what is allowed there."""
-        config = checked(config, SCHEMA, where)
+    def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Factory:
+        """A config whose plugins are relative to `root`.
+
+        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        """
+        config = load.complete(FactoryConfig, config, where, root)
         for key, entry in config["trainers"].items():
             try:
                 entry["algorithm"] = entry.get("algorithm", key)
@@ -156,7 +158,7 @@ class Factory:
     @classmethod
     def read(cls, path: Path | str) -> Factory:
         """A factory from its config file (YAML)."""
-        return cls.of(read_yaml(path), str(path))
+        return cls.of(load.read(path), str(path))
 
     @property
     def results(self) -> Path:
@@ -177,7 +179,7 @@ class Factory:
     def occupations(self) -> list[str]:
         """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
         where = f"occupations: {self.config['occupations']}"
-        found = word_set(self.config["occupations"], "occupations", WORD_SETS, {})
+        found = load.WordSets(WORD_SETS).words(self.config["occupations"], "occupations")
         pronouns = [word for group in self.templates.groups for word in group]
         wrong = [w for w in found if not TOKEN.fullmatch(w) or w in pronouns or found.count(w) > 1]
         if wrong:

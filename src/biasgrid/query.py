@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from .configs import read_json
-from .errors import BiasgridError
+from .errors import BiasgridError, listed, unknown
 
 Arity = int | Literal["n", "k"]  # "n": any number from one on; "k": any from two on, on both sides the same
 
@@ -120,11 +120,9 @@ class Query:
         """A query from `{"name", "target_sets": [{"name", "words"}], "attribute_sets": [...]}`."""
         if not isinstance(record, dict):
             raise BiasgridError(f"{where}: expected an object with target_sets and attribute_sets")
-        unknown = set(record) - {"name", "target_sets", "attribute_sets"}
-        if unknown:
-            raise BiasgridError(
-                f"{where}: unknown key {min(unknown)!r}; allowed are name, target_sets, attribute_sets"
-            )
+        keys = ("name", "target_sets", "attribute_sets")
+        for key in record.keys() - keys:
+            raise BiasgridError(f"{where}: {unknown('key', key, keys)}")
         sides = []
         for side in ("target_sets", "attribute_sets"):
             sets = record.get(side)
@@ -180,16 +178,20 @@ def _word_set(role: str, name: str, words: Sequence[str]) -> WordSet:
     words = tuple(words)
     if not words:
         raise BiasgridError(f"query: {role} set {name!r} is empty")
-    for word in words:
-        if not isinstance(word, str) or not word.strip() or not _is_unicode(word):
-            raise BiasgridError(f"query: {role} set {name!r}: {word!r} is not a word (a non-empty string)")
-    repeated = [w for w, c in Counter(words).items() if c > 1]
-    if repeated:
+    try:
+        are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
+    except TypeError:
+        are_words = False
+    if not are_words:
+        wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
+        raise BiasgridError(f"query: {role} set {name!r}: {wrong!r} is not a word (a non-empty string)")
+    if len(set(words)) < len(words):
+        repeated = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
-            f"{role} set {name!r} repeats {', '.join(map(repr, repeated))}; it counts once, but for metrics of pairs",
+            f"{role} set {name!r} repeats {listed(map(repr, repeated))}; it counts once, but for metrics of pairs",
             stacklevel=4,
         )
-    return WordSet(name, tuple(str(word) for word in words))
+    return WordSet(name, tuple(map(str, words)))
 
 
 def _check_text(what: str, text: str) -> None:

@@ -62,7 +62,8 @@ class Registry(Mapping[str, T]):
         for entry in self.values():
             if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
-        raise BiasgridError(unknown(self.what, name, sorted(self)))
+        topic = self.package.rpartition(".")[2]
+        raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {topic}"))
 
     @property
     def modules(self) -> dict[str, str]:

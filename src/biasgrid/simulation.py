@@ -1,4 +1,4 @@
-"""Do p-values and intervals hold what they promise? Every metric on simulated embeddings whose bias is known.
+"""Are p-values calibrated, and do intervals cover? Every metric on simulated embeddings whose bias is known.
 
 Words are Gaussian vectors around the means of populations; a repetition draws new sets and infers from them what a
 cell of a study does, by the same code. See docs/simulation.md.
@@ -20,7 +20,9 @@ import pandas as pd
 from scipy.stats import binomtest, kstest
 
 from . import calibration, metrics
-from .configs import read_json, read_yaml
+from .config import load
+from .config.simulation import SimulationConfig
+from .configs import read_json
 from .embeddings import build_store
 from .embeddings.building import store_of
 from .embeddings.store import MODEL
@@ -33,11 +35,8 @@ from .metrics.registry import Metric
 from .query import Query
 from .seeds import seed_of
 from .study import PLACE
-from .study import _checked as checked
-from .study import _merged as merged
 from .words import WordOptions
 
-SCHEMA = json.loads(Path(__file__).with_name("simulation.schema.json").read_text(encoding="utf-8"))
 COLUMNS = ["metric", "words", "bias", "what", "value", "low", "high", "repetitions", "reason"]
 TRUE = ("expected", "all_words")  # what an interval may be for
 # the whole populations' value is that of so many words a set, as if they were all that there are, so many times
@@ -134,8 +133,7 @@ class Simulation:
 
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
-        config = checked(config, SCHEMA, where)
-        config["models"] = merged(config["models"], "models", where, root) if config["models"] else {}
+        config = load.complete(SimulationConfig, config, where, root)
         if "calibration" in config and not config["models"]:
             raise BiasgridError(f"{where}: calibration: it needs models, whose words it draws")
         for model, entry in config["models"].items():
@@ -147,7 +145,6 @@ class Simulation:
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: calibration: metrics: {key}: {error}") from None
         for key, entry in config["metrics"].items():
-            place = f"{where}: metrics: {key}"
             try:
                 metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
                 if metric.of_model:
@@ -155,17 +152,16 @@ class Simulation:
                         "it is of more than its words' vectors, and there is no model around these"
                     )
             except BiasgridError as error:
-                raise BiasgridError(f"{place}: {error}") from None
+                raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
             for part in ("null", "coverage"):
                 # the metric's own settings, else the simulation's
-                schema = SCHEMA["$defs"][part] | {"$defs": SCHEMA["$defs"]}
-                entry[part] = checked(config[part] | entry.get(part, {}), schema, place, part)
+                entry[part] = config[part] | entry.get(part, {})
         return cls(config)
 
     @classmethod
     def read(cls, path: Path | str) -> Simulation:
         """A simulation from its config file (YAML)."""
-        return cls.of(read_yaml(path), str(path))
+        return cls.of(load.read(path), str(path))
 
     @property
     def results(self) -> Path:

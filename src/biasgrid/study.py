@@ -5,28 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from . import debias, metrics, tables
-from .configs import check_expansion, read_json, read_yaml
-from .embeddings.training import check_parameters
+from .config import load
+from .config.check import QUALITY, check, slug
+from .debias import UNTOUCHED
 from .errors import BiasgridError
 from .evaluation.spec import Spec
+from .options import PARTS as INFERRED
 from .plan.step import canonical
 from .query import Query
 from .seeds import seed_of
-from .words import WordOptions
 
-SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
-REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 # kinds of figures that are drawn only where a config lists them -> what a study must have for them
 NEEDS = {
     "analogies": "an evaluation with questions about words",
@@ -42,14 +37,6 @@ NEEDS = {
     "word-set-map": "an evaluation with a map",
     "weat-table": "a criterion with WEAT, and numbers to compare with (published, computed)",
 }
-INFERRED = (
-    "permutation",
-    "random_groups",
-    "bootstrap",
-    "sensitivity",
-)  # parts of `inference` that a cell's file has
-UNTOUCHED = "none"  # the debias key of a model as it is
-QUALITY = "quality"  # what stands for the criterion in the name of a model's evaluation on benchmarks
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
@@ -94,7 +81,7 @@ class Evaluation:
     @property
     def name(self) -> str:
         """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
-        return f"{self.model}/{self.debias}/{_slug(self.criterion) if self.criterion else QUALITY}"
+        return f"{self.model}/{self.debias}/{slug(self.criterion) if self.criterion else QUALITY}"
 
 
 @dataclass(frozen=True)
@@ -132,38 +119,7 @@ class Study:
 
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
-        config = _checked(config, SCHEMA, where)
-        config["seed"] = int(config["seed"])  # 2020.0 is an integer to the schema, and another text
-        for part in ("models", "criteria", "benchmarks", "quality"):
-            config[part] = _merged(config[part], part, where, root)
-        with_metrics = [config, *config["criteria"].values()]
-        of_metrics = [
-            m.get("inference", {}) for entry in with_metrics for m in entry.get("metrics", {}).values()
-        ]
-        for inferred in (config["inference"], *of_metrics):
-            for part in INFERRED:
-                entry = inferred.get(part, {})
-                entry |= {key: int(entry[key]) for key in ("draws", "exact", "halves") if key in entry}
-        if "Overall" in config["criteria"]:
-            raise BiasgridError(
-                f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
-            )
-        queries: dict[str, Query] = {}
-        word_sets: dict[str, dict] = {}
-        for part in ("debias", "evaluation"):
-            for criterion, entry in config[part].items():
-                place = f"{where}: {part}: {criterion}"
-                config[part][criterion] = _resolved(entry, place, root / config["word_sets"], word_sets)
-        for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
-            for kind in ("similarity", "analogies"):
-                entry.setdefault(kind, {})
-        for criterion, entry in config["criteria"].items():
-            for key, sets in entry["queries"].items():
-                if key in queries:
-                    raise BiasgridError(f"{where}: query id {key!r} occurs twice; ids are unique in a study")
-                queries[key] = _query(
-                    sets, f"{where}: {criterion}: {key}", root / config["word_sets"], word_sets
-                )
+        config, queries = load.study(config, where, root)
         study = cls(config, queries)
         study._check(where)
         return study
@@ -171,7 +127,7 @@ class Study:
     @classmethod
     def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
         """A study from its config file (YAML or the resolved JSON)."""
-        return cls.of(read_yaml(path), str(path), root)
+        return cls.of(load.read(path), str(path), root)
 
     @property
     def name(self) -> str:
@@ -319,47 +275,47 @@ class Study:
                     name: (name, None, None) for name in ("rank-intervals", "order") if name in wanted
                 }
             if "scores" in wanted:
-                figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
+                figures |= {f"scores-{slug(c)}": ("scores", c, None) for c in self.ranked}
             if "influence" in wanted and {"bootstrap", "sensitivity"} <= set(self.config["inference"]):
-                figures |= {f"influence-{_slug(c)}": ("influence", c, None) for c in self.ranked}
+                figures |= {f"influence-{slug(c)}": ("influence", c, None) for c in self.ranked}
             if "quality-ranks" in wanted and self.quality:
                 figures["quality-ranks"] = ("quality-ranks", None, None)
         if "weat-table" in wanted:
             for criterion in self.config["criteria"]:
                 registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
                 if registered & {"weat", "weat_es"} and self.compared:
-                    figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
+                    figures[f"weat-table-{slug(criterion)}"] = ("weat-table", criterion, None)
         if "mitigation" in wanted:
             for criterion, entry in self.config["evaluation"].items():
                 if criterion not in self.config["debias"]:
                     continue
-                slug = _slug(criterion)
+                stem = slug(criterion)
                 methods = self.config["debias"][criterion]
                 measured = [cell.criterion for cell in self.cells.values() if cell.debias in methods]
-                figures |= {f"before-after-{_slug(c)}": ("before-after", c, None) for c in measured}
+                figures |= {f"before-after-{slug(c)}": ("before-after", c, None) for c in measured}
                 if entry["similarity"]:  # the quality that is kept
-                    figures[f"trade-off-{slug}"] = ("trade-off", criterion, None)
+                    figures[f"trade-off-{stem}"] = ("trade-off", criterion, None)
                 if entry.get("hidden") is not None:
-                    figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
+                    figures[f"hidden-bias-{stem}"] = ("hidden-bias", criterion, None)
                     models = self._evaluated(criterion)
-                    figures |= {f"word-map-{slug}-{m}": ("word-map", criterion, m) for m in models}
+                    figures |= {f"word-map-{stem}-{m}": ("word-map", criterion, m) for m in models}
         if "professions" in wanted:
             for criterion, spec in self.evaluation_specs.items():
                 if spec.direct and spec.direct.extremes:
-                    models, slug = self._evaluated(criterion), _slug(criterion)
-                    figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
+                    models, stem = self._evaluated(criterion), slug(criterion)
+                    figures |= {f"professions-{stem}-{m}": ("professions", criterion, m) for m in models}
         for criterion, spec in self.evaluation_specs.items():
             asked = any(questions.words for questions in spec.questions.values())
             models = self._evaluated(criterion)
             if "analogies" in wanted and asked:
-                figures |= {f"analogies-{_slug(criterion)}-{m}": ("analogies", criterion, m) for m in models}
+                figures |= {f"analogies-{slug(criterion)}-{m}": ("analogies", criterion, m) for m in models}
             if "word-set-map" in wanted and spec.map:
                 figures |= {
-                    f"word-set-map-{_slug(criterion)}-{m}": ("word-set-map", criterion, m) for m in models
+                    f"word-set-map-{slug(criterion)}-{m}": ("word-set-map", criterion, m) for m in models
                 }
         if "directions" in wanted:
             for criterion in dict.fromkeys(cell.criterion for cell in self.directed):
-                figures[f"directions-{_slug(criterion)}"] = ("directions", criterion, None)
+                figures[f"directions-{slug(criterion)}"] = ("directions", criterion, None)
         if "projections" in wanted:
             figures |= {f"projections/{c.name}": ("projections", c.criterion, c.name) for c in self.leaning}
         if "ratings" in wanted:
@@ -367,7 +323,7 @@ class Study:
         if "sentiment" in wanted:
             for criterion in self.config["criteria"]:
                 if any(self.metric(criterion, key).name == "rnsb" for key in self.metrics(criterion)):
-                    figures[f"sentiment-{_slug(criterion)}"] = ("sentiment", criterion, None)
+                    figures[f"sentiment-{slug(criterion)}"] = ("sentiment", criterion, None)
         return figures
 
     def _evaluated(self, criterion: str) -> list[str]:
@@ -650,26 +606,7 @@ class Study:
         return [state for state in states if state[1] == UNTOUCHED or state in beside]
 
     def _check(self, where: str) -> None:
-        self._check_trained(where)
-        self._check_debias(where)
-        self._check_names(where)
-        self._check_files(where)
-        self._check_known(f"{where}: beside", self.config["beside"], self.models)
-        for model, other in self.config["beside"].items():
-            if other in (model, self.published_as[model, UNTOUCHED]):
-                raise BiasgridError(
-                    f"{where}: beside: {model}: {other!r} are the model's own numbers, which are judged; name "
-                    "a model of other vectors"
-                )
-        for criterion, entry in self.config["criteria"].items():
-            for model in entry.get("models", []):
-                if model not in self.models:
-                    known = ", ".join(self.models)
-                    raise BiasgridError(
-                        f"{where}: {criterion}: model {model!r} is not in the study; it has {known}"
-                    )
-            for key in self.metrics(criterion):
-                self._check_metric(criterion, key, where)
+        check(self.config, self.queries, where)
         for name in self.config["null_distributions"]:
             inference = self.inferences.get(name)
             if name not in self.cells:
@@ -684,274 +621,3 @@ class Study:
         drawn = {kind for kind, *_ in self.figures.values()}
         for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
             raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
-
-    def _check_files(self, where: str) -> None:
-        """That benchmarks' files are files, as far as can be known before anything is fetched."""
-        shipped = Path(find_spec("gensim").origin).parent / "test" / "test_data"
-        for criterion, spec in self.evaluation_specs.items():
-            place = f"{where}: evaluation: {criterion}" if criterion else f"{where}: quality"
-            for path in [*spec.similarity.values(), *spec.analogies.values()]:
-                archive, colon, file = path.partition(":")
-                if archive == "gensim" and colon and not (shipped / file).is_file():
-                    raise BiasgridError(f"{place}: {path!r}: gensim ships no such file")
-                source = self.config["benchmarks"].get(archive, {}).get("source", {})
-                members = [Path(member).name for member in source.get("members", [])]
-                if members and file not in members:
-                    raise BiasgridError(f"{place}: {path!r}: {archive} has {', '.join(members)}")
-                if colon and not source and archive != "gensim" and not Path(path).exists():
-                    known = ", ".join(["gensim", *self.config["benchmarks"]])
-                    raise BiasgridError(
-                        f"{place}: {path!r}: no archive {archive!r} in benchmarks; there are {known}"
-                    )
-
-    def _check_trained(self, where: str) -> None:
-        for key, model in self.config["models"].items():
-            source, place = model["source"], f"{where}: models: {key}"
-            if source["type"] != "trained":
-                continue
-            self._check_known(f"{place}: source: corpus", [source["corpus"]], self.config["corpora"])
-            try:
-                check_parameters(source["algorithm"], source["params"])
-            except BiasgridError as error:
-                raise BiasgridError(f"{place}: source: params: {error}") from None
-            if "format" in model or model["vocab_prefix"]:
-                given = "format" if "format" in model else "vocab_prefix"
-                raise BiasgridError(f"{place}: {given}: is for files; a model that is trained here has none")
-
-    def _check_debias(self, where: str) -> None:
-        keys = [key for entries in self.config["debias"].values() for key in entries]
-        for criterion, entries in self.config["debias"].items():
-            for key, entry in entries.items():
-                place = f"{where}: debias: {criterion}: {key}"
-                if key == UNTOUCHED or keys.count(key) > 1 or key in self.models:
-                    why = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
-                    raise BiasgridError(f"{place}: this key {why}; name it otherwise")
-                self._check_known(
-                    f"{place}: criteria", [criterion, *entry.get("criteria", [])], self.config["criteria"]
-                )
-                self._check_known(f"{place}: models", entry.get("models", []), self.models)
-                self._check_known(
-                    f"{place}: published_as", entry["published_as"], entry.get("models", self.models)
-                )
-                try:
-                    method = debias.method(entry["method"])
-                    method.check_words(entry["words"])
-                    method.check_parameters(entry["params"])
-                except BiasgridError as error:
-                    raise BiasgridError(f"{place}: {error}") from None
-        for criterion, entry in self.config["evaluation"].items():
-            self._check_known(f"{where}: evaluation", [criterion], self.config["criteria"])
-            try:
-                Spec.of(entry)
-            except BiasgridError as error:
-                raise BiasgridError(f"{where}: evaluation: {criterion}: {error}") from None
-            if self.config["quality"] and _slug(criterion) == QUALITY:
-                raise BiasgridError(
-                    f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
-                    "criterion otherwise"
-                )
-        if quality := self.config["quality"]:
-            if not quality["similarity"] and not quality["analogies"]:
-                raise BiasgridError(f"{where}: quality: names no benchmark under similarity or analogies")
-            try:
-                Spec.of(quality)
-            except BiasgridError as error:
-                raise BiasgridError(f"{where}: quality: {error}") from None
-
-    @staticmethod
-    def _check_known(where: str, names: Iterable[str], known: Iterable[str]) -> None:
-        for name in names:
-            if name not in known:
-                raise BiasgridError(
-                    f"{where}: {name!r} is not there; allowed are {', '.join(known) or 'none'}"
-                )
-
-    def _check_names(self, where: str) -> None:
-        """What would meet in one file, one label or one column of a table."""
-        slugs = [_slug(criterion) for criterion in self.config["criteria"]]
-        for criterion in self.config["criteria"]:
-            if slugs.count(_slug(criterion)) > 1:
-                raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
-        labels = [model["label"] for model in self.models.values()]
-        of_methods = [self.labels[key] for key in self.debias]
-        for key in self.debias:
-            if of_methods.count(self.labels[key]) > 1:
-                raise BiasgridError(
-                    f"{where}: debias: {key}: another entry is labelled {self.labels[key]!r}; give it a label"
-                )
-        taken = [*self.models, "gensim", "raw"]
-        for part in ("benchmarks", "corpora"):
-            for key in self.config[part]:
-                if key in taken:
-                    raise BiasgridError(f"{where}: {part}: {key}: this name is taken; name it otherwise")
-                taken.append(key)
-        for key, model in self.models.items():
-            if key == "raw":
-                raise BiasgridError(
-                    f"{where}: models: 'raw' is the archives' folder; name the model otherwise"
-                )
-            if labels.count(model["label"]) > 1:
-                raise BiasgridError(f"{where}: models: {key}: another model has the label {model['label']!r}")
-        ranked: dict[str, dict] = {}
-        for criterion in self.ranked:
-            for key, entry in self.metrics(criterion).items():
-                if ranked.setdefault(key, entry) != entry:
-                    raise BiasgridError(
-                        f"{where}: {criterion}: metrics: {key}: is another metric, or has other parameters, in "
-                        "another ranked criterion; name them apart"
-                    )
-
-    def _check_metric(self, criterion: str, key: str, where: str) -> None:
-        try:
-            registered = self.metric(criterion, key)
-            for model in self.models:
-                WordOptions(**self.word_options(criterion, key, model))
-        except BiasgridError as error:
-            raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
-        for part in self.metrics(criterion)[key].get("inference", {}):
-            asked = [name for name in INFERRED if name in self.config["inference"]]
-            if asked and part not in asked:
-                raise BiasgridError(
-                    f"{where}: metrics: {key}: inference: {part}: the study's inference has no {part}; add it or "
-                    "leave this out"
-                )
-        queries = [self.queries[q] for q in self.config["criteria"][criterion]["queries"]]
-        fitting = [query for query in queries if query.fits(registered.template)]
-        if not fitting:
-            raise BiasgridError(
-                f"{where}: metrics: {key}: no query of {criterion!r} has the template "
-                f"{registered.template} or sub-queries that have it"
-            )
-        same_name: dict[str, Query] = {}
-        for sub in (s for query in fitting for s in query.subqueries(registered.template)):
-            if same_name.setdefault(sub.name, sub) != sub:
-                raise BiasgridError(
-                    f"{where}: {criterion}: two (sub-)queries are named {sub.name!r} but their words "
-                    "differ; name the sets apart"
-                )
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
-
-
-def _checked(record: Any, schema: dict[str, Any], where: str, *part: str) -> Any:
-    """A deep copy of the record with the schema's defaults filled in; its worst error as one line."""
-    try:
-        check_expansion(record)
-        # a NaN is within all limits
-        text = json.dumps(record, allow_nan=False, ensure_ascii=False)
-        record = json.loads(text, parse_int=_integer)
-        text.encode()
-        if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
-            raise ValueError("a text has a NUL character in it")
-    except (TypeError, ValueError, RecursionError) as error:
-        # a YAML date, a set, a mapping that holds itself
-        raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
-    error = jsonschema.exceptions.best_match(_Validator(schema).iter_errors(record))
-    if error is not None:
-        place = ".".join(map(str, (*part, *error.absolute_path)))
-        raise BiasgridError(": ".join(filter(None, (where, place, _shortened(error)))))
-    return record
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > 300:
-        raise ValueError(f"a number of {len(digits)} digits")
-    return int(digits)
-
-
-def _shortened(error: jsonschema.ValidationError) -> str:
-    """The validator's message, without a whole section of the config quoted in it."""
-    if len(error.message) <= 200:
-        return error.message
-    return f"{error.message[:80]} ... {error.message[-80:]}"
-
-
-def _fill_defaults(validator, properties, instance, schema):
-    if isinstance(instance, dict):
-        for name, entry in properties.items():
-            if "default" in entry:
-                instance.setdefault(name, json.loads(json.dumps(entry["default"])))
-    yield from jsonschema.Draft202012Validator.VALIDATORS["properties"](
-        validator, properties, instance, schema
-    )
-
-
-_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"properties": _fill_defaults})
-
-
-def _merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
-    """The models or criteria (`part`) by name, from the config and from the files that it names."""
-    schema = {"$ref": f"#/$defs/{part}", "$defs": SCHEMA["$defs"]}
-    merged: dict[str, Any] = {}
-    for entry in entries if isinstance(entries, list) else [entries]:
-        if isinstance(entry, str):
-            mapping, source = _checked(read_yaml(root / entry), schema, entry), entry
-        else:
-            mapping, source = _checked(entry, schema, where, part), f"{where}: {part}"
-        for name, value in mapping.items():
-            if name in merged:
-                raise BiasgridError(f"{source}: {name!r} is defined twice")
-            merged[name] = value
-    return merged
-
-
-def _query(sets: Mapping[str, Any], where: str, folder: Path, cache: dict[str, dict]) -> Query:
-    sides = []
-    for side in ("targets", "attributes"):
-        named = {name: _words(value, f"{where}: {name}", folder, cache) for name, value in sets[side].items()}
-        sides.append(named)
-    targets, attributes = sides
-    try:
-        return Query.of(
-            list(targets.values()),
-            list(attributes.values()),
-            list(targets),
-            list(attributes),
-            sets.get("name"),
-        )
-    except BiasgridError as error:
-        raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
-
-
-def _resolved(value: Any, where: str, folder: Path, cache: dict[str, dict]) -> Any:
-    """The value with every reference to a word set (`weat.career`) in it replaced by what the set holds."""
-    if isinstance(value, dict):
-        return {key: _resolved(v, f"{where}: {key}", folder, cache) for key, v in value.items()}
-    if isinstance(value, list):
-        return [_resolved(v, where, folder, cache) for v in value]
-    if (
-        isinstance(value, str)
-        and REFERENCE.fullmatch(value)
-        and (folder / f"{value.split('.')[0]}.json").is_file()
-    ):
-        return _word_set(value, where, folder, cache)
-    return value
-
-
-def _words(value: str | list[str], where: str, folder: Path, cache: dict[str, dict]) -> list[str]:
-    if isinstance(value, list):
-        return value
-    words = _word_set(value, where, folder, cache)
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
-    return words
-
-
-def _word_set(value: str, where: str, folder: Path, cache: dict[str, dict]) -> Any:
-    """What a word-set file has under the name `file.set`."""
-    stem, _, name = value.partition(".")
-    if stem not in cache:
-        path = folder / f"{stem}.json"
-        if not path.is_file():
-            known = ", ".join(sorted(p.stem for p in folder.glob("*.json"))) or "none"
-            raise BiasgridError(f"{where}: {value!r}: there is no file {path}; word-set files are {known}")
-        record = read_json(path)
-        if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
-            raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
-        cache[stem] = record["sets"]
-    words = cache[stem].get(name)
-    if words is None:
-        raise BiasgridError(f"{where}: {stem}.json has no set {name!r}; it has {', '.join(cache[stem])}")
-    return words

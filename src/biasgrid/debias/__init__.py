@@ -14,10 +14,10 @@ import importlib
 from pathlib import Path
 
 from ..registry import Registry
-from .registry import Method
+from .registry import UNTOUCHED, Method
 from .transform import Transform
 
-__all__ = ["REGISTRY", "Method", "Transform", "method", "source_files"]
+__all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method", "source_files"]
 
 
 REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")

@@ -23,6 +23,7 @@ from .lookup import check_disjoint
 from .transform import Transform
 
 WordKind = Literal["words", "sets", "classes"]
+UNTOUCHED = "none"  # stands for the debias method of a model as it is
 LARGEST = 2**53  # beyond it floats skip whole numbers, and libraries give up
 KINDS = {
     "words": "a list of words",

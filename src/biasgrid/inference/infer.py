@@ -16,10 +16,10 @@ import numpy as np
 
 from ..measure import as_finite, look_up, subquery
 from ..metrics.registry import Metric
+from ..options import checked_options
 from ..query import Query
 from ..words import WordOptions
 from .bootstrap import digest, intervals
-from .options import checked
 from .permutation import Permutation, drawn_test, permutation_test
 from .pool import Pool, pool_of
 from .random_groups import groups_test
@@ -71,7 +71,7 @@ def infer_query(
     wanted = {"permutation": permutation, "random_groups": random_groups}
     wanted |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     permutation, random_groups, bootstrap, sensitivity = (
-        None if options is None else checked(part, options) for part, options in wanted.items()
+        None if options is None else checked_options(part, options) for part, options in wanted.items()
     )
     if random_groups is not None:
         pool = pool or pool_of(model)

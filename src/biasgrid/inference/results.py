@@ -9,10 +9,10 @@ from typing import Any
 
 from ..measure import Result
 from ..metrics.registry import Metric
+from ..options import check_interval
 from ..query import Query
 from ..words import WordOptions
 from . import infer_query
-from .options import check_interval
 
 
 def inferred(

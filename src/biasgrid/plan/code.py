@@ -20,7 +20,7 @@ from pathlib import Path
 PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
 # messages, and how things are discovered
-LEFT_OUT = {f"{PACKAGE}.errors", f"{PACKAGE}.registry"}
+LEFT_OUT = {f"{PACKAGE}.errors", f"{PACKAGE}.registry", f"{PACKAGE}.validation"}
 
 
 def digest(*modules: str) -> str:

@@ -46,10 +46,15 @@ class Run:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"biasgrid: another run of {self.name} is at work here; wait for it or stop it", file=sys.stderr)
+            print(
+                f"biasgrid: another run of {self.name} is at work here; wait for it or stop it",
+                file=sys.stderr,
+            )
             os._exit(2)
         except OSError as error:  # some file systems of clusters
-            print(f"biasgrid: no lock ({self._lock_file}: {error}): start no second run of it", file=sys.stderr)
+            print(
+                f"biasgrid: no lock ({self._lock_file}: {error}): start no second run of it", file=sys.stderr
+            )
         self._workers.open()
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:

@@ -1,0 +1,48 @@
+"""The command line: one sub-command for each step of the workflow, so that every rule can be run by hand.
+
+Each prints JSON on standard output; progress and warnings go to standard error. Exit code 0, or 2 with one line
+that says what is wrong with the input.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from threadpoolctl import threadpool_limits
+
+from ..errors import BiasgridError
+from ..processes import end_with_starter
+from . import embeddings, listing, measuring, studies, workflows
+from .arguments import Commands
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one sub-command; returns the exit code."""
+    warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
+    end_with_starter()
+    parsed = _commands().parser.parse_args(arguments)
+    try:
+        # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed
+        with threadpool_limits(1):
+            record = parsed.run(parsed)
+        from ..measure import dumps
+
+        # the byte of a path that is no UTF-8 becomes JSON's \udcxx
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+        print(dumps(record, indent=1))
+    except BiasgridError as error:
+        print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"biasgrid: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _commands() -> Commands:
+    commands = Commands("biasgrid", __doc__.splitlines()[0])
+    for topic in (measuring, embeddings, studies, workflows, listing):
+        topic.add(commands)
+    return commands

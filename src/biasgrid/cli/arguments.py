@@ -1,0 +1,124 @@
+"""What sub-commands share: their parser, arguments that several have, and values of the form KEY=VALUE."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError
+
+LONGEST = 250  # characters of a message of the parser
+STUDY = {
+    "required": True,
+    "type": Path,
+    "help": "a study's config, or its results/<study>/study.json; - reads the latter on standard input",
+}
+MODEL = {
+    "required": True,
+    "type": Path,
+    "help": "a store, or word2vec text or binary, gzipped or not, or .kv",
+}
+# of a model's file
+FILE = {
+    "sha256": {"help": "the input file's checksum, which must match"},
+    "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
+    "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str):
+        message = " ".join(message.split())
+        message = message if len(message) <= LONGEST else f"{message[:LONGEST]} ..."
+        print(f"{self.prog}: {message} ({self.prog} --help lists what is allowed)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+class Commands:
+    """The sub-commands of a program."""
+
+    def __init__(self, name: str, description: str):
+        self.parser = _Parser(prog=name, description=description, allow_abbrev=False)
+        self._commands = self.parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    def add(
+        self, function: Callable[[argparse.Namespace], Any], name: str = "", /, **options: Mapping[str, Any]
+    ) -> argparse.ArgumentParser:
+        """Add a function as a sub-command of its name, with options of these names; its docstring is the help."""
+        doc = function.__doc__
+        command = self._commands.add_parser(
+            name or function.__name__, help=doc, description=doc, allow_abbrev=False
+        )
+        for flag, settings in options.items():
+            command.add_argument("--" + flag.replace("_", "-"), **settings)
+        command.set_defaults(run=function)
+        return command
+
+
+def of_file(args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `FILE`, for `open_model`."""
+    return {name: getattr(args, name) for name in FILE}
+
+
+def read_study(path: Path):
+    """The study of a config file, or of standard input (-)."""
+    from ..configs import parse_json
+    from ..study import Study
+
+    if str(path) == "-":
+        sys.stdin.reconfigure(encoding="utf-8")
+        try:
+            config = parse_json(sys.stdin.read())
+        except ValueError as error:
+            raise BiasgridError(f"standard input: not JSON: {error}") from None
+        return Study.of(config, "standard input")
+    return Study.read(path)
+
+
+def check_output(output: Path, inputs: list[Path]) -> None:
+    """Raises BiasgridError for an output that is one of the inputs, or lies inside of one."""
+    for path in inputs:
+        if path.resolve() in (output.resolve(), *output.resolve().parents):
+            raise BiasgridError(f"{output}: would be written over {path}; give another output")
+
+
+def key_values(given: list[str], flag: str = "--param") -> dict[str, Any]:
+    """What was given as KEY=VALUE, where a value is JSON or YAML."""
+    values = {}
+    for item in given:
+        key, equals, value = item.partition("=")
+        if not equals or not key:
+            raise BiasgridError(f"{flag} {_shortened(item)}: expected KEY=VALUE")
+        if key in values:
+            raise BiasgridError(f"{flag} {key}: given twice")
+        values[key] = _value(f"{flag} {key}", value)
+    return values
+
+
+def _value(where: str, text: str) -> Any:
+    from ..configs import check_nesting, parse_json, parse_yaml
+
+    # JSON first: YAML takes 1e-4 for a word
+    try:
+        value = parse_json(text)
+    except ValueError:
+        pass
+    else:
+        try:
+            check_nesting(value)
+        except ValueError as error:
+            raise BiasgridError(f"{where}: {_shortened(text)}: {error}") from None
+        return value
+    try:
+        return parse_yaml(text)
+    except ValueError as error:
+        raise BiasgridError(f"{where}: {_shortened(text)} is neither JSON nor YAML: {error}") from None
+
+
+def _shortened(text: str) -> str:
+    return repr(text) if len(text) <= 80 else f"{text[:80]!r} ..."

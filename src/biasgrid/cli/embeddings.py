@@ -1,0 +1,72 @@
+"""Models: fetched, converted, trained."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError, unknown
+from .arguments import FILE, STUDY, Commands, read_study
+
+
+def convert(args: argparse.Namespace) -> dict[str, Any]:
+    """A file of vectors into a store."""
+    from ..embeddings.readers import convert as convert_file
+    from ..embeddings.writers import check_folder
+
+    check_folder(args.output)
+    store = convert_file(
+        args.input,
+        args.output,
+        name=args.name or args.output.name,
+        format=args.format,
+        sha256=args.sha256,
+        trust_pickle=args.trust_pickle,
+        vocab_prefix=args.vocab_prefix,
+    )
+    return {"store": str(store.path), **store.metadata}
+
+
+def fetch(args: argparse.Namespace) -> dict[str, Any]:
+    """A study's model, downloaded, checked and converted."""
+    from ..embeddings import build_store
+    from ..study import Study
+
+    study = Study.read(args.config)
+    if args.model not in study.models:
+        raise BiasgridError(f"{args.config}: {unknown('model', args.model, study.models)}")
+    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
+    return {"store": str(store.path), **store.metadata}
+
+
+def train(args: argparse.Namespace) -> dict[str, Any]:
+    """A study's model, trained on its corpus, written where the workflow writes it."""
+    from ..workflow.stores import make_store
+
+    study = read_study(args.study)
+    if args.model not in study.trained:
+        raise BiasgridError(f"{args.study}: {unknown('trained model', args.model, study.trained)}")
+    store = make_store(study, args.model)
+    return {"store": str(store.path), **store.metadata}
+
+
+def add(commands: Commands) -> None:
+    commands.add(
+        convert,
+        input={
+            "required": True,
+            "type": Path,
+            "help": "the file, or the folder of a format of several files",
+        },
+        output={"required": True, "type": Path, "help": "the store's folder"},
+        name={"help": "the model's name (default: the folder's)"},
+        format={"help": "its format (biasgrid list formats); default: found by looking into the file"},
+        **FILE,
+    )
+    commands.add(
+        fetch,
+        model={"required": True, "help": "the model's key in the config"},
+        config={"required": True, "type": Path, "help": "the study's config"},
+    )
+    commands.add(train, study=STUDY, model={"required": True, "help": "the model's key"})

@@ -1,0 +1,73 @@
+"""What there is to name in a config or on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .arguments import Commands, read_study
+
+# topic -> the package whose registry has it
+REGISTRIES = {"metrics": "biasgrid.metrics", "debias": "biasgrid.debias", "tables": "biasgrid.tables"}
+DEFAULT = Path("config/config.yaml")
+Entries = Iterator[tuple[str, str]]
+
+
+def show(args: argparse.Namespace) -> list[dict[str, str]]:
+    """Metrics, debias methods, models, word sets, queries, tables: their names, and a sentence about each."""
+    # what a study's plugins hold is listed, too
+    study = read_study(args.study or DEFAULT) if args.study or args.topic in OF_STUDY else None
+    entries = OF_STUDY[args.topic](study) if args.topic in OF_STUDY else _registered(REGISTRIES[args.topic])
+    return [{"name": name, "description": description} for name, description in entries]
+
+
+def _registered(package: str) -> Entries:
+    for name, entry in importlib.import_module(package).REGISTRY.items():
+        yield name, getattr(entry, "meaning", "") or _sentence(entry.function, entry.label)
+
+
+def _sentence(function: Callable[..., Any], label: str) -> str:
+    """The first sentence of a function's docstring, after a label."""
+    paragraph = " ".join((inspect.getdoc(function) or "no description").partition("\n\n")[0].split())
+    sentence = paragraph.partition(". ")[0].removesuffix(".") + "."
+    return sentence if sentence.lower().startswith(label.lower()) else f"{label}: {sentence}"
+
+
+def _models(study: Any) -> Entries:
+    for key, model in study.config["models"].items():
+        yield key, f"{model['label']}. {model['note']}".strip()
+
+
+def _word_sets(study: Any) -> Entries:
+    from ..config.load import WordSets
+
+    files = WordSets(Path(study.config["word_sets"]))
+    for stem in files.names:
+        for name, words in files.of(stem).items():
+            first = ", ".join(_text(part) for part in list(words)[:3])
+            yield f"{stem}.{name}", f"{len(words)}: {first}{', ...' * (len(words) > 3)}"
+
+
+def _text(part: Any) -> str:
+    return "-".join(map(str, part)) if isinstance(part, list) else str(part)
+
+
+def _queries(study: Any) -> Entries:
+    for key, query in study.queries.items():
+        yield key, query.name
+
+
+OF_STUDY = {"models": _models, "word-sets": _word_sets, "queries": _queries}
+
+
+def add(commands: Commands) -> None:
+    command = commands.add(
+        show,
+        "list",
+        study={"type": Path, "help": f"of this study, and with its plugins (default: {DEFAULT})"},
+    )
+    command.add_argument("topic", choices=[*REGISTRIES, *OF_STUDY], help="what to list")

@@ -1,0 +1,232 @@
+"""Metrics, debias methods and analogies on one model; properties of metrics."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError, listed
+from ..options import INTERVALS, PARTS, checked_options
+from .arguments import FILE, MODEL, Commands, check_output, key_values, of_file
+
+
+def measure(args: argparse.Namespace) -> dict[str, Any]:
+    """A metric on a query on a model."""
+    from .. import metrics
+    from ..debias.transform import Transform
+    from ..embeddings.readers import open_model
+    from ..measure import as_json, split_options
+    from ..measure import measure as measure_query
+    from ..query import Query
+
+    metric = metrics.metric(args.metric)
+    given = key_values(args.param)
+    if "seed" in given:
+        raise BiasgridError("--param seed: the seed is given with --seed")
+    parts = {
+        part: checked_options(part, key_values(getattr(args, part), f"--{part.replace('_', '-')}"))
+        for part in PARTS
+        if getattr(args, part) is not None
+    }
+    parameters, words = split_options(metric, given)
+    query, metric = Query.read(args.query), metric.under(parameters)
+    if not query.fits(metric.template):
+        raise BiasgridError(
+            f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
+        )
+    with open_model(args.model, **of_file(args)) as model:
+        record = {"metric": metric.name, "model": model.name, "params": given, "seed": args.seed}
+        if args.debias:
+            transform = Transform.load(args.debias)
+            model = model.under(transform)
+            record["debias"] = transform.method
+        results = measure_query(metric, query, model, parameters, words, args.seed)
+        if parts:
+            # imported late: scipy.stats takes a second
+            from ..inference.results import inferred
+
+            record["asked"] = parts | {"interval": args.interval}
+            results = inferred(
+                results, metric, query, model, parameters, words, args.seed, parts, args.interval
+            )
+    if len(results) == 1 and query.exactly(metric.template):
+        return record | as_json(results[0])
+    return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
+
+
+def debias(args: argparse.Namespace) -> dict[str, Any]:
+    """A debias method fitted on a model; with --materialize, the debiased model as a file."""
+    from .. import debias as methods
+    from ..configs import read_json
+    from ..debias.materialize import materialize
+    from ..embeddings.readers import open_model
+    from ..embeddings.writers import STORE, check_folder, format_of
+
+    method = methods.method(args.method)
+    words = read_json(args.words)
+    if not isinstance(words, dict):
+        raise BiasgridError(f"{args.words}: not a mapping of {listed(method.words)} to words")
+    options = key_values(args.param)
+    if args.materialize:
+        # refused before anything is fitted
+        if format_of(args.materialize) == STORE:
+            check_folder(args.materialize)
+        check_output(args.materialize, [args.model, args.words])
+    check_output(args.output, [args.model, args.words, *filter(None, [args.materialize])])
+    if args.output.is_dir():
+        raise BiasgridError(f"{args.output}: is a folder; a transform is a file, such as hard.npz")
+    try:
+        method.check_words(words)
+    except BiasgridError as error:
+        raise BiasgridError(f"{args.words}: {error}") from None
+    method.check_parameters(options)
+    with open_model(args.model, **of_file(args)) as model:
+        transform = method(model, **words, **options, seed=args.seed)
+        for name, lost in transform.fitted_on["lost"].items():
+            if lost and method.words.get(name) == "sets":
+                warnings.warn(
+                    f"{name}: left out, as {model.name} lacks a word of each: {listed(lost)}", stacklevel=1
+                )
+        record = {"transform": str(args.output), **transform.summary()}
+        if args.materialize:
+            record["materialized"] = materialize(model, transform, args.materialize)
+        # last: nothing is written where something fails
+        transform.save(args.output)
+    return record
+
+
+def analogy(args: argparse.Namespace) -> dict[str, Any]:
+    """What a model answers to "a is to b as c is to ?"; any pairs, any words c."""
+    from ..debias.transform import Transform
+    from ..embeddings.readers import open_model
+    from ..evaluation.answers import answers
+
+    pairs = [pair.split(":") for pair in args.pairs]
+    for given, pair in zip(args.pairs, pairs, strict=True):
+        if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
+            raise BiasgridError(f"--pairs {given!r}: expected two different words such as he:she")
+    if args.best < 1:
+        raise BiasgridError(f"--best {args.best}: must be 1 or more")
+    if args.vocabulary < 0:
+        raise BiasgridError(f"--vocabulary {args.vocabulary}: must be 0 (all words) or more")
+    with open_model(args.model, **of_file(args)) as model:
+        record = {"model": model.name}
+        if args.debias:
+            transform = Transform.load(args.debias)
+            model = model.under(transform)
+            record["debias"] = transform.method
+        given = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
+        if lost := [word for word in given if model.vocab_prefix + word not in model]:
+            warnings.warn(f"{model.name} lacks {listed(map(repr, lost))}", stacklevel=1)
+        found = answers(
+            model,
+            pairs,
+            args.word,
+            methods=[args.method],
+            excluded=[not args.keep_question_words],
+            best=args.best,
+            vocabulary=args.vocabulary or None,
+            seed=args.seed,
+        )
+    return record | {"questions": found}
+
+
+def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
+    """What each metric can and cannot see; with --output, a table, counterexamples and figures."""
+    from .. import metrics
+    from ..properties import examine, table, write
+
+    chosen = {entry.name: entry for entry in map(metrics.metric, args.metric)}
+    verdicts = examine(chosen or metrics.REGISTRY)
+    return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
+
+
+def add(commands: Commands) -> None:
+    parameter = {"action": "append", "default": [], "metavar": "KEY=VALUE"}
+    transform = {"type": Path, "metavar": "TRANSFORM.npz"}
+    commands.add(
+        measure,
+        metric={"required": True, "help": "its name, such as weat (biasgrid list metrics)"},
+        model=MODEL,
+        query={"required": True, "type": Path, "help": "a query file (JSON)"},
+        param=parameter
+        | {
+            "help": "a parameter of the metric or the look-up (preprocessors, strategy, normalize, "
+            "lost_vocabulary_threshold); the value is JSON or YAML"
+        },
+        seed={
+            "type": int,
+            "default": 0,
+            "help": "for metrics that draw at random, and inference (default 0)",
+        },
+        permutation=_part("a permutation test: draws, exact, alternative"),
+        random_groups=_part("a test against random groups: draws, alternative"),
+        bootstrap=_part("bootstrap intervals: draws, level"),
+        sensitivity=_part("influence of words, and robustness under halving the sets: halves"),
+        interval={
+            "choices": INTERVALS,
+            "default": INTERVALS[0],
+            "help": f"which one ci_low and ci_high are (default {INTERVALS[0]})",
+        },
+        debias=transform | {"help": "measure the model under this transform"},
+        **FILE,
+    )
+    commands.add(
+        debias,
+        method={"required": True, "help": "its name, such as hard (biasgrid list debias)"},
+        model=MODEL,
+        words={
+            "required": True,
+            "type": Path,
+            "help": 'a JSON file of its words, such as {"definitional_pairs": [["she", "he"], ...]}',
+        },
+        output={"required": True, "type": Path, "help": "the transform's file (.npz)"},
+        param=parameter | {"help": "a parameter of the method; the value is JSON or YAML"},
+        seed={"type": int, "default": 0, "help": "for methods that draw at random (default 0)"},
+        materialize={
+            "type": Path,
+            "metavar": "OUT",
+            "help": "also write the debiased model: .bin (word2vec), .txt, .kv (gensim), or a folder for a store",
+        },
+        **FILE,
+    )
+    commands.add(
+        analogy,
+        model=MODEL,
+        pairs={"required": True, "nargs": "+", "metavar": "A:B", "help": "such as he:she man:woman"},
+        word={
+            "required": True,
+            "nargs": "+",
+            "metavar": "C",
+            "help": "the words c, such as doctor; they should be neutral",
+        },
+        method={"default": "3cosadd", "help": "3cosadd (default), pair_distance, 3cosavg or lrcos"},
+        keep_question_words={
+            "action": "store_true",
+            "help": "let the question's own words be answers (default: they are not)",
+        },
+        best={"type": int, "default": 10, "help": "number of answers (default 10)"},
+        vocabulary={
+            "type": int,
+            "default": 50_000,
+            "help": "answers are among the model's first words, this many (default 50000; 0: all)",
+        },
+        seed={"type": int, "default": 0, "help": "for lrcos, which draws words (default 0)"},
+        debias=transform | {"help": "ask the model under this transform"},
+        **FILE,
+    )
+    commands.add(
+        properties,
+        metric={"action": "append", "default": [], "help": "only this one; may be given again"},
+        output={
+            "type": Path,
+            "metavar": "DIR",
+            "help": "write properties.csv, counterexamples.json, properties.md and the figures there",
+        },
+    )
+
+
+def _part(what: str) -> dict[str, Any]:
+    return {"nargs": "*", "action": "extend", "metavar": "KEY=VALUE", "help": f"{what} (none: defaults)"}

@@ -1,0 +1,163 @@
+"""The steps of a study, each written where the workflow writes it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError, unknown
+from .arguments import STUDY, Commands, read_study
+
+CELLS = "model/debias/metric/query"  # how cells are named
+
+
+def query(args: argparse.Namespace) -> dict[str, Any]:
+    """A study's query as a query file."""
+    queries = read_study(args.study).queries
+    return json.loads(_chosen("query", args.query, queries, args).to_json())
+
+
+def cell(args: argparse.Namespace) -> dict[str, Any]:
+    """One cell of a study, written where the workflow writes it."""
+    from ..files import write_text
+    from ..plan.steps import cell_step
+
+    study = read_study(args.study)
+    chosen = _chosen("cell", args.cell, study.cells, args)
+    write_text(study.query_file(chosen.query), study.queries[chosen.query].to_json())
+    step = cell_step(study, chosen)
+    step.run()
+    return {
+        "cell": str(step.output),
+        "results": json.loads(step.output.read_text(encoding="utf-8"))["results"],
+    }
+
+
+def infer(args: argparse.Namespace) -> dict[str, Any]:
+    """Test, intervals and sensitivity of a cell of a study, written, with the cell, where the workflow does."""
+    from ..files import write_text
+    from ..plan.steps import cell_step, inference_step
+
+    study = read_study(args.study)
+    chosen = _inferred(study, args)
+    # in one file with the metric's other queries, of which what is there is kept
+    for other in (group := study.inference_groups[chosen.group]):
+        if other is chosen or not study.cell_file(other.cell).is_file():
+            write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
+            cell_step(study, other.cell).run()
+    step = inference_step(study, group)
+    records = step.run()
+    return {"inference": str(step.output), "results": records[group.index(chosen)]["results"]}
+
+
+def null(args: argparse.Namespace) -> dict[str, Any]:
+    """The null distribution of one cell of a study as PDF, SVG and PNG, and the numbers that it shows."""
+    from ..figures.grid import save
+    from ..figures.null import of_cell
+
+    study = read_study(args.study)
+    inference = _inferred(study, args)
+    try:
+        drawn, results = of_cell(study, inference)
+    except BiasgridError as error:
+        raise BiasgridError(f"{args.study}: {error}") from None
+    save(drawn, args.output)
+    return {
+        "figure": [f"{args.output}.{extension}" for extension in ("pdf", "svg", "png")],
+        "results": results,
+    }
+
+
+def fit(args: argparse.Namespace) -> dict[str, Any]:
+    """A debias method of a study fitted on one of its models, written where the workflow writes it."""
+    from .. import mitigation
+
+    study = read_study(args.study)
+    if (args.model, args.debias) not in study.fits:
+        fitted = [key for model, key in study.fits if model == args.model]
+        what = f"debias method of {args.model!r}"
+        raise BiasgridError(f"{args.study}: {unknown(what, args.debias, fitted)}")
+    transform = mitigation.fit(study, study.fits[args.model, args.debias])
+    return {"transform": str(study.transform_file(args.model, args.debias)), **transform.summary()}
+
+
+def evaluate(args: argparse.Namespace) -> dict[str, Any]:
+    """What a debias method of a study costs and hides, or a model's quality, written where the workflow writes it."""
+    from .. import mitigation
+
+    study = read_study(args.study)
+    chosen = _chosen("evaluation", args.evaluation, study.evaluations | study.quality, args)
+    mitigation.evaluate(study, chosen)
+    return {"evaluation": str(study.evaluation_file(chosen))}
+
+
+def table(args: argparse.Namespace) -> dict[str, Any]:
+    """One table of a study, from the cells or tables that it is made of."""
+    from ..plan.steps import rank_samples_step, table_step
+
+    study = read_study(args.study)
+    _chosen("table", args.table, study.tables, args)
+    if args.table == "rankings" and "bootstrap" in study.config["inference"]:
+        rank_samples_step(study).run()
+    step = table_step(study, args.table)
+    return {"table": str(step.output), "rows": step.run()}
+
+
+def figure(args: argparse.Namespace) -> dict[str, Any]:
+    """One figure of a study as PDF, SVG and PNG."""
+    from ..figures import draw
+    from ..figures.grid import save
+
+    study = read_study(args.study)
+    try:
+        drawn = draw(study, args.figure)
+    except BiasgridError as error:
+        raise BiasgridError(f"{args.study}: {error}") from None
+    stem = study.results / "figures" / args.figure
+    save(drawn, stem)
+    return {"figure": [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]}
+
+
+def _chosen(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:
+    if name not in things:
+        more = f"they are named {CELLS}" if what == "cell" else ""
+        raise BiasgridError(f"{args.study}: {unknown(what, name, things, more)}")
+    return things[name]
+
+
+def _inferred(study: Any, args: argparse.Namespace) -> Any:
+    _chosen("cell", args.cell, study.cells, args)
+    if args.cell not in study.inferences:
+        raise BiasgridError(f"{args.study}: no test: the study has no inference in its config")
+    return study.inferences[args.cell]
+
+
+def add(commands: Commands) -> None:
+    cell_name = {"required": True, "help": CELLS}
+    commands.add(query, study=STUDY, query={"required": True, "help": "the query's id"})
+    commands.add(cell, study=STUDY, cell=cell_name)
+    commands.add(infer, study=STUDY, cell=cell_name)
+    commands.add(
+        null,
+        study=STUDY,
+        cell=cell_name,
+        output={"required": True, "type": Path, "metavar": "STEM", "help": "the files' name without .png"},
+    )
+    commands.add(
+        fit,
+        study=STUDY,
+        model={"required": True, "help": "the model's key"},
+        debias={"required": True, "help": "the debias method's key"},
+    )
+    commands.add(
+        evaluate,
+        study=STUDY,
+        evaluation={"required": True, "help": "model/debias/criterion, or model/debias/quality"},
+    )
+    commands.add(
+        table, study=STUDY, table={"required": True, "help": "such as scores (biasgrid list tables)"}
+    )
+    commands.add(figure, study=STUDY, figure={"required": True, "help": "such as rankings"})

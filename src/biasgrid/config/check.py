@@ -1,0 +1,199 @@
+"""What a study's config must be beyond its form: names that exist, and do not meet in one file or label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .. import debias, metrics
+from ..debias import UNTOUCHED
+from ..errors import BiasgridError, unknown
+from ..evaluation.spec import Spec
+from ..options import PARTS
+from ..query import Query
+
+QUALITY = "quality"  # stands for the criterion in the name of a model's evaluation on benchmarks
+
+
+def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -> None:
+    """Check a complete config of a study.
+
+    Parameters
+    ----------
+    config, queries
+        As `load.study` returns them.
+    where
+        What messages begin with.
+
+    Raises
+    ------
+    BiasgridError
+        One line: which key is wrong, and what is allowed there.
+    """
+    _check_names(config, where)
+    _check_debias(config, where)
+    _check_evaluations(config, where)
+    _check_files(config, where)
+    for key, model in config["models"].items():
+        if model["source"]["type"] == "trained":
+            _known(
+                "corpus", [model["source"]["corpus"]], config["corpora"], f"{where}: models: {key}: source"
+            )
+    _known("model", config["beside"], config["models"], f"{where}: beside")
+    for key, other in config["beside"].items():
+        if other in (key, config["models"][key].get("published_as", key)):
+            raise BiasgridError(
+                f"{where}: beside: {key}: {other!r} are the model's own numbers, which are judged; name a model of "
+                "other vectors"
+            )
+    for criterion, entry in config["criteria"].items():
+        _known("model", entry.get("models", []), config["models"], f"{where}: {criterion}: models")
+        own = [queries[key] for key in entry["queries"]]
+        for key, metric in metrics_of(config, criterion).items():
+            _check_metric(key, metric, criterion, own, f"{where}: metrics: {key}")
+            for part in metric.get("inference", {}):
+                if config["inference"].keys() & PARTS and part not in config["inference"]:
+                    raise BiasgridError(
+                        f"{where}: metrics: {key}: inference: {part}: the study's inference has no {part}; add it or "
+                        "leave this out"
+                    )
+
+
+def metrics_of(config: Mapping[str, Any], criterion: str) -> dict[str, dict[str, Any]]:
+    """The metrics of a criterion by key: its own where it has any, else the study's."""
+    return config["criteria"][criterion].get("metrics") or config["metrics"]
+
+
+def slug(name: str) -> str:
+    """A criterion's name in the name of a file."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
+
+
+def _known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) -> None:
+    for name in names:
+        if name not in allowed:
+            raise BiasgridError(f"{where}: {unknown(what, name, allowed)}")
+
+
+def _check_names(config: Mapping[str, Any], where: str) -> None:
+    """What would meet in one file, one label or one column of a table."""
+    models, criteria = config["models"], config["criteria"]
+    slugs = [slug(criterion) for criterion in criteria]
+    for criterion in criteria:
+        if slugs.count(slug(criterion)) > 1:
+            raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
+    taken = {*models, "gensim", "raw"}
+    for part in ("benchmarks", "corpora"):
+        for key in config[part]:
+            if key in taken:
+                raise BiasgridError(f"{where}: {part}: {key}: this name is taken; name it otherwise")
+            taken.add(key)
+    labels = [model["label"] for model in models.values()]
+    for key, model in models.items():
+        if key == "raw":
+            raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
+        if labels.count(model["label"]) > 1:
+            raise BiasgridError(f"{where}: models: {key}: another model has the label {model['label']!r}")
+    ranked: dict[str, dict] = {}
+    for criterion in (name for name, entry in criteria.items() if entry["ranked"]):
+        for key, metric in metrics_of(config, criterion).items():
+            if ranked.setdefault(key, metric) != metric:
+                raise BiasgridError(
+                    f"{where}: {criterion}: metrics: {key}: is another metric, or has other parameters, in another "
+                    "ranked criterion; name them apart"
+                )
+
+
+def _check_debias(config: Mapping[str, Any], where: str) -> None:
+    models, criteria = config["models"], config["criteria"]
+    keys = [key for entries in config["debias"].values() for key in entries]
+    labels: dict[str, str] = {}
+    for criterion, entries in config["debias"].items():
+        _known("criterion", [criterion], criteria, f"{where}: debias")
+        for key, entry in entries.items():
+            place = f"{where}: debias: {criterion}: {key}"
+            if key == UNTOUCHED or keys.count(key) > 1 or key in models:
+                why = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
+                raise BiasgridError(f"{place}: this key {why}; name it otherwise")
+            _known("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
+            _known("model", entry.get("models", []), models, f"{place}: models")
+            _known("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
+            try:
+                method = debias.method(entry["method"])
+                method.check_words(entry["words"])
+                method.check_parameters(entry["params"])
+            except BiasgridError as error:
+                raise BiasgridError(f"{place}: {error}") from None
+            label = entry.get("label", method.label)
+            if label in labels:
+                raise BiasgridError(f"{place}: {labels[label]} is labelled {label!r}, too; give it a label")
+            labels[label] = key
+
+
+def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
+    quality = config["quality"]
+    _known("criterion", config["evaluation"], config["criteria"], f"{where}: evaluation")
+    for criterion in config["evaluation"]:
+        if quality and slug(criterion) == QUALITY:
+            raise BiasgridError(
+                f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
+                "criterion otherwise"
+            )
+    if quality and not quality["similarity"] and not quality["analogies"]:
+        raise BiasgridError(f"{where}: quality: names no benchmark under similarity or analogies")
+    for place, entry in _evaluated(config, where):
+        try:
+            Spec.of(entry)
+        except BiasgridError as error:
+            raise BiasgridError(f"{place}: {error}") from None
+
+
+def _check_files(config: Mapping[str, Any], where: str) -> None:
+    """That benchmarks' files are files, as far as can be known before anything is fetched."""
+    shipped = Path(find_spec("gensim").origin).parent / "test" / "test_data"
+    archives = config["benchmarks"]
+    for place, entry in _evaluated(config, where):
+        for path in [*entry["similarity"].values(), *entry["analogies"].values()]:
+            archive, colon, file = path.partition(":")
+            if archive == "gensim" and colon and not (shipped / file).is_file():
+                raise BiasgridError(f"{place}: {path!r}: gensim ships no such file")
+            source = archives.get(archive, {}).get("source", {})
+            members = [Path(member).name for member in source.get("members", [])]
+            if members and file not in members:
+                raise BiasgridError(f"{place}: {path!r}: {unknown(f'file of {archive}', file, members)}")
+            if colon and not source and archive != "gensim" and not Path(path).exists():
+                raise BiasgridError(
+                    f"{place}: {path!r}: {unknown('archive', archive, ['gensim', *archives])}"
+                )
+
+
+def _evaluated(config: Mapping[str, Any], where: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    """What is evaluated, and where a config says so."""
+    for criterion, entry in config["evaluation"].items():
+        yield f"{where}: evaluation: {criterion}", entry
+    if config["quality"]:
+        yield f"{where}: quality", config["quality"]
+
+
+def _check_metric(
+    key: str, entry: Mapping[str, Any], criterion: str, queries: Iterable[Query], where: str
+) -> None:
+    try:
+        metric = metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
+    except BiasgridError as error:
+        raise BiasgridError(f"{where}: {error}") from None
+    fitting = [query for query in queries if query.fits(metric.template)]
+    if not fitting:
+        raise BiasgridError(
+            f"{where}: no query of {criterion!r} has the template {metric.template} or sub-queries that have it"
+        )
+    same_name: dict[str, Query] = {}
+    for sub in (s for query in fitting for s in query.subqueries(metric.template)):
+        if same_name.setdefault(sub.name, sub) != sub:
+            raise BiasgridError(
+                f"{where}: {criterion}: two (sub-)queries are named {sub.name!r} but their words differ; name the "
+                "sets apart"
+            )

@@ -1,0 +1,76 @@
+"""What fields of several sections of a config are made of."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from ..validation import checked
+
+LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
+
+
+def _key(text: str) -> str:
+    if len(text) > LONGEST or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text):
+        raise ValueError(
+            f"{text[:LONGEST]!r} is no key; allowed: letters, digits, '_', '.' and '-', the first a letter or digit, "
+            f"at most {LONGEST} together"
+        )
+    return text
+
+
+def _name(text: str) -> str:
+    if not 0 < len(text) <= LONGEST or "/" in text or "\n" in text:
+        raise ValueError(
+            f"{text[:LONGEST]!r} is no name; allowed: 1 to {LONGEST} characters of one line, no '/'"
+        )
+    return text
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ValueError(f"duplicate {value!r}; allowed: each once")
+    return values
+
+
+Text = Annotated[str, Field(min_length=1)]
+Key = Annotated[str, AfterValidator(_key)]
+Name = Annotated[str, AfterValidator(_name)]
+Distinct = AfterValidator(_distinct)
+Params = dict[str, Any]  # checked by whose parameters they are
+
+
+def filled(model: Any, values: Any, where: str) -> Any:
+    """Values that a model allows, as a config has them.
+
+    Returns
+    -------
+    Any
+        The values in their order, then the defaults of what is left out, in the model's.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`: the keys, what is wrong, what is allowed.
+    """
+    return _plain(checked(model, values, where), values)
+
+
+def _plain(value: Any, given: Any) -> Any:
+    if isinstance(value, BaseModel):
+        given = given or {}
+        # None: left out, and without a default
+        left_out = [
+            name
+            for name in type(value).model_fields
+            if name not in given and getattr(value, name) is not None
+        ]
+        return {name: _plain(getattr(value, name), given.get(name)) for name in (*given, *left_out)}
+    if isinstance(value, dict):
+        return {key: _plain(inner, given and given.get(key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner, given and given[place]) for place, inner in enumerate(value)]
+    return value

@@ -1,0 +1,59 @@
+"""`criteria`: the queries, by what they ask about."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from ..validation import Strict, field
+from .common import Distinct, Key, Name, Text
+from .metrics import Metrics, Words
+
+
+def reference(text: str) -> str:
+    stem, dot, name = text.partition(".")
+    if not (stem and dot and name):
+        raise ValueError(
+            f"{text[:80]!r} is no word set; allowed: a list of words, or a name such as weat.career"
+        )
+    return text
+
+
+WordSet = list[str] | Annotated[str, AfterValidator(reference)]
+Sets = Annotated[dict[str, WordSet], Field(min_length=1)]
+
+
+class Query(Strict):
+    """Target sets and attribute sets, by name. A set is a list of words, or the name of a word set: `weat.career` is
+    `career` of weat.json in the folder of word sets (`biasgrid list word-sets`)."""
+
+    name: Text = field("the query's name; left out: made of the names of its sets, as in WEFE", None)
+    targets: Sets = field("target sets by name")
+    attributes: Sets = field("attribute sets by name")
+
+
+class Ratings(Strict):
+    """Ratings of the words by people, with which the words' biases are correlated."""
+
+    file: Text = field("CSV file of words and ratings (data/ratings/README.md)")
+    label: Text = field("what is rated, and what its ends mean")
+
+
+class Criterion(Strict):
+    """Queries that ask about one thing, such as gender."""
+
+    ranked: bool = field("whether rankings, correlations and overall scores have it", True)
+    models: Annotated[list[Key], Field(min_length=1), Distinct] = field(
+        "keys of the models that are measured on it; left out: all", None
+    )
+    metrics: Metrics = field("metrics of its own; left out: the study's", None)
+    words: Words = field("how its words are looked up", None)
+    word_table: bool = field("whether what metrics say of each word becomes a table (words.csv)", None)
+    ratings: Ratings = field("ratings of the words by people", None)
+    queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(
+        "queries by id; ids are unique in a study"
+    )
+
+
+Criteria = Annotated[dict[Name, Criterion], Field(min_length=1)]

@@ -1,0 +1,50 @@
+"""`debias`, `evaluation` and `quality`: debias methods, and what is evaluated besides the grid."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ..validation import Strict, field
+from .common import Distinct, Key, Params, Text
+
+
+class Debias(Strict):
+    """A debias method under a key, with its words and parameters."""
+
+    method: Text = field("the method's name (`biasgrid list debias`)")
+    label: Text = field("what tables and figures print; left out: the method's own", None)
+    words: Annotated[dict[str, Any], Field(min_length=1)] = field(
+        "its words by argument (docs/debias.md); the name of a word set, such as `debiaswe.definitional_pairs`, "
+        "stands for what the set holds"
+    )
+    params: Params = field("parameters of the method", dict)
+    models: Annotated[list[Key], Field(min_length=1), Distinct] = field(
+        "keys of the models that it is fitted on; left out: all", None
+    )
+    criteria: Annotated[list[str], Field(min_length=1), Distinct] = field(
+        "criteria on which models under it are measured; left out: the one that it stands under", None
+    )
+    published_as: dict[str, Key] = field(
+        "model's key -> the debiased model whose published numbers it is compared with", dict
+    )
+
+
+class Quality(Strict):
+    """Benchmarks on which all models are evaluated. A file is a path, `gensim:FILE` (gensim ships it), or
+    `ARCHIVE:FILE` of `benchmarks`."""
+
+    similarity: dict[str, Text] = field(
+        "name -> file of word pairs: word, word and rating, with tabs between", None
+    )
+    analogies: dict[str, Text] = field(
+        "name -> file of questions: four words per line, under lines `: section`", None
+    )
+    preprocessors: Annotated[list[Any], Field(min_length=1)] = field(
+        "forms in which words are looked up, as in `words`", None
+    )
+    look_up: Literal["preprocessors", "gensim"] = field(
+        "`gensim`: in any case of letters, for numbers that compare with gensim's; left out: `preprocessors`",
+        None,
+    )

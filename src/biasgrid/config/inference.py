@@ -1,0 +1,24 @@
+"""`inference`: tests, intervals and sensitivity of every value."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..options import Bootstrap, Interval, Permutation, RandomGroups, Sensitivity
+from ..validation import Strict, field
+
+
+class Inference(Strict):
+    """How certain every value is: docs/inference.md. A part that is left out is not computed; `{}` is a part with its
+    defaults."""
+
+    permutation: Permutation = field("permutation test of every metric that has one", None)
+    random_groups: RandomGroups = field(
+        "test of every metric against random groups of the model's words", None
+    )
+    bootstrap: Bootstrap = field("bootstrap intervals of values, ranks and correlations", None)
+    sensitivity: Sensitivity = field("influence of single words, and split halves", None)
+    interval: Interval = field("which interval the tables have", "jackknife")
+    adjust: Literal["holm", "benjamini-hochberg"] = field(
+        "how p-values are adjusted for the number of tests of a criterion", "holm"
+    )

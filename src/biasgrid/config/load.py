@@ -1,0 +1,194 @@
+"""From a config as it is written to one that is complete: plugins loaded, files included, defaults filled in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
+from ..errors import BiasgridError, unknown
+from ..query import Query
+from ..registry import load_plugins
+from ..validation import checked
+from .common import filled
+from .criteria import Criteria
+from .debias import Quality
+from .models import Archives, Models
+from .study import Paths, StudyConfig
+
+REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
+# parts of a config that may be in files of their own
+PARTS = {"models": Models, "criteria": Criteria, "benchmarks": Archives, "quality": Quality}
+
+
+class WordSets:
+    """The word-set files of a folder, each read once."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._files: dict[str, dict[str, Any]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The files' names without .json."""
+        return sorted(path.stem for path in self.folder.glob("*.json"))
+
+    def of(self, stem: str) -> dict[str, Any]:
+        """The sets of a file by name. Raises BiasgridError for a file that is none of word sets."""
+        if stem not in self._files:
+            path = self.folder / f"{stem}.json"
+            record = read_json(path)
+            if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
+                raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
+            self._files[stem] = record["sets"]
+        return self._files[stem]
+
+    def find(self, reference: str, where: str) -> Any:
+        """What stands under the name `file.set`. Raises BiasgridError for a file or set that does not exist."""
+        stem, _, name = reference.partition(".")
+        if not (self.folder / f"{stem}.json").is_file():
+            raise BiasgridError(f"{where}: {reference!r}: {unknown('word-set file', stem, self.names)}")
+        sets = self.of(stem)
+        if sets.get(name) is None:
+            raise BiasgridError(f"{where}: {stem}.json: {unknown('word set', name, sets)}")
+        return sets[name]
+
+    def words(self, value: str | list[str], where: str) -> list[str]:
+        """A list of words, given or by name. Raises BiasgridError for a set that is no list of words."""
+        if isinstance(value, list):
+            return value
+        words = self.find(value, where)
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
+        return words
+
+    def resolved(self, value: Any, where: str) -> Any:
+        """The value with every name of a word set (`weat.career`) in it replaced by what the set holds."""
+        if isinstance(value, dict):
+            return {key: self.resolved(inner, f"{where}: {key}") for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.resolved(inner, where) for inner in value]
+        if isinstance(value, str) and REFERENCE.fullmatch(value):
+            stem = value.partition(".")[0]
+            if stem in self._files or (self.folder / f"{stem}.json").is_file():
+                return self.find(value, where)
+        return value
+
+
+def read(path: Path | str) -> Any:
+    """What a config file holds: YAML, or JSON, as studies write it. Raises BiasgridError naming the file."""
+    return read_json(path) if str(path).endswith(".json") else read_yaml(path)
+
+
+def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, Any], dict[str, Query]]:
+    """A study's config with its defaults, included files and word sets, and its queries by id.
+
+    Parameters
+    ----------
+    config
+        As it is written.
+    where
+        What messages call it, such as its file.
+    root
+        Folder that paths in it are relative to.
+
+    Raises
+    ------
+    BiasgridError
+        One line: which key is wrong, and what is allowed there.
+    """
+    config = complete(StudyConfig, config, where, root)
+    if "Overall" in config["criteria"]:
+        raise BiasgridError(
+            f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
+        )
+    sets = WordSets(root / config["word_sets"])
+    for part in ("debias", "evaluation"):
+        config[part] = {
+            criterion: sets.resolved(entry, f"{where}: {part}: {criterion}")
+            for criterion, entry in config[part].items()
+        }
+    for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
+        for kind in ("similarity", "analogies"):
+            entry.setdefault(kind, {})
+    queries: dict[str, Query] = {}
+    for criterion, entry in config["criteria"].items():
+        for key, given in entry["queries"].items():
+            if key in queries:
+                raise BiasgridError(f"{where}: query id {key!r} occurs twice; ids are unique in a study")
+            queries[key] = _query(given, f"{where}: {criterion}: {key}", sets)
+    return config, queries
+
+
+def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
+    """A config that a model allows, with its defaults and with the files that it includes; its plugins are loaded."""
+    config = copied(config, where)
+    if isinstance(config, dict) and "plugins" in config:
+        if paths := checked(Paths, config["plugins"], f"{where}: plugins"):
+            load_plugins([root / path for path in paths])
+        else:
+            del config["plugins"]
+    config = filled(model, config, where)
+    for part in PARTS:
+        if part in config and (config[part] != {} or model.model_fields[part].is_required()):
+            config[part] = merged(config[part], part, where, root)
+    return config
+
+
+def copied(config: Any, where: str) -> Any:
+    """A deep copy of a config. Raises BiasgridError for what JSON cannot hold, and for what is too large or deep."""
+    try:
+        check_expansion(config)
+        # a NaN is within all limits
+        text = json.dumps(config, allow_nan=False, ensure_ascii=False)
+        config = json.loads(text, parse_int=_integer, object_pairs_hook=without_duplicates)
+        check_nesting(config)
+        text.encode()
+        if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
+            raise ValueError("a text has a NUL character in it")
+    except (TypeError, ValueError, RecursionError) as error:
+        # a YAML date, a set, a mapping that holds itself
+        raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
+    return config
+
+
+def merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
+    """A part of a config by name, from the config itself and from the files that it includes."""
+    kind, together = PARTS[part], {}
+    for entry in entries if isinstance(entries, list) else [entries]:
+        place, given = f"{where}: {part}", entry
+        if isinstance(entry, str):
+            place, given = entry, copied(read_yaml(root / entry), entry)
+        for name, value in filled(kind, given, place).items():
+            if name in together:
+                raise BiasgridError(f"{place}: {name!r} is defined twice")
+            together[name] = value
+    if not together:
+        checked(kind, together, f"{where}: {part}")
+    return together
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 300:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _query(given: Mapping[str, Any], where: str, sets: WordSets) -> Query:
+    targets, attributes = (
+        {name: sets.words(words, f"{where}: {name}") for name, words in given[side].items()}
+        for side in ("targets", "attributes")
+    )
+    try:
+        return Query.of(
+            list(targets.values()),
+            list(attributes.values()),
+            list(targets),
+            list(attributes),
+            given.get("name"),
+        )
+    except BiasgridError as error:
+        raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None

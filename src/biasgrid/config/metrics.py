@@ -1,0 +1,82 @@
+"""`metrics` and `words`: what is measured, and how words are looked up."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model, model_validator
+
+from ..options import Number, Permutation, RandomGroups
+from ..validation import Strict, field
+from ..words import WordOptions
+from .common import Key, Params, Text
+
+
+class Words(Strict):
+    """How words are looked up in a model. Options of the criterion go over the study's, the metric's over these, the
+    model's over all."""
+
+    preprocessors: list[Any] = field(
+        "forms of a word that are looked up, in this order, each a mapping of `lowercase`, `uppercase`, `titlecase` "
+        "and `strip_accents`; `{}` is the word as it is written. Default of the look-up: `[{}]`",
+        None,
+    )
+    strategy: Literal["first", "all"] = field(
+        "`first`: the first form of a word that the model has; `all`: every form that it has. Default of the "
+        "look-up: `first`",
+        None,
+    )
+    normalize: bool = field(
+        "whether vectors are divided by their length. Default of the look-up: `false`", None
+    )
+    lost_vocabulary_threshold: Number = field(
+        "a set fails if the model lacks more than this share of its words. Default of the look-up: 0.2",
+        None,
+        "share",
+        ge=0,
+        le=1,
+    )
+
+    @model_validator(mode="after")
+    def _usable(self):
+        WordOptions(**self.model_dump(exclude_unset=True))
+        return self
+
+
+def partial(model: type[Strict], doc: str) -> type[Strict]:
+    """The model with all of its fields left out by default: what an entry has of its own."""
+    fields = {
+        name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
+        for name, info in model.model_fields.items()
+    }
+    return create_model(f"Own{model.__name__}", __base__=Strict, __doc__=doc, **fields)
+
+
+OwnPermutation = partial(Permutation, "What is other than in the study's permutation test.")
+OwnRandomGroups = partial(RandomGroups, "What is other than in the study's test of random groups.")
+
+
+class OwnInference(Strict):
+    """What is other than in the study's inference, for this metric."""
+
+    permutation: OwnPermutation = field("options of its permutation test", None)
+    random_groups: OwnRandomGroups = field("options of its test against random groups", None)
+
+
+class Measured(Strict):
+    """A metric under a key, with its parameters."""
+
+    metric: Text = field("the metric's name (`biasgrid list metrics`); left out: the key", None)
+    label: Text = field("what tables and figures print; left out: the metric's own", None)
+    params: Params = field("parameters of the metric (docs/metrics.md)", dict)
+
+
+class Metric(Measured):
+    """A metric of a study."""
+
+    params: Params = field("parameters of the metric (docs/metrics.md)", None)
+    inference: OwnInference = field("what is other than in the study's inference", None)
+    words: Words = field("how its words are looked up", None)
+
+
+Metrics = Annotated[dict[Key, Metric], Field(min_length=1)]

@@ -1,0 +1,118 @@
+"""A study's config: its keys, what they hold, and their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from ..options import Whole
+from ..validation import Strict, field
+from .common import Distinct, Key, Params, Text
+from .criteria import Criteria
+from .debias import Debias, Quality
+from .figures import DEFAULT, Figures
+from .inference import Inference
+from .metrics import Metrics, Words
+from .models import Archives, Models
+
+
+def _included(value: Any) -> Any:
+    """What `load.merged` merges, and checks part by part."""
+    for entry in value if isinstance(value, list) else [value]:
+        if not isinstance(entry, (dict, str)):
+            raise ValueError(f"{str(entry)[:80]!r} is not a mapping or a file's path")
+    return value
+
+
+@dataclass(frozen=True)
+class Includes:
+    """Marks a field that holds a mapping, the path of a YAML file with one, or a list of these, which are merged."""
+
+    kind: Any  # of the mapping that comes out
+
+
+def included(kind: Any) -> Any:
+    """The type of a field that `Includes`."""
+    return Annotated[Any, AfterValidator(_included), Includes(kind)]
+
+
+Paths = Annotated[list[Text], Distinct]
+
+
+class Run(Strict):
+    """What studies, simulations and planted-bias benchmarks have in common."""
+
+    seed: Whole = field("seed of all that is drawn at random", 0, ge=0)
+    results: Text = field(
+        "folder of the results; they are in a folder below it that has the run's name", "results"
+    )
+    plugins: Paths = field(
+        "files, and folders of files, with metrics and the like of your own (docs/metrics.md); they are loaded "
+        "before anything is checked",
+        None,
+    )
+
+
+class Ranking(Strict):
+    """How models are ranked."""
+
+    by: Literal["distance", "value"] = field(
+        "`distance`: by the distance of a metric's value from its neutral value; `value`: by the value, as WEFE does",
+        "distance",
+    )
+    ties: Literal["average", "first"] = field(
+        "rank of equal values: their mean, or in the order of models", "average"
+    )
+
+
+class StudyConfig(Run):
+    """A study: every metric on every query on every model, before and after every debias method. Paths are relative
+    to the folder that the command runs in."""
+
+    study: Key = field("the study's name")
+    embeddings: Text = field(
+        "folder of archives and stores; left out: that of the environment variable BIASGRID_EMBEDDINGS, else "
+        "data/embeddings. No result depends on it",
+        None,
+    )
+    word_sets: Text = field("folder of the word-set files", "data/word_sets")
+    models: included(Models) = field("models by key")
+    words: Words = field("how words are looked up", dict)
+    criteria: included(Criteria) = field("criteria by name: the queries")
+    metrics: Metrics = field(
+        "metrics by key: what is measured of every criterion that has no metrics of its own"
+    )
+    aggregation: Literal["avg", "abs_avg", "sum", "abs_sum"] = field(
+        "how a metric's values are aggregated over the queries of a criterion: mean or sum, of values or of absolute "
+        "values",
+        "abs_avg",
+    )
+    ranking: Ranking = field("how models are ranked", Ranking)
+    correlations: Annotated[
+        list[Literal["spearman", "kendall", "pearson"]], Field(min_length=1), Distinct
+    ] = field(
+        "correlations of the metrics' rankings; the first is drawn",
+        lambda: ["spearman", "kendall", "pearson"],
+    )
+    debias: dict[str, Annotated[dict[Key, Debias], Field(min_length=1)]] = field(
+        "criterion -> debias methods by key", dict
+    )
+    benchmarks: included(Archives) = field("archives of benchmarks, by key", dict)
+    corpora: Archives = field("corpora that models are trained on, by key", dict)
+    quality: included(Quality) = field("benchmarks on which every model is evaluated (docs/quality.md)", dict)
+    evaluation: dict[str, Annotated[Params, Field(min_length=1)]] = field(
+        "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
+    )
+    inference: Inference = field("how certain every value is", Inference)
+    figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])
+    null_distributions: Paths = field(
+        "cells whose null distribution is drawn, as model/debias/metric/query", list
+    )
+    published: Paths = field("CSV files of published numbers that the study is compared with", list)
+    computed: Paths = field("CSV files of numbers that other code computed, to compare with", list)
+    beside: dict[str, Key] = field(
+        "model's key -> a published model of other vectors, whose numbers stand in the comparison without a verdict",
+        dict,
+    )

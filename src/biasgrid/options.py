@@ -1,0 +1,99 @@
+"""What may be asked of inference: its options, with limits and defaults, for all doors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, WrapValidator
+
+from .errors import BiasgridError, unknown
+from .validation import Strict, checked, field
+
+
+def _whole(value: Any) -> Any:
+    """1000.0 is a whole number, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _as_given(value: Any, check: Any) -> Any:
+    """A whole number stays one where any number is allowed: steps depend on how it is written."""
+    check(value)
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+Number = Annotated[float, WrapValidator(_as_given)]
+Alternative = Literal["bias", "greater", "less", "two-sided"]
+Interval = Literal["jackknife", "percentile", "bca"]
+INTERVALS = get_args(Interval)
+ALTERNATIVE = (
+    "which values are as extreme as the observed one, as in scipy.stats; `bias`: those that are as far from the "
+    "metric's neutral value, in the directions that its range allows"
+)
+
+
+class Permutation(Strict):
+    """Permutation test of every metric that has one."""
+
+    draws: Whole = field(
+        "random permutations of the words, where there are too many to enumerate",
+        10_000,
+        ge=1,
+        le=100_000_000,
+    )
+    exact: Whole = field(
+        "all permutations are enumerated where there are at most this many", 20_000, ge=0, le=10_000_000
+    )
+    alternative: Alternative = field(ALTERNATIVE, "bias")
+
+
+class RandomGroups(Strict):
+    """Test of every metric against random groups of the model's words."""
+
+    draws: Whole = field("random groups that are drawn", 999, ge=19, le=1_000_000)
+    alternative: Alternative = field(ALTERNATIVE, "bias")
+
+
+class Bootstrap(Strict):
+    """Bootstrap intervals of every value, and of ranks and correlations."""
+
+    draws: Whole = field("bootstrap resamples of the words", 1000, ge=1, le=100_000_000)
+    level: Number = field("how often an interval should hold the true value", 0.95, "share", gt=0, lt=1)
+
+
+class Sensitivity(Strict):
+    """Leave-one-out influence of single words, and robustness under halving the sets (split-half)."""
+
+    halves: Whole = field("random halves of the sets that are measured", 100, ge=1, le=100_000_000)
+
+
+PARTS = {
+    "permutation": Permutation,
+    "random_groups": RandomGroups,
+    "bootstrap": Bootstrap,
+    "sensitivity": Sensitivity,
+}
+
+
+def checked_options(part: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a part of inference ("permutation", "random_groups", "bootstrap" or "sensitivity").
+
+    Returns
+    -------
+    dict
+        The given options, and the defaults of those that are left out.
+
+    Raises
+    ------
+    BiasgridError
+        For an unknown option, and a value that is not allowed.
+    """
+    given = dict(given) if isinstance(given, Mapping) else given
+    return checked(PARTS[part], given, part).model_dump()
+
+
+def check_interval(interval: str) -> None:
+    """Raises BiasgridError for an unknown interval."""
+    if interval not in INTERVALS:
+        raise BiasgridError(unknown("interval", interval, INTERVALS))
