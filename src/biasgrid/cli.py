@@ -409,7 +409,6 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("--" + flag.replace("_", "-"), **settings)
         added.set_defaults(run=function)
 
-    from .embeddings.readers import FORMATS
     from .evaluation.answers import METHODS
     from .study import SCHEMA, TABLES
 
@@ -520,7 +519,7 @@ def _parser() -> argparse.ArgumentParser:
         },
         output={"required": True, "type": Path, "help": "the store's folder"},
         name={"help": "the model's name (default: the folder's)"},
-        format={"choices": FORMATS, "help": "default: found by looking into the file"},
+        format={"help": "default: detected from the content"},
         **file,
     )
     command(

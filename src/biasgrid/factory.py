@@ -21,7 +21,8 @@ import numpy as np
 from . import metrics
 from .configs import read_json, read_yaml
 from .directions import angles
-from .embeddings.store import EmbeddingStore, StoreWriter
+from .embeddings.store import EmbeddingStore
+from .embeddings.store_writer import StoreWriter
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .files import write_text

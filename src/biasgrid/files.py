@@ -71,8 +71,7 @@ def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
             with replacing(path) as part, part.open("wb") as file:
                 yield file
                 if sync:
-                    file.flush()
-                    os.fsync(file.fileno())
+                    to_disk(file)
         else:
             with open(_opened(path), "wb") as file:
                 yield file
@@ -104,6 +103,18 @@ def replacing(path: Path | str) -> Iterator[Path]:
         part.unlink(missing_ok=True)
         os.close(lock)
         _sweep(path)
+
+
+def to_disk(file: IO[bytes]) -> None:
+    """Bring what was written to a file onto the disk, before the file gets another name."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
+    """Hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
 @contextmanager

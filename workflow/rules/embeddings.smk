@@ -40,8 +40,7 @@ rule store:
 
 rule train:
     input:
-        corpus=corpus_of,
-        code=source("embeddings/training.py"),
+        corpus_of,
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError
-from ..files import write_text
+from ..files import locked, write_text
 from .readers import convert, open_model
 from .store import MODEL, EmbeddingStore
 
@@ -53,8 +52,7 @@ def build_store(
             write_text(folder / name / MODEL, text)
         return EmbeddingStore.open(folder / name)
     try:
-        with (folder / f".{name}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(folder / f".{name}.lock"):
             record = _record(folder / name)
             if record.items() >= made_of.items():  # another process has made it while this one waited
                 return EmbeddingStore.open(folder / name)

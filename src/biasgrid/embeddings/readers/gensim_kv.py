@@ -21,8 +21,9 @@ import numpy as np
 
 from ...bounded import damaged, read_all
 from ...errors import BiasgridError
-from ..store import LONGEST_WORD, StoreWriter
+from ..store_writer import LONGEST_WORD, StoreWriter
 from .files import blocks, check_array, load_array, opened
+from .reader import Reader
 
 # gensim 4, 3, 2 and 1 in turn
 WORDS = ("index_to_key", "index2word", "index2entity")
@@ -243,3 +244,19 @@ class _Unpickler(pickle.Unpickler):
                 "plain NumPy arrays are taken from one"
             )
         return ADMITTED[module, name]
+
+
+def detect(sample: bytes) -> bool:
+    """Whether a pickle of protocol 2 or later begins so."""
+    return re.match(rb"\x80[\x02-\x05]", sample) is not None
+
+
+READERS = (
+    Reader(
+        name="gensim-kv",
+        meaning="KeyedVectors.save of gensim 1 to 4, with the arrays that it left beside the file",
+        detect=detect,
+        read=read,
+        pickled=True,
+    ),
+)

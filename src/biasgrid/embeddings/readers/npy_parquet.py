@@ -12,8 +12,9 @@ from typing import Any
 
 from ...bounded import allowed, damaged, too_large
 from ...errors import BiasgridError
-from ..store import StoreWriter
+from ..store_writer import StoreWriter
 from .files import blocks, load_array
+from .reader import Reader
 
 METADATA = 512 << 10  # bytes; a word list of millions takes some thousands
 # PLAIN, PLAIN_DICTIONARY, RLE, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY: a value takes its bytes or is looked up
@@ -167,3 +168,20 @@ def _varint(content: mmap.mmap, place: int, end: int) -> tuple[int, int]:
         if byte < 128:
             return number, place
     raise ValueError("is cut off")
+
+
+def detect(names: list[str]) -> bool:
+    """Whether a folder has one file of each."""
+    return [sum(name.endswith(suffix) for name in names) for suffix in (".npy", ".parquet")] == [1, 1]
+
+
+READERS = (
+    Reader(
+        name="npy-parquet",
+        meaning="a folder of one .npy, with a vector per row, and one .parquet, with one column of words",
+        detect=detect,
+        read=read,
+        folder=True,
+        guesses=True,
+    ),
+)
