@@ -60,7 +60,7 @@ def build_store(
                 key = next(key for key, value in made_of.items() if record.get(key) != value)
                 raise BiasgridError(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
-                    f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
+                    f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
                 )
             if trained:
                 from . import training

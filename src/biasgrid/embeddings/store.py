@@ -35,9 +35,18 @@ AGAIN = "convert the model again (in a study: snakemake stores)"
 class EmbeddingStore:
     """An opened store; `open` makes it.
 
-    vectors       (rows, dimensions) float32, memory-mapped, read-only
-    vocab_prefix  what stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch)
-    metadata      model.json
+    Attributes
+    ----------
+    path
+        The store's folder.
+    name
+        The model's name.
+    vectors
+        float32 (rows, dimensions), memory-mapped, read-only, and not checked: `take`, `matrix` and `read` are.
+    vocab_prefix
+        What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
+    metadata
+        model.json.
     """
 
     path: Path
@@ -79,7 +88,7 @@ class EmbeddingStore:
         except BiasgridError as error:
             raise BiasgridError(f"{path}: not a whole store: {error}; {AGAIN}") from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise BiasgridError(f"{path}: not a whole store: {error!r}; {AGAIN}") from None
+            raise BiasgridError(f"{path}: not a whole store: {error!r:.100}; {AGAIN}") from None
         if changed:
             raise BiasgridError(f"{path}: another process is writing this store")
         if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or list(vectors.shape) != shape:
@@ -89,9 +98,10 @@ class EmbeddingStore:
             )
         hashes, words = metadata.get("sha256"), metadata.get("words")
         texts = (name, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
-        if vectors.ndim != 2 or type(words) is not int or not all(isinstance(text, str) for text in texts):
+        whole = type(words) is int and words > 0 and all(isinstance(text, str) for text in texts)
+        if not whole or vectors.ndim != 2 or not vectors.size:
             raise BiasgridError(
-                f"{path}: not a whole store: {MODEL} lacks an entry, or has one of another type; {AGAIN}"
+                f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
             )
         store = cls(path, name, vectors, vocab_prefix, metadata, vocabulary, file)
         weakref.finalize(store, vocabulary.close)
@@ -124,6 +134,7 @@ class EmbeddingStore:
         """Every word, by row; words that share a row by code point."""
         with self._asked() as ask:
             pairs = ask("SELECT word, row FROM vocabulary ORDER BY word").fetchall()
+        self.check_count(len(pairs))
         rows = np.fromiter((self.checked_row(*pair) for pair in pairs), np.int64, len(pairs))
         order = np.argsort(rows, kind="stable")
         return [pairs[place][0] for place in order]
@@ -135,10 +146,8 @@ class EmbeddingStore:
         first plain lower-case one stands for it. A row without a word is left out.
         """
         with self._asked() as ask:
-            pairs = ask(
-                "SELECT word, row FROM vocabulary WHERE row < ? ORDER BY word",
-                (len(self.vectors) if limit is None else limit,),
-            ).fetchall()
+            first = ("", ()) if limit is None else ("WHERE row < ?", (limit,))
+            pairs = ask(f"SELECT word, row FROM vocabulary {first[0]} ORDER BY word", first[1]).fetchall()
         chosen: dict[int, str] = {}
         for word, row in pairs:
             if row not in chosen or (_plain(word) and not _plain(chosen[row])):
@@ -169,26 +178,37 @@ class EmbeddingStore:
             raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {len(self.vectors)}")
         return row
 
+    def check_count(self, words: int) -> None:
+        """Raises BiasgridError unless the vocabulary has so many words."""
+        if words != len(self):
+            raise self.damaged(f"it has {words} words, and {MODEL} says {len(self)}")
+
     def damaged(self, why: str) -> BiasgridError:
         """What to raise where the vocabulary cannot be right."""
         return BiasgridError(f"{self.path / VOCABULARY} is damaged: {why}; {AGAIN}")
 
-    def _finite(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
+    def _finite(self, vectors: np.ndarray, name_of: Callable[[int], str]) -> np.ndarray:
         # nearly always one product without a copy: it overflows only where a value is above 1e15
         if not np.isfinite(np.vdot(vectors, vectors)) and not np.isfinite(vectors).all():
-            word = words[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
+            name = name_of(int(np.argmin(np.isfinite(vectors).all(axis=1))))
             raise BiasgridError(
-                f"{self.path / VECTORS} is damaged: {word!r} has a value that is not finite; {AGAIN}"
+                f"{self.path / VECTORS} is damaged: {name:.60} has a value that is not finite; {AGAIN}"
             )
         return vectors
 
     def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
-        return self._finite(self.vectors[rows], words).astype(np.float64)
+        return self._finite(self.vectors[rows], lambda place: repr(words[place])).astype(np.float64)
 
     def matrix(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
-        return self._finite(self.vectors[rows], words)
+        return self._finite(self.vectors[rows], lambda place: repr(words[place]))
+
+    def read(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The vectors of rows, whatever their words: float32 (n, dimensions)."""
+        return self._finite(
+            self.vectors[rows], lambda place: f"row {np.arange(len(self.vectors))[rows][place]}"
+        )
 
     @property
     def fingerprint(self) -> str:

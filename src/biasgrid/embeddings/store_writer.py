@@ -155,7 +155,7 @@ class StoreWriter:
         if not self.vocabulary:
             raise BiasgridError(f"{self.where}: holds no vectors")
         if prefix and not any(word.startswith(prefix) for word in self.vocabulary):
-            raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r}")
+            raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r:.60}")
         self._vectors.seek(0)
         self._vectors.write(_npy_header(self.rows, self.dimensions))
         to_disk(self._vectors)

@@ -72,9 +72,12 @@ def by_row(store: EmbeddingStore, size: int = FETCH) -> Iterator[tuple[list[str]
     """Every word and its row, `size` at a time, in the order of `EmbeddingStore.words`; without holding all."""
     with _vocabulary(store) as database:
         found = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
+        count = 0
         while pairs := found.fetchmany(size):
+            count += len(pairs)
             rows = np.array([store.checked_row(*pair) for pair in pairs], dtype=np.int64)
             yield [word for word, _ in pairs], rows
+        store.check_count(count)
 
 
 def words_of_rows(store: EmbeddingStore) -> np.ndarray:

