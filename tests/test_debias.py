@@ -326,7 +326,7 @@ def test_pairs_are_looked_up_with_prefix_and_variants(tmp_path):
 
 
 def test_words_that_share_a_row_are_treated_each_by_its_own_name(tmp_path):
-    from biasgrid.embeddings.store import StoreWriter
+    from biasgrid.embeddings.store_writer import StoreWriter
 
     base = np.random.default_rng(3).normal(size=(8, 5)).astype(np.float32)
     with StoreWriter(tmp_path / "s", "made") as writer:

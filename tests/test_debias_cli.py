@@ -8,7 +8,7 @@ from conftest import make_store
 from test_cli import biasgrid, printed
 
 from biasgrid import EmbeddingStore, Query, debias, metrics
-from biasgrid.embeddings.store import StoreWriter
+from biasgrid.embeddings.store_writer import StoreWriter
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]

@@ -14,8 +14,9 @@ from dataclasses import replace
 import pytest
 from loopback import BODY, Handler, refused, serve, sha256, started
 
-from biasgrid.embeddings import download as download_module
-from biasgrid.embeddings.download import Limits, download, download_parts
+from biasgrid.embeddings.download import Limits, connection
+from biasgrid.embeddings.download.file import download
+from biasgrid.embeddings.download.parts import download_parts
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
@@ -165,7 +166,7 @@ def test_a_redirect_is_not_read(server, tmp_path):
 def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatch):
     """Several times as long as a connection may be silent."""
     # of what comes more slowly than in this test, 16 KB come in the 30 s that a connection may be silent
-    monkeypatch.setattr(download_module, "CHUNK", 100)
+    monkeypatch.setattr(connection, "CHUNK", 100)
 
     def slow(handler):
         handler.wfile.write(OK + b"Content-Length: 6000\r\n\r\n")
@@ -308,7 +309,7 @@ def test_a_first_seen_checksum_that_is_damaged_is_not_forgotten(server, tmp_path
 
 
 CODE = (
-    "import sys; from biasgrid.embeddings.download import download; "
+    "import sys; from biasgrid.embeddings.download.file import download; "
     "download(sys.argv[1], sys.argv[2], sha256=sys.argv[3], progress=False)"
 )
 

@@ -25,7 +25,7 @@ from biasgrid.debias.in_place import apply_to
 from biasgrid.debias.materialize import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, convert, open_model, writers
-from biasgrid.embeddings.store import StoreWriter
+from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
 
 FILES = (".bin", ".txt", ".vec", ".bin.gz", ".txt.gz", ".vec.gz", ".kv")

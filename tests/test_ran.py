@@ -15,7 +15,7 @@ from test_debias import PAIRS, WORDS, check_against_reference, fit_entry, vector
 
 from biasgrid import BiasgridError, EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
-from biasgrid.embeddings.store import StoreWriter
+from biasgrid.embeddings.store_writer import StoreWriter
 
 SEEDS = st.integers(0, 7)
 SMALL = {"definitional_pairs": PAIRS, "n_neighbours": 12, "epochs": 40}

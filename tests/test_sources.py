@@ -43,8 +43,9 @@ from loopback import (
     started,
 )
 
-from biasgrid.embeddings import download as download_module
-from biasgrid.embeddings.download import Limits, WrongHash, download
+from biasgrid.embeddings.download import Limits, WrongHash
+from biasgrid.embeddings.download import progress as progress_module
+from biasgrid.embeddings.download.file import download
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
@@ -118,7 +119,7 @@ def test_stalls_and_silence(server, tmp_path):
 @pytest.mark.parametrize("status", [429, 503])
 def test_retry_after(server, tmp_path, monkeypatch, status, headers, expected):
     waits = []
-    monkeypatch.setattr("biasgrid.embeddings.download.time.sleep", waits.append)
+    monkeypatch.setattr("biasgrid.embeddings.download.attempts.time.sleep", waits.append)
     server.plan = [answer(status, *headers)]
     download(server.url, tmp_path / "a.bin", sha256=sha256(BODY))
     assert waits == [expected]
@@ -126,7 +127,7 @@ def test_retry_after(server, tmp_path, monkeypatch, status, headers, expected):
 
 def test_backoff_doubles(server, tmp_path, monkeypatch):
     waits = []
-    monkeypatch.setattr("biasgrid.embeddings.download.time.sleep", waits.append)
+    monkeypatch.setattr("biasgrid.embeddings.download.attempts.time.sleep", waits.append)
     server.usual = answer(500)
     with refused("gave up after 5 attempts: the server answers 500"):
         download(server.url, tmp_path / "a.bin", limits=Limits(attempts=5, backoff=1, longest_wait=5))
@@ -429,12 +430,12 @@ def test_killed_process_goes_on_where_it_was(server, tmp_path):
 
 
 def test_progress_in_a_log_is_lines(server, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(download_module, "LINE_EVERY", 0)
+    monkeypatch.setattr(progress_module, "LINE_EVERY", 0)
     download(server.url, tmp_path / "a.bin", limits=FAST)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1] == "a.bin: 0 of 0 MB (100%)"
     assert all(line.startswith("a.bin: ") for line in lines)
-    monkeypatch.setattr(download_module, "LINE_EVERY", 1000)
+    monkeypatch.setattr(progress_module, "LINE_EVERY", 1000)
     download(server.url, tmp_path / "a.bin", limits=FAST)
     assert capsys.readouterr().err == ""
 
@@ -473,7 +474,7 @@ def test_no_manifest_vouches_for_files_that_are_replaced(server, tmp_path, monke
     fetch("m", source, tmp_path, limits=FAST)
     server.usual = acting(body=OTHER)
     with monkeypatch.context() as patch:
-        patch.setattr("biasgrid.embeddings.sources.write_text", interrupted)
+        patch.setattr("biasgrid.embeddings.sources.manifest.write_text", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fetch("m", {**source, "sha256": sha256(OTHER)}, tmp_path, limits=FAST)
     server.usual = serve
@@ -1114,7 +1115,7 @@ PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "mem
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ({"type": "ftp"}, "unknown type 'ftp'; allowed: pypi, npm, url, gensim-data, file"),
+        ({"type": "ftp"}, "unknown type 'ftp'; allowed: file, gensim-data, npm, pypi, url"),
         ({}, "unknown type None"),
         ({"type": ["url"]}, "unknown type"),
         ("a.bin", "unknown type 'a.bin'"),

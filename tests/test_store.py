@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgrid.embeddings import EmbeddingStore, convert
-from biasgrid.embeddings.store import StoreWriter
+from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
 
 FILES = ("vectors.npy", "vocabulary.sqlite", "model.json")
@@ -227,12 +227,12 @@ def test_a_failed_conversion_leaves_nothing(tmp_path):
 KILL = """
 import os, signal, sys
 from pathlib import Path
-from biasgrid.embeddings import convert, store
+from biasgrid.embeddings import convert, store_writer
 moment, source, output = sys.argv[1:]
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 if moment == "write":
-    store.StoreWriter._write_vocabulary = die
+    store_writer.StoreWriter._write_vocabulary = die
 else:
     moves, move = [], os.replace
     os.replace = lambda *paths: die() if len(moves) == int(moment) else (moves.append(paths), move(*paths))

@@ -374,8 +374,11 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     assert "small/models/w2v.json" not in changed
 
 
-def test_the_corpus_and_the_module_train_what_is_trained_here(project_of_trained):
-    append(project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py")
+def test_another_version_of_the_training_trains_what_is_trained_here_and_an_edit_does_not(project_of_trained):
+    module = project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py"
+    append(module)
+    assert planned(project_of_trained) == {}
+    module.write_text(module.read_text().replace("VERSION = 1\n", "VERSION = 2\n"))
     jobs = planned(project_of_trained)
     assert jobs["train"] == {"models/ft.json", "models/w2v.json"}
     assert "store" not in jobs

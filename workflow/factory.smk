@@ -47,6 +47,7 @@ CODE = [
     for name in (
         "directions",
         "embeddings/store",
+        "embeddings/store_writer",
         "embeddings/training",
         "factory",
         "geometry",

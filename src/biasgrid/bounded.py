@@ -110,8 +110,8 @@ def zip_member(
     """A member's content. Of other ways to compress than deflate, Python would expand a piece without a limit."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
-            f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type}; stored and deflated "
-            "members are read"
+            f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type} "
+            f"({zipfile.compressor_names.get(info.compress_type, 'unknown')}); stored and deflated members are read"
         )
     with damaged(where, what):
         return Expanded(archive.open(info), where, what, limit)

@@ -23,7 +23,8 @@ from .config import load
 from .config.factory import FactoryConfig
 from .configs import read_json
 from .directions import angles
-from .embeddings.store import EmbeddingStore, StoreWriter
+from .embeddings.store import EmbeddingStore
+from .embeddings.store_writer import StoreWriter
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .files import write_text

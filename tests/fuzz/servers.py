@@ -17,7 +17,9 @@ from pathlib import Path
 
 from damage import damaged
 
-from biasgrid.embeddings.download import Limits, download, download_parts
+from biasgrid.embeddings.download import Limits
+from biasgrid.embeddings.download.file import download
+from biasgrid.embeddings.download.parts import download_parts
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 

@@ -14,12 +14,13 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
     """A file of vectors into a store."""
     from ..embeddings.readers import convert as convert_file
     from ..embeddings.writers import check_folder
+    from ..files import readable
 
     check_folder(args.output)
     store = convert_file(
         args.input,
         args.output,
-        name=args.name or args.output.name,
+        name=args.name or readable(args.output.name),
         format=args.format,
         sha256=args.sha256,
         trust_pickle=args.trust_pickle,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
-from ..embeddings.readers import FORMATS
+from ..embeddings.readers import REGISTRY as READERS
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, unknown
 from ..validation import Strict, checked, field
@@ -107,8 +107,8 @@ def _source(values: Any, types: dict[str, type[Strict]]) -> Strict:
 
 
 def _known_format(name: str) -> str:
-    if name not in FORMATS:
-        raise BiasgridError(unknown("format", name, FORMATS))
+    if name not in READERS:
+        raise BiasgridError(unknown("format", name, READERS))
     return name
 
 

@@ -92,7 +92,7 @@ def double_hard(
         return np.column_stack([u, g - (g @ u) * u]), np.stack([u, g]), (g @ mean) * g - mean
 
     if component is None:
-        vectors = model.vectors[extremes].astype(np.float64)
+        vectors = model.read(extremes).astype(np.float64)
         accuracies = []
         for u in components[:n_components]:
             left, right, shift = removal(u)
@@ -120,16 +120,16 @@ def double_hard(
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
     """Mean (d,) and principal components (k, d) of all vectors, the first first; none of no variance."""
-    vectors = model.vectors
+    rows = len(model.vectors)
     # sums of products about a point near the mean lose nothing to cancellation
-    origin = vectors[:BLOCK].mean(axis=0, dtype=np.float64)
+    origin = model.read(slice(BLOCK)).mean(axis=0, dtype=np.float64)
     total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
-    for start in range(0, len(vectors), BLOCK):
-        block = vectors[start : start + BLOCK] - origin
+    for start in range(0, rows, BLOCK):
+        block = model.read(slice(start, start + BLOCK)) - origin
         total += block.sum(axis=0)
         products += block.T @ block
-    offset = total / len(vectors)
-    variances, axes = np.linalg.eigh(products / len(vectors) - np.outer(offset, offset))
+    offset = total / rows
+    variances, axes = np.linalg.eigh(products / rows - np.outer(offset, offset))
     there = variances > 1e-12 * max(variances[-1], 0.0)
     return origin + offset, np.ascontiguousarray(axes.T[there][::-1])
 
@@ -142,7 +142,7 @@ def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarr
     rows, d = model.vectors.shape
     pca = IncrementalPCA(min(INCREMENTAL, d, rows))
     for batch in gen_batches(rows, 5 * d, min_batch_size=pca.n_components):
-        pca.partial_fit(model.vectors[batch])
+        pca.partial_fit(model.read(batch))
     return pca.mean_.astype(np.float64), pca.components_.astype(np.float64)
 
 

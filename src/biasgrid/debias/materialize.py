@@ -12,6 +12,7 @@ from ..bounded import read_npy
 from ..embeddings import writers
 from ..embeddings.store import VECTORS, EmbeddingStore
 from ..errors import BiasgridError
+from ..files import readable
 from .transform import Transform
 
 BLOCK = 1 << 18  # numbers that are worked on at a time
@@ -75,7 +76,7 @@ def _write_store(model: EmbeddingStore, transform: Transform, output: Path, bloc
             writer.add([], vectors)
         label = f"{model.metadata.get('label', model.name)}, {transform.method}"
         debias = [*model.metadata.get("debias", []), transform.summary()]
-        writer.finish({**model.metadata, "name": output.name, "label": label, "debias": debias})
+        writer.finish({**model.metadata, "name": readable(output.name), "label": label, "debias": debias})
     return len(source)
 
 

@@ -234,7 +234,7 @@ def _targets(
 
 
 def _units(model: EmbeddingStore, rows: np.ndarray, variant: str = "paper") -> np.ndarray:
-    vectors = model.vectors[rows]
+    vectors = model.read(rows)
     if variant == "wefe":
         # in its arithmetic: see _follow
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -118,7 +118,7 @@ def labelled_words(
         rows.append(np.sort(np.random.default_rng(seed).choice(sides["neutral"], n, replace=False)))
     return Labelled(
         tuple(sides),
-        model.vectors[np.concatenate(rows)].astype(np.float64),
+        model.read(np.concatenate(rows)).astype(np.float64),
         np.repeat(np.arange(len(sides)), n),
         {ways[0]: words},
         {ways[0]: lost},
@@ -149,8 +149,9 @@ def leaning(model: EmbeddingStore, direction: np.ndarray, limit: int | None = No
     It is the cosine with a direction of unit length; and with a/|a| - b/|b| the difference of the cosines with a, b.
     """
     values = []
-    for start in range(0, len(model.vectors[:limit]), BLOCK):
-        block = model.vectors[:limit][start : start + BLOCK].astype(np.float64)
+    rows = len(model.vectors[:limit])
+    for start in range(0, rows, BLOCK):
+        block = model.read(slice(start, min(start + BLOCK, rows))).astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))
         values.append((block @ direction) / np.where(norms > 0, norms, np.nan))
     return np.concatenate(values)

@@ -156,7 +156,7 @@ class Transform:
             header = json.loads(file["header"].tobytes())
             arrays = {name: file[name] for name in ARRAYS if name in file}
             words = {name: header.pop(name) for name in WORDS}
-            if not all(w is None or isinstance(w, list) for w in words.values()):
+            if not all(isinstance(w, list) or (w is None and name == "only") for name, w in words.items()):
                 raise ValueError("its words are no lists")
             words = {name: None if w is None else tuple(w) for name, w in words.items()}
             transform = cls(**(header | words), **arrays)
@@ -165,7 +165,7 @@ class Transform:
             raise BiasgridError(f"{path}: no such file") from None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             reason = str(error).removeprefix(f"{path}: ").splitlines() or [type(error).__name__]
-            raise BiasgridError(f"{path}: not a transform that biasgrid saved: {reason[0]}") from None
+            raise BiasgridError(f"{path}: not a transform that biasgrid saved: {reason[0]:.200}") from None
         return transform
 
     def _check(self) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError
-from ..files import write_text
+from ..files import locked, write_text
 from .readers import convert
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf
@@ -52,8 +51,7 @@ def build_store(
             write_text(folder / name / MODEL, text)
         return EmbeddingStore.open(folder / name)
     try:
-        with (folder / f".{name}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(folder / f".{name}.lock"):
             record = _record(folder / name)
             if record.items() >= made_of.items():  # another process has made it while this one waited
                 return EmbeddingStore.open(folder / name)
@@ -61,7 +59,7 @@ def build_store(
                 key = next(key for key, value in made_of.items() if record.get(key) != value)
                 raise BiasgridError(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
-                    f"{json.dumps(record.get(key))}): name one of them otherwise, or delete that folder"
+                    f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
                 )
             if trained:
                 from . import training

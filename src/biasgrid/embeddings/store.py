@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 import sqlite3
 import threading
 import weakref
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,15 +23,11 @@ import numpy as np
 
 from ..bounded import read_npy
 from ..errors import BiasgridError
-from ..files import locked
 
 if TYPE_CHECKING:
     from ..debias.transform import Transform
 
 VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
-LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
-LONGEST_WORD = 1 << 16  # characters
-JOINED = 32 << 20  # characters
 AGAIN = "convert the model again (in a study: snakemake stores)"
 
 
@@ -43,9 +35,18 @@ AGAIN = "convert the model again (in a study: snakemake stores)"
 class EmbeddingStore:
     """An opened store; `open` makes it.
 
-    vectors       (rows, dimensions) float32, memory-mapped, read-only
-    vocab_prefix  what stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch)
-    metadata      model.json
+    Attributes
+    ----------
+    path
+        The store's folder.
+    name
+        The model's name.
+    vectors
+        float32 (rows, dimensions), memory-mapped, read-only, and not checked: `take`, `matrix` and `read` are.
+    vocab_prefix
+        What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
+    metadata
+        model.json.
     """
 
     path: Path
@@ -87,7 +88,7 @@ class EmbeddingStore:
         except BiasgridError as error:
             raise BiasgridError(f"{path}: not a whole store: {error}; {AGAIN}") from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise BiasgridError(f"{path}: not a whole store: {error!r}; {AGAIN}") from None
+            raise BiasgridError(f"{path}: not a whole store: {error!r:.100}; {AGAIN}") from None
         if changed:
             raise BiasgridError(f"{path}: another process is writing this store")
         if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or list(vectors.shape) != shape:
@@ -97,9 +98,10 @@ class EmbeddingStore:
             )
         hashes, words = metadata.get("sha256"), metadata.get("words")
         texts = (name, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
-        if vectors.ndim != 2 or type(words) is not int or not all(isinstance(text, str) for text in texts):
+        whole = type(words) is int and words > 0 and all(isinstance(text, str) for text in texts)
+        if not whole or vectors.ndim != 2 or not vectors.size:
             raise BiasgridError(
-                f"{path}: not a whole store: {MODEL} lacks an entry, or has one of another type; {AGAIN}"
+                f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
             )
         store = cls(path, name, vectors, vocab_prefix, metadata, vocabulary, file)
         weakref.finalize(store, vocabulary.close)
@@ -132,6 +134,7 @@ class EmbeddingStore:
         """Every word, by row; words that share a row by code point."""
         with self._asked() as ask:
             pairs = ask("SELECT word, row FROM vocabulary ORDER BY word").fetchall()
+        self.check_count(len(pairs))
         rows = np.fromiter((self.checked_row(*pair) for pair in pairs), np.int64, len(pairs))
         order = np.argsort(rows, kind="stable")
         return [pairs[place][0] for place in order]
@@ -143,10 +146,8 @@ class EmbeddingStore:
         first plain lower-case one stands for it. A row without a word is left out.
         """
         with self._asked() as ask:
-            pairs = ask(
-                "SELECT word, row FROM vocabulary WHERE row < ? ORDER BY word",
-                (len(self.vectors) if limit is None else limit,),
-            ).fetchall()
+            first = ("", ()) if limit is None else ("WHERE row < ?", (limit,))
+            pairs = ask(f"SELECT word, row FROM vocabulary {first[0]} ORDER BY word", first[1]).fetchall()
         chosen: dict[int, str] = {}
         for word, row in pairs:
             if row not in chosen or (_plain(word) and not _plain(chosen[row])):
@@ -160,7 +161,9 @@ class EmbeddingStore:
         with self._lock:
             # once: in a damaged tree some words are not found, and others are found elsewhere
             if not self._unverified.closed:
-                if _digest(self._unverified) != self.metadata["sha256"].get(VOCABULARY):
+                self._unverified.seek(0)
+                digest = hashlib.file_digest(self._unverified, "sha256").hexdigest()
+                if digest != self.metadata["sha256"].get(VOCABULARY):
                     raise self.damaged(f"its checksum is not the one in {MODEL}")
                 self._unverified.close()
             try:
@@ -175,26 +178,37 @@ class EmbeddingStore:
             raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {len(self.vectors)}")
         return row
 
+    def check_count(self, words: int) -> None:
+        """Raises BiasgridError unless the vocabulary has so many words."""
+        if words != len(self):
+            raise self.damaged(f"it has {words} words, and {MODEL} says {len(self)}")
+
     def damaged(self, why: str) -> BiasgridError:
         """What to raise where the vocabulary cannot be right."""
         return BiasgridError(f"{self.path / VOCABULARY} is damaged: {why}; {AGAIN}")
 
-    def _finite(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
+    def _finite(self, vectors: np.ndarray, name_of: Callable[[int], str]) -> np.ndarray:
         # nearly always one product without a copy: it overflows only where a value is above 1e15
         if not np.isfinite(np.vdot(vectors, vectors)) and not np.isfinite(vectors).all():
-            word = words[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
+            name = name_of(int(np.argmin(np.isfinite(vectors).all(axis=1))))
             raise BiasgridError(
-                f"{self.path / VECTORS} is damaged: {word!r} has a value that is not finite; {AGAIN}"
+                f"{self.path / VECTORS} is damaged: {name:.60} has a value that is not finite; {AGAIN}"
             )
         return vectors
 
     def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
-        return self._finite(self.vectors[rows], words).astype(np.float64)
+        return self._finite(self.vectors[rows], lambda place: repr(words[place])).astype(np.float64)
 
     def matrix(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
-        return self._finite(self.vectors[rows], words)
+        return self._finite(self.vectors[rows], lambda place: repr(words[place]))
+
+    def read(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The vectors of rows, whatever their words: float32 (n, dimensions)."""
+        return self._finite(
+            self.vectors[rows], lambda place: f"row {np.arange(len(self.vectors))[rows][place]}"
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -270,197 +284,5 @@ class DebiasedModel:
         return word in self.model
 
 
-class StoreWriter:
-    """Builds a store aside, in a folder inside `output`, and moves it in when it is whole.
-
-        with StoreWriter(output) as writer:
-            writer.add(words, vectors)
-            writer.finish(metadata)
-
-    Whatever ends it before `finish` leaves a former store in `output` as it was, and else no store. The same
-    words and vectors give the same bytes. `where` names the input in errors; `warnings` counts what was put up with.
-    """
-
-    def __init__(self, output: Path, where: Path | str):
-        self.output, self.where = output, where
-        self.rows = 0
-        self.dimensions: int | None = None
-        self.vocabulary: dict[str, int] = {}
-        self.warnings: Counter[str] = Counter()
-
-    def __enter__(self) -> StoreWriter:
-        self._aside = self.output / PARTIAL
-        self._held = self._exclusive()
-        try:
-            shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
-            self._aside.mkdir()
-            self._vectors = (self._aside / VECTORS).open("wb")
-            self._vectors.write(_npy_header(0, 0))
-        except BaseException:
-            self._held.close()
-            raise
-        return self
-
-    def __exit__(self, *_) -> None:
-        with self._held:
-            with suppress(
-                OSError
-            ):  # on a full disk what is in its buffer cannot be written: it is thrown away
-                self._vectors.close()
-            shutil.rmtree(self._aside)
-        with suppress(OSError):  # a store is in it, or another process is about to write one
-            self.output.rmdir()
-
-    def _exclusive(self) -> ExitStack:
-        """The lock on the store's folder, which is made."""
-        held = ExitStack()
-        while True:
-            try:
-                self.output.mkdir(parents=True, exist_ok=True)
-                held.enter_context(locked(self.output / LOCK, wait=False))
-                return held
-            except (FileExistsError, NotADirectoryError):
-                raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
-            except BlockingIOError:
-                raise BiasgridError(f"{self.output}: another process is writing this store") from None
-            except FileNotFoundError:
-                continue  # another writer, which failed, removed the empty folder in between
-
-    def add(self, words: list[str], vectors: np.ndarray, rows: np.ndarray | None = None) -> None:
-        """Append vectors (n, dimensions), which are rounded to float32, and their words.
-
-        Word i has vector i, or vector `rows`[i] of these. Without `rows` a word that was there before is dropped
-        with its vector, so that the first one counts, as in gensim. Raises BiasgridError where a value is not finite.
-        """
-        if self.dimensions is None:
-            self.dimensions = vectors.shape[1]
-            if not self.dimensions:
-                raise BiasgridError(f"{self.where}: its vectors have no dimensions")
-        words = self._encodable(words)
-        # what is too large for float32 becomes inf; the sum of finite float32 is finite in float64
-        with np.errstate(over="ignore", invalid="ignore"):
-            vectors = np.ascontiguousarray(vectors, dtype="<f4")
-            finite = np.isfinite(vectors.sum(dtype=np.float64))
-        if not finite:
-            self._refuse(vectors, words if rows is None else None)
-        if rows is None:
-            fresh = []
-            for place, word in enumerate(words):
-                if word not in self.vocabulary:
-                    self.vocabulary[word] = self.rows + len(fresh)
-                    fresh.append(place)
-            if len(fresh) < len(words):
-                self.warnings["duplicate_words"] += len(words) - len(fresh)
-                vectors = vectors[fresh]
-        else:
-            self.vocabulary.update(zip(words, (rows + self.rows).tolist(), strict=True))
-        self._vectors.write(vectors.data)
-        self.rows += len(vectors)
-
-    def finish(self, metadata: Mapping[str, Any]) -> None:
-        """Write vocabulary and model.json, and move the store in. `metadata` has at least name and vocab_prefix."""
-        prefix = metadata["vocab_prefix"]
-        if not self.vocabulary:
-            raise BiasgridError(f"{self.where}: holds no vectors")
-        if prefix and not any(word.startswith(prefix) for word in self.vocabulary):
-            raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r}")
-        self._vectors.seek(0)
-        self._vectors.write(_npy_header(self.rows, self.dimensions))
-        _sync(self._vectors)
-        with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
-            vectors_hash = pool.submit(_sha256, self._aside / VECTORS)
-            self._write_vocabulary()
-            hashes = {VECTORS: vectors_hash.result(), VOCABULARY: _sha256(self._aside / VOCABULARY)}
-        record = {
-            **metadata,
-            "shape": [self.rows, self.dimensions],
-            "dtype": "float32",
-            "words": len(self.vocabulary),
-            "warnings": dict(self.warnings),
-            "sha256": hashes,
-        }
-        try:
-            text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
-        except UnicodeEncodeError as error:  # a path on the command line may have any bytes
-            broken = error.object[error.start : error.end]
-            raise BiasgridError(
-                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
-            ) from None
-        with (self._aside / MODEL).open("wb") as file:
-            file.write(text + b"\n")
-            _sync(file)
-        # a former store stops being one before the first of its files changes
-        (self.output / MODEL).unlink(missing_ok=True)
-        for name in (VECTORS, VOCABULARY, MODEL):
-            os.replace(self._aside / name, self.output / name)
-
-    def _write_vocabulary(self) -> None:
-        path = self._aside / VOCABULARY
-        try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as database:
-                for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
-                    database.execute(f"PRAGMA {setting}")
-                database.execute(
-                    "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
-                )
-                database.execute("BEGIN")
-                # in the table's own order: full pages, and the same bytes whatever order the words came in
-                database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
-                database.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
-        with path.open("rb+") as file:
-            _sync(file)
-
-    def _encodable(self, words: list[str]) -> list[str]:
-        longest = max(map(len, words), default=0)
-        if longest > LONGEST_WORD:
-            word = next(word for word in words if len(word) > LONGEST_WORD)
-            raise BiasgridError(
-                f"{self.where}: the word {word[:40]!r}... has {len(word)} characters; at most {LONGEST_WORD} are "
-                "allowed"
-            )
-        if longest * len(words) > JOINED and sum(map(len, words)) > JOINED:  # the same long word, many times
-            half = len(words) // 2
-            return self._encodable(words[:half]) + self._encodable(words[half:])
-        try:
-            "".join(words).encode()
-        except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file
-            repaired = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
-            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired, strict=True))
-            return repaired
-        return words
-
-    def _refuse(self, vectors: np.ndarray, words: list[str] | None) -> None:
-        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
-        value = vectors[row][~np.isfinite(vectors[row])][0]
-        word = f", word {words[row]!r}," if words else ""
-        raise BiasgridError(
-            f"{self.where}: vector {self.rows + row + 1}{word} has a value {value}: only finite float32 are allowed"
-        )
-
-
 def _plain(word: str) -> bool:
     return word.isalpha() and word.islower()
-
-
-def _npy_header(rows: int, dimensions: int) -> bytes:
-    """NumPy's format 1.0. Always 128 bytes, so that it can be written when the number of rows is known."""
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dimensions}), }}"
-    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return _digest(file)
-
-
-def _digest(file: BinaryIO) -> str:
-    file.seek(0)
-    return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(file) -> None:
-    """Onto the disk, before the file's new name gets there."""
-    file.flush()
-    os.fsync(file.fileno())

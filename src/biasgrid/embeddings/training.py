@@ -3,13 +3,10 @@
 The same corpus and parameters give the same bytes in every process of one machine with one version of gensim and
 NumPy. Other processors and BLAS libraries add numbers up in another order, so that there the last bits of a sum, and
 after a million steps the vectors, may differ.
-
-This module is an input of every model trained with it: an edit of it trains them anew.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import io
 import zipfile
@@ -22,8 +19,11 @@ from typing import IO, Any
 from ..bounded import allowed, damaged, zip_member
 from ..errors import BiasgridError
 from .readers.files import opened
-from .store import EmbeddingStore, StoreWriter
+from .store import EmbeddingStore
+from .store_writer import StoreWriter
 
+# raise it when a change of this module changes vectors: every model that is trained here is trained anew
+VERSION = 1
 SENTENCE = 10_000  # tokens; as gensim's Text8Corpus has it, and the most that it trains on as one
 BLOCK = 1 << 20
 LONGEST = 8 << 20  # characters of a token
@@ -84,8 +84,8 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
 
 
 def version() -> str:
-    """Changes with any edit of this module, and with gensim's version."""
-    return f"{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()} gensim {importlib.metadata.version('gensim')}"
+    """What, besides the corpus and the parameters, a model's vectors depend on."""
+    return f"version {VERSION} gensim {importlib.metadata.version('gensim')}"
 
 
 def train(

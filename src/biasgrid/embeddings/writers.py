@@ -22,8 +22,9 @@ from typing import IO
 import numpy as np
 
 from ..errors import BiasgridError
-from ..files import locked, replacing, writing
-from .store import LEFT_OVER, MODEL, VOCABULARY, EmbeddingStore, StoreWriter
+from ..files import locked, replacing, to_disk, writing
+from .store import MODEL, VOCABULARY, EmbeddingStore
+from .store_writer import LEFT_OVER, StoreWriter
 
 Blocks = Iterable[tuple[list[str], np.ndarray]]
 
@@ -71,9 +72,12 @@ def by_row(store: EmbeddingStore, size: int = FETCH) -> Iterator[tuple[list[str]
     """Every word and its row, `size` at a time, in the order of `EmbeddingStore.words`; without holding all."""
     with _vocabulary(store) as database:
         found = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
+        count = 0
         while pairs := found.fetchmany(size):
+            count += len(pairs)
             rows = np.array([store.checked_row(*pair) for pair in pairs], dtype=np.int64)
             yield [word for word, _ in pairs], rows
+        store.check_count(count)
 
 
 def words_of_rows(store: EmbeddingStore) -> np.ndarray:
@@ -110,7 +114,7 @@ class StoreCopy(StoreWriter):
             except sqlite3.Error as error:
                 raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
         with path.open("rb+") as file:
-            os.fsync(file.fileno())
+            to_disk(file)
 
 
 class _Words:
@@ -190,7 +194,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
             for more, vectors in blocks:
                 words += more
                 file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
-            _sync(file)
+            to_disk(file)
         model = KeyedVectors(shape[1])
         model.index_to_key, model.next_index = words, shape[0]
         model.key_to_index = {word: place for place, word in enumerate(words)}
@@ -201,7 +205,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         # large vectors are on the disk already: gensim gets none, and leaves a file of none to be replaced
         model.save(str(part), separately=["vectors"] if apart else [])
         with part.open("rb+") as file:
-            _sync(file)
+            to_disk(file)
         # a former model stops being one before the first of its files changes
         output.unlink(missing_ok=True)
         if apart:
@@ -239,8 +243,3 @@ def _vocabulary(store: EmbeddingStore) -> Iterator[sqlite3.Connection]:
             yield database
     except (sqlite3.Error, OverflowError) as error:
         raise store.damaged(str(error)) from None
-
-
-def _sync(file: IO[bytes]) -> None:
-    file.flush()
-    os.fsync(file.fileno())

@@ -21,8 +21,9 @@ import numpy as np
 
 from ...bounded import damaged, read_all
 from ...errors import BiasgridError
-from ..store import LONGEST_WORD, StoreWriter
+from ..store_writer import LONGEST_WORD, StoreWriter
 from .files import blocks, check_array, load_array, opened
+from .reader import Reader
 
 # gensim 4, 3, 2 and 1 in turn
 WORDS = ("index_to_key", "index2word", "index2entity")
@@ -41,7 +42,7 @@ def read(path: Path, writer: StoreWriter) -> None:
         raise BiasgridError(f"{path}: holds no KeyedVectors")
     for word in words:
         if not isinstance(word, str):
-            raise BiasgridError(f"{path}: key {word!r} is not a word")
+            raise BiasgridError(f"{path}: key {word!r:.60} is not a word")
     if beside:
         vectors = load_array(path.with_name(f"{path.name}.{beside[0]}.npy"))
     else:
@@ -239,7 +240,23 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str):
         if (module, name) not in ADMITTED:
             raise BiasgridError(
-                f"{self.path}: refused: the pickle asks for {module}.{name}, and only gensim's KeyedVectors and "
+                f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors and "
                 "plain NumPy arrays are taken from one"
             )
         return ADMITTED[module, name]
+
+
+def detect(sample: bytes) -> bool:
+    """Whether a pickle of protocol 2 or later begins so."""
+    return re.match(rb"\x80[\x02-\x05]", sample) is not None
+
+
+READERS = (
+    Reader(
+        name="gensim-kv",
+        meaning="KeyedVectors.save of gensim 1 to 4, with the arrays that it left beside the file",
+        detect=detect,
+        read=read,
+        pickled=True,
+    ),
+)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ...bounded import allowed, damaged, too_large
-from ...errors import BiasgridError
-from ..store import StoreWriter
+from ...errors import BiasgridError, listed
+from ..store_writer import StoreWriter
 from .files import blocks, load_array
+from .reader import Reader
 
 METADATA = 512 << 10  # bytes; a word list of millions takes some thousands
 # PLAIN, PLAIN_DICTIONARY, RLE, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY: a value takes its bytes or is looked up
@@ -56,11 +57,11 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
         texts = [name for name, text in zip(names, is_text, strict=True) if text]
         if len(texts) != 1:
             raise BiasgridError(
-                f"{path}: expected one column of text, found {len(texts)} among {', '.join(names[:20])}"
+                f"{path}: expected one column of text, found {len(texts)} among {listed(names)}"
             )
         name = texts[0]
         if names.count(name) > 1:
-            raise BiasgridError(f"{path}: has two columns {name!r}")
+            raise BiasgridError(f"{path}: has two columns {name!r:.60}")
         said = sum(group.num_rows for group in groups)
         if said != rows:
             raise BiasgridError(f"{folder}: {rows} rows in {beside}, {said} in {path.name}")
@@ -70,7 +71,7 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
             # a word that many rows have is held once
             column = pq.ParquetFile(file, metadata=table.metadata, read_dictionary=[name]).read([name])[name]
         if column.null_count:
-            raise BiasgridError(f"{path}: column {name!r} has {column.null_count} missing words")
+            raise BiasgridError(f"{path}: column {name!r:.60} has {column.null_count} missing words")
         words: list[str] = []
         with damaged(path, DAMAGED):
             for chunk in column.chunks:
@@ -167,3 +168,20 @@ def _varint(content: mmap.mmap, place: int, end: int) -> tuple[int, int]:
         if byte < 128:
             return number, place
     raise ValueError("is cut off")
+
+
+def detect(names: list[str]) -> bool:
+    """Whether a folder has one file of each."""
+    return [sum(name.endswith(suffix) for name in names) for suffix in (".npy", ".parquet")] == [1, 1]
+
+
+READERS = (
+    Reader(
+        name="npy-parquet",
+        meaning="a folder of one .npy, with a vector per row, and one .parquet, with one column of words",
+        detect=detect,
+        read=read,
+        folder=True,
+        guesses=True,
+    ),
+)

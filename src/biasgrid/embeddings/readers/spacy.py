@@ -14,8 +14,9 @@ import numpy as np
 
 from ...bounded import damaged
 from ...errors import BiasgridError
-from ..store import StoreWriter
+from ..store_writer import StoreWriter
 from .files import load_array
+from .reader import Reader
 
 
 def read(folder: Path, writer: StoreWriter) -> None:
@@ -93,3 +94,19 @@ def _hash(words: np.ndarray, length: int, seed: int) -> np.ndarray:
         h = (h ^ words[:, whole]) * m
     h = (h ^ (h >> r)) * m
     return h ^ (h >> r)
+
+
+def detect(names: list[str]) -> bool:
+    """Whether a folder has the files of a vocab."""
+    return {"vectors", "key2row", "strings.json"} <= set(names)
+
+
+READERS = (
+    Reader(
+        name="spacy",
+        meaning="a folder of `vectors`, `key2row` and `strings.json`, the vocab of a spaCy pipeline",
+        detect=detect,
+        read=read,
+        folder=True,
+    ),
+)

@@ -24,8 +24,9 @@ from typing import IO
 import numpy as np
 
 from ...errors import BiasgridError
-from ..store import StoreWriter
+from ..store_writer import StoreWriter
 from .files import BLOCK, opened
+from .reader import Reader
 
 HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|$)")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -288,3 +289,14 @@ def _found(line: bytes, layout: Layout) -> str:
 
 def _show(field: bytes) -> str:
     return repr(field[:60].decode("utf-8", "replace"))
+
+
+READERS = (
+    Reader(
+        name="text",
+        meaning="a word and its numbers per line, with word2vec's header or without",
+        detect=looks_like_text,
+        read=read,
+        guesses=True,
+    ),
+)

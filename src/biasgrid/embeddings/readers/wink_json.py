@@ -16,8 +16,9 @@ import numpy as np
 
 from ...bounded import damaged
 from ...errors import BiasgridError
-from ..store import StoreWriter
+from ..store_writer import StoreWriter
 from .files import BLOCK, blocks, opened
+from .reader import Reader
 from .text import MOST_COLUMNS, parse_csv
 
 SPACE = rb"[ \t\r\n]*+"
@@ -155,3 +156,18 @@ def _number(path: Path, header: dict[str, Any], key: str) -> int:
     if type(value) is not int or not 0 <= value < 1 << 40:
         raise BiasgridError(f'{path}: has no "{key}", a whole number, before its "vectors"')
     return value
+
+
+def detect(sample: bytes) -> bool:
+    """Whether a JSON mapping begins so."""
+    return re.match(rb'\s*\{\s*"', sample) is not None
+
+
+READERS = (
+    Reader(
+        name="wink-json",
+        meaning="the JSON file of the npm packages wink-embeddings-sg-*",
+        detect=detect,
+        read=read,
+    ),
+)

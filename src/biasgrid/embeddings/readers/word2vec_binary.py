@@ -13,8 +13,10 @@ from typing import IO
 import numpy as np
 
 from ...errors import BiasgridError
-from ..store import StoreWriter
+from ..store_writer import StoreWriter
 from .files import BLOCK, most_bytes, opened
+from .reader import Reader
+from .text import looks_like_text
 
 HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})\r?\n")
 LONGEST_WORD = 1 << 16  # bytes
@@ -85,3 +87,19 @@ def _read_rows(
     if left:
         raise BiasgridError(f"{path}: {says}, but {left} or more bytes follow them")
     return broken
+
+
+def detect(sample: bytes) -> bool:
+    """Whether this is word2vec's header, which its text format has too, and no text follows it."""
+    return HEADER.match(sample) is not None and not looks_like_text(sample)
+
+
+READERS = (
+    Reader(
+        name="word2vec-binary",
+        meaning="word2vec's binary format",
+        detect=detect,
+        read=read,
+        guesses=True,
+    ),
+)

@@ -1,0 +1,189 @@
+"""The attempts of a download: each goes on where the one before ended, until all bytes are there."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+import requests
+
+from ...errors import BiasgridError
+from . import Limits
+from .connection import Patience, Retry, chunks, one_line, reach, request
+from .progress import reporter
+from .unfinished import begin, can_be_sent, empty, resume_point
+
+log = logging.getLogger(__name__)
+
+NUMBER = r"\d{1,18}"  # of bytes or seconds in a header
+
+
+def receive(url: str, part: Path, pinned: bool, progress: bool, limits: Limits) -> bool:
+    """Fill `part` until it is as long as the server says; return whether several responses may be in it."""
+    begun, _, total = resume_point(url, part, pinned)
+    if begun and begun == total:  # an earlier run was ended between the last byte and the landing
+        return True
+    reach(url, limits.reach)
+    failures, furthest, first_failure = 0, begun, None
+    while True:
+        try:
+            started = time.monotonic()
+            return _attempt(url, part, pinned, progress, limits)
+        except Retry as error:
+            size = resume_point(url, part, pinned)[0]
+            # only new ground counts: a server that always starts anew, or sends next to nothing, must not keep us
+            if size - furthest > limits.slowest * (time.monotonic() - started):
+                failures = 0
+            furthest = max(furthest, size)
+            failures += 1
+            first_failure = first_failure or time.monotonic()
+            if error.connecting and furthest == begun:
+                # Nothing ever came from this host (the target of a redirect, say): say so soon.
+                if failures >= 3 or time.monotonic() - first_failure > limits.reach:
+                    raise BiasgridError(str(error)) from None
+            elif failures >= limits.attempts:
+                kept = f"; {size} bytes are kept, the next run goes on from there" if size else ""
+                raise BiasgridError(f"{url}: gave up after {failures} attempts: {error}{kept}") from None
+            wait = min(max(limits.backoff * 2 ** (failures - 1), error.wait), limits.longest_wait)
+            log.warning("%s: %s; next attempt in %.3g s", url, error, wait)
+            time.sleep(wait)
+
+
+def _attempt(url: str, part: Path, pinned: bool, progress: bool, limits: Limits) -> bool:
+    """One request. Returns whether it continued an earlier one; Retry if `part` is not whole after it."""
+    with Patience(limits.answer) as patience:
+        try:
+            return _answered(url, part, pinned, progress, limits, patience)
+        except (Retry, BiasgridError):
+            if not patience.ended:
+                raise
+            what = f"under {limits.slowest:g} bytes a second" if patience.body else "no whole answer"
+            within = limits.stall if patience.body else limits.answer
+            raise Retry(f"{what} for {within:g} s") from None
+
+
+def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits, patience: Patience) -> bool:
+    stall = limits.stall
+    offset, validator, expected = resume_point(url, part, pinned)
+    # identity: a decoded body would match neither the announced length nor the hash
+    headers = {"Accept-Encoding": "identity"}
+    if offset:
+        headers["Range"] = f"bytes={offset}-"
+        if validator:
+            headers["If-Range"] = validator
+    with request(url, headers, stall, patience) as response:
+        status = response.status_code
+        answer = f"the server answers {status} {one_line(response.reason or '')}".rstrip()
+        if status in (408, 425, 429) or status >= 500:
+            raise Retry(answer, wait=_retry_after(response))
+        if status == 416 and offset:
+            if response.headers.get("Content-Range") == f"bytes */{offset}" and expected in (None, offset):
+                return True  # the last byte had arrived already
+            empty(part)
+            raise Retry(f"{answer} to a resumed download")
+        if status not in ((200, 206) if offset else (200,)):
+            raise BiasgridError(f"{url}: {answer}")
+        if status == 206:
+            total = _continued(part, response, offset, validator, expected)
+        else:
+            total = _announced(url, response, pinned)
+
+        limit = limits.largest if total is None else total
+        room = shutil.disk_usage(part.parent).free + (
+            part.stat().st_size if status == 200 and part.exists() else 0
+        )
+        if total is not None and total - (offset if status == 206 else 0) > room:
+            raise BiasgridError(
+                f"{url}: the server announces {total} bytes, and {part.parent} has room for {room}"
+            )
+        patience.wait_for_body(limits)
+        body = chunks(response, stall)
+        chunk = next(body, b"")
+        _refuse_page(url, part, response, chunk if status == 200 else b"")
+        if status == 200:
+            offset = 0
+            begin(part, url, _validator(response), total)
+        size = offset
+        with part.open("ab") as file, reporter(part.stem, offset, total, progress) as received:
+            while chunk and size <= limit:
+                file.write(chunk)
+                size += len(chunk)
+                received(len(chunk))
+                patience.received(len(chunk))
+                chunk = next(body, b"")
+        if patience.ended:  # what looks like the end of a body may be ours
+            raise Retry("ended")
+        if total is None and size > limit:
+            empty(part)
+            raise BiasgridError(
+                f"{url}: the server sends more than {limit} bytes and does not say how many; nothing was kept"
+            )
+        size = part.stat().st_size
+        if size == 0 or (total is not None and size < total):
+            raise Retry(f"the body ends after {size} of {'?' if total is None else total} bytes")
+        if total is not None and size > total:
+            empty(part)
+            raise Retry(f"{size} bytes came where {total} were announced")
+        return status == 206
+
+
+def _announced(url: str, response: requests.Response, pinned: bool) -> int | None:
+    """Length of a whole body (None: it ends by chunk, or its hash must tell)."""
+    length = re.fullmatch(NUMBER, response.headers.get("Content-Length", ""), re.ASCII)
+    if length:
+        return int(length[0])
+    if not pinned and "chunked" not in response.headers.get("Transfer-Encoding", "").lower():
+        raise BiasgridError(
+            f"{url}: the server does not say how long the file is, so a broken download would not be "
+            "noticed: pin its sha256"
+        )
+    return None
+
+
+def _continued(part, response, offset: int, validator: str | None, expected: int | None) -> int | None:
+    """Length of the whole file of which a 206 sends the rest; Retry if that is not the rest of our part."""
+    found = re.fullmatch(
+        rf"bytes ({NUMBER})-{NUMBER}/({NUMBER}|\*)", response.headers.get("Content-Range", ""), re.ASCII
+    )
+    total = expected if not found or found[2] == "*" else int(found[2])
+    # A 206 may leave the validator out (RFC 9110, 15.3.7); one that is there must be the one we asked for.
+    kind = "ETag" if (validator or "").startswith('"') else "Last-Modified"
+    changed = validator and response.headers.get(kind, validator) != validator
+    if not found or int(found[1]) != offset or changed or (expected and total != expected):
+        empty(part)
+        raise Retry("the file changed between two parts of the download")
+    return total
+
+
+def _validator(response: requests.Response) -> str | None:
+    """What If-Range can carry: a strong ETag, or else the date of the last change."""
+    etag = response.headers.get("ETag")
+    validator = etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
+    return validator if can_be_sent(validator) else None
+
+
+def _retry_after(response: requests.Response) -> float:
+    """Seconds the server asks to wait, given as a number or a date; 0 where it asks for nothing."""
+    value = response.headers.get("Retry-After", "").strip()
+    if re.fullmatch(NUMBER, value, re.ASCII):
+        return float(value)
+    try:
+        then = parsedate_to_datetime(value)
+        return max(0.0, (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, LookupError, OverflowError):
+        return 0.0
+
+
+def _refuse_page(url: str, part: Path, response: requests.Response, beginning: bytes) -> None:
+    """Login, quota and error pages come with status 200 and are no model."""
+    kind = response.headers.get("Content-Type", "").lower()
+    page = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].lower().startswith((b"<html", b"<!doctype"))
+    if (page or kind.startswith("text/html")) and Path(part.stem).suffix not in (".html", ".htm"):
+        raise BiasgridError(
+            f"{url}: the server sends an HTML page where a file was expected: open it in a browser"
+        )

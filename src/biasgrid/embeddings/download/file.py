@@ -1,0 +1,102 @@
+"""One file, downloaded: it lands at its destination when it is whole and has the hashes that it must have."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+from ...errors import BiasgridError
+from ...files import hash_file, locked
+from . import LIMITS, Limits, WrongHash
+from .attempts import receive
+from .unfinished import note_file
+
+log = logging.getLogger(__name__)
+
+
+def download(
+    url: str,
+    destination: Path | str,
+    *,
+    sha256: str | None = None,
+    md5: str | None = None,
+    progress: bool = True,
+    limits: Limits = LIMITS,
+) -> str:
+    """Download a file.
+
+    It appears at `destination` only when it is whole and has the hashes given; without one, only the length that
+    the server announces is checked. Until then it grows as `<destination>.part`, with `<destination>.part.json`,
+    which says of what; from there a later call, of this process or another, goes on. Of two calls at once for one
+    destination, one waits. Whatever the server does, the call ends.
+
+    Parameters
+    ----------
+    url
+        An http or https address.
+    destination
+        The file to write.
+    sha256, md5
+        Hashes that the file must have, as hex digits.
+    progress
+        Whether to show on standard error how far it is.
+    limits
+        How patient to be.
+
+    Returns
+    -------
+    str
+        The file's sha256, 64 hex digits.
+
+    Raises
+    ------
+    WrongHash
+        The bytes received are not those pinned; nothing is kept.
+    BiasgridError
+        The address is wrong, the host unreachable, the server refuses, sends an HTML page, more than there is room
+        for, or fails too often, or the file cannot be written.
+    """
+    destination = replaceable(destination)
+    part = Path(f"{destination}.part")
+    pinned = {algorithm: digest for algorithm, digest in (("sha256", sha256), ("md5", md5)) if digest}
+
+    def wrong() -> str | None:
+        for algorithm, expected in pinned.items():
+            if (got := hash_file(part, algorithm)) != expected:
+                return f"{url}: expected {algorithm} {expected}, got {got}"
+        return None
+
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with locked(lock_file(destination)):
+            resumed = receive(url, part, bool(pinned), progress, limits)
+            if resumed and wrong():
+                # Pieces of two different files, perhaps: the server's file may have changed between them.
+                log.warning("%s: wrong hash after a resumed download, once more from the start", url)
+                part.unlink()
+                receive(url, part, bool(pinned), progress, limits)
+            if reason := wrong():
+                part.unlink()
+                note_file(part).unlink(missing_ok=True)
+                raise WrongHash(f"{reason}; nothing was kept")
+            digest = sha256 or hash_file(part)
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
+            os.replace(part, destination)
+            note_file(part).unlink(missing_ok=True)
+    except OSError as error:
+        raise BiasgridError(f"cannot write {error.filename or part}: {error.strerror or error}") from None
+    return digest
+
+
+def replaceable(destination: Path | str) -> Path:
+    """Where the file is to be; a link is followed. Raises BiasgridError for a device or a folder."""
+    destination = Path(destination)
+    if destination.exists() and not destination.is_file():
+        raise BiasgridError(f"cannot write {destination}: it is there, and is no file")
+    return Path(os.path.realpath(destination)) if destination.is_symlink() else destination
+
+
+def lock_file(destination: Path) -> Path:
+    return destination.with_name(f".{destination.name}.lock")

@@ -1,0 +1,142 @@
+"""A file that is published in parts: each is downloaded, checked and moved to the end of what was joined before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from ...errors import BiasgridError
+from ...files import hash_file, locked, to_disk, write_text
+from . import LIMITS, Limits, WrongHash
+from .file import download, lock_file, replaceable
+from .unfinished import is_size
+
+
+def download_parts(
+    urls: Sequence[str],
+    destination: Path | str,
+    *,
+    pins: Sequence[Mapping[str, str]],
+    whole: Mapping[str, str],
+    landed: Callable[[str, str], object] = lambda url, digest: None,
+    progress: bool = True,
+    limits: Limits = LIMITS,
+) -> str:
+    """Download a file that is published in parts, and join them in order.
+
+    Each part is downloaded as by `download`, to `<destination>.00`, `.01`, ..., and moved to the end of
+    `<destination>.joined`, so that the disk holds one copy and one part at most. `<destination>.joined.json` says
+    which parts that holds; a later call goes on after them. The file appears at `destination` when all its parts
+    are there and it was read once more and checked.
+
+    Parameters
+    ----------
+    urls
+        The parts' addresses, in order.
+    destination
+        The joined file.
+    pins
+        For each part, the hashes that it must have: {"sha256": hex digits}, {"md5": ...}, {} for none.
+    whole
+        The same for the joined file.
+    landed
+        Called with a part's address and sha256 when it is there.
+    progress, limits
+        As for `download`.
+
+    Returns
+    -------
+    str
+        The joined file's sha256, 64 hex digits.
+
+    Raises
+    ------
+    BiasgridError
+        As `download`; also if the disk changed what had been joined.
+    """
+    destination = replaceable(destination)
+    joined, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
+
+    def drop() -> None:
+        joined.unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with locked(lock_file(destination)):
+            there = _joined(joined, record, urls, pins)
+            for number, (url, pin) in enumerate(zip(urls, pins, strict=True)):
+                part = Path(f"{destination}.{number:02}")
+                if number >= len(there):
+                    digest = download(url, part, **pin, progress=progress, limits=limits)
+                    landed(url, digest)
+                    facts = {**pin, "url": url, "sha256": digest, "bytes": part.stat().st_size}
+                    _append(part, joined, sum(entry["bytes"] for entry in there))
+                    there.append(facts)
+                    write_text(record, json.dumps(there))
+                part.unlink(missing_ok=True)
+            with joined.open("rb") as file:
+                for entry in there:
+                    if _hash_next(file, entry["bytes"]) != entry["sha256"]:
+                        drop()
+                        raise BiasgridError(
+                            f"{joined}: changed on the disk since {entry['url']} was downloaded; nothing was kept"
+                        )
+            digest = hash_file(joined)
+            for algorithm, expected in whole.items():
+                if (got := hash_file(joined, algorithm)) != expected:
+                    drop()
+                    raise WrongHash(
+                        f"{urls[0]} and its other parts, joined: expected {algorithm} {expected}, got {got}; "
+                        "nothing was kept"
+                    )
+            os.replace(joined, destination)
+            record.unlink(missing_ok=True)
+    except OSError as error:
+        raise BiasgridError(f"cannot write {error.filename or joined}: {error.strerror or error}") from None
+    return digest
+
+
+def _joined(joined: Path, record: Path, urls: Sequence[str], pins: Sequence[Mapping[str, str]]) -> list[dict]:
+    """What an earlier call has joined of these parts: address, size and hashes of each; none if that is damaged."""
+    try:
+        entries = json.loads(record.read_text(encoding="utf-8"))
+        size = joined.stat().st_size
+    except (FileNotFoundError, ValueError, RecursionError):
+        return []
+    if not isinstance(entries, list):
+        return []
+    there: list[dict] = []
+    for entry, url, pin in zip(entries, urls, pins, strict=False):
+        named = isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
+        if (
+            not named
+            or not is_size(entry.get("bytes"))
+            or entry.get("url") != url
+            or not pin.items() <= entry.items()
+        ):
+            break
+        there.append(entry)
+    return there if sum(entry["bytes"] for entry in there) <= size else []
+
+
+def _append(part: Path, joined: Path, offset: int) -> None:
+    """Put `part` into `joined` after `offset` bytes, in place of whatever a killed process left there."""
+    with part.open("rb") as source, joined.open("ab") as file:
+        file.truncate(offset)
+        shutil.copyfileobj(source, file, 1 << 20)
+        to_disk(file)
+
+
+def _hash_next(file: IO[bytes], count: int) -> str:
+    """sha256 of the next `count` bytes."""
+    digest = hashlib.sha256()
+    while count and (block := file.read(min(count, 1 << 20))):
+        digest.update(block)
+        count -= len(block)
+    return digest.hexdigest()

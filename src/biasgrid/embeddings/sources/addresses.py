@@ -1,0 +1,82 @@
+"""A file at an address, or in parts at several: checked against what is pinned, or was first seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...errors import BiasgridError
+from ...files import hash_file
+from ..download import Limits, WrongHash
+from .first_seen import FirstSeen
+from .source import FILENAME
+
+
+def fetch_file(
+    urls: Sequence[str],
+    folder: Path,
+    filename: str,
+    *,
+    pins: Sequence[Mapping[str, str]],
+    whole: Mapping[str, str],
+    progress: bool,
+    limits: Limits,
+) -> dict[str, str]:
+    """A file over HTTP.
+
+    Parameters
+    ----------
+    urls
+        Its address, or those of its parts in order.
+    folder
+        Where it is to be.
+    filename
+        Its name there.
+    pins
+        The hashes pinned for each part, by algorithm.
+    whole
+        Those pinned for the whole file. Without any, what is first seen is expected from then on.
+
+    Returns
+    -------
+    dict of str to str
+        The file's sha256 by its name.
+    """
+    if not re.fullmatch(FILENAME, filename) or filename == "manifest.json":
+        raise BiasgridError(
+            f"source: {urls[0]} cannot be kept as {filename!r}: give another name as its filename"
+        )
+    destination = folder / filename
+    trusted = None if whole or any(pins) else FirstSeen(folder)
+    if trusted:
+        pins = [{"sha256": trusted.digests[url]} if url in trusted.digests else {} for url in urls]
+    expected = whole or (pins[0] if len(urls) == 1 else {})
+    if (
+        expected
+        and destination.is_file()
+        and all(hash_file(destination, algorithm) == digest for algorithm, digest in expected.items())
+    ):  # fetched whole, but interrupted before the manifest, or the manifest was deleted
+        return {filename: hash_file(destination)}
+
+    # imported late: to plan a study no HTTP client is needed
+    from ..download.file import download
+    from ..download.parts import download_parts
+
+    landed = trusted.record if trusted else lambda url, digest: None
+    try:
+        if len(urls) == 1:
+            digest = download(urls[0], destination, **expected, progress=progress, limits=limits)
+            landed(urls[0], digest)
+        else:
+            digest = download_parts(
+                urls, destination, pins=pins, whole=whole, landed=landed, progress=progress, limits=limits
+            )
+    except WrongHash as error:
+        if not trusted:
+            raise
+        raise BiasgridError(
+            f"{error}; the expected one was recorded when this address was first used: if the new file is "
+            f"right, delete {trusted.path} or pin its sha256"
+        ) from None
+    return {filename: digest}

@@ -1,0 +1,32 @@
+"""A package registry's own client, run with the user's settings: index, mirror, proxy, password, cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[int, str]:
+    """Exit status and output, less its standard output where that is shown to the user.
+
+    What the client leaves behind when killed lies in `scratch`.
+    """
+    environment = {
+        # npm's own 10 s and 60 s between attempts keep a machine without network waiting for over a minute
+        "npm_config_fetch_retry_mintimeout": "1000",
+        "npm_config_fetch_retry_maxtimeout": "4000",
+        **os.environ,
+        "TMPDIR": str(scratch.resolve()),
+    }
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr if show else subprocess.PIPE,
+        stderr=subprocess.PIPE if show else subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    return done.returncode, done.stderr if show else done.stdout

@@ -1,0 +1,173 @@
+"""An archive's files, fetched once: while its manifest fits the source, what is there is taken as it is."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError
+from ...files import hash_file, locked
+from ..download import LIMITS, Limits
+from .kinds import REGISTRY, check
+from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
+from .source import Source
+
+log = logging.getLogger(__name__)
+
+
+def fetch(
+    name: str,
+    source: dict[str, Any],
+    raw: Path | str,
+    *,
+    shared: bool = False,
+    progress: bool = True,
+    limits: Limits = LIMITS,
+) -> Path:
+    """Bring the files of a model under `raw/<name>`.
+
+    `raw/<name>/manifest.json` (source, sha256 and size of each file, the path returned relative to the folder) is
+    written last: while it is there, fits `source`, and the files have the sizes it says, nothing is fetched again.
+    Processes that fetch one model at the same time wait for each other.
+
+    A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and another
+    file at that address is an error from then on.
+
+    Parameters
+    ----------
+    name
+        The model's key: letters, digits, `.`, `_`, `-`.
+    source
+        A mapping with a `type`, one of `REGISTRY`, and the keys of that kind.
+    raw
+        The folder of all archives.
+    shared
+        Whether other studies use `raw`, too: what is there from another source is then left in place.
+    progress
+        Whether to show on standard error how far it is.
+    limits
+        How patient downloads over HTTP are.
+
+    Returns
+    -------
+    pathlib.Path
+        What to convert: the file, or the folder of several members under their base names.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `name`: a wrong source, a failed download, a wrong hash, a member that the archive
+        lacks, a missing client, a folder that cannot be written, another source's files in a shared folder.
+    """
+    raw = Path(raw)
+    try:
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
+            raise BiasgridError("a model's name must be a text of letters, digits, '.', '_' and '-'")
+        kind, folder = check(source), raw / name
+        if kind.in_place:
+            return _referenced(kind, source, folder, shared, progress, limits)
+        return _at_hand(folder, source) or _fetched(kind, source, folder, shared, progress, limits)
+    except BiasgridError as error:
+        raise BiasgridError(f"{name}: {error}") from None
+    except OSError as error:
+        raise BiasgridError(f"{name}: {error.filename or raw}: {error.strerror or error}") from None
+
+
+def verify(name: str, raw: Path | str) -> None:
+    """Hash every file of a fetched model again; BiasgridError names the first that has changed."""
+    folder = Path(raw) / name
+    manifest = read_manifest(folder)
+    if not manifest:
+        raise BiasgridError(f"{name}: not fetched: {folder / MANIFEST} is missing or damaged: fetch it")
+    kind = REGISTRY.get(manifest["source"]["type"])
+    for file, facts in manifest["files"].items():
+        path = Path(file).expanduser() if kind and kind.in_place else folder / file
+        if not path.is_file():
+            raise BiasgridError(f"{name}: {path} is missing: fetch it again")
+        if (got := hash_file(path)) != facts["sha256"]:
+            raise BiasgridError(
+                f"{name}: {path} has changed since it was fetched: expected sha256 {facts['sha256']}, "
+                f"got {got}: delete {folder} and fetch again"
+            )
+
+
+def _at_hand(folder: Path, source: dict[str, Any]) -> Path | None:
+    """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
+    manifest = read_manifest(folder)
+    if manifest.get("source") != source:
+        return None
+    for file, facts in manifest["files"].items():
+        path = folder / file
+        if not path.is_file() or path.stat().st_size != facts["bytes"]:
+            return None
+    return folder / manifest["input"]
+
+
+def _referenced(
+    kind: Source, source: dict[str, Any], folder: Path, shared: bool, progress: bool, limits: Limits
+) -> Path:
+    """The user's file, which may change any day: hashed each time."""
+    ((file, digest),) = kind.fetch(source, folder, progress=progress, limits=limits).items()
+    path = Path(file).expanduser()
+    files = {file: {"sha256": digest, "bytes": path.stat().st_size}}
+    manifest = {"source": source, "files": files, "input": file}
+    if (before := read_manifest(folder)) != manifest:
+        _refuse_another(before, source, folder, shared)
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder):
+            write_manifest(folder, manifest)
+    return path
+
+
+def _fetched(
+    kind: Source, source: dict[str, Any], folder: Path, shared: bool, progress: bool, limits: Limits
+) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        if path := _at_hand(folder, source):  # another process has done it while this one waited
+            return path
+        before = read_manifest(folder)
+        _refuse_another(before, source, folder, shared)
+        for left_over in folder.glob(".partial-*"):  # of a process that was killed
+            shutil.rmtree(left_over, ignore_errors=True)
+        (folder / MANIFEST).unlink(
+            missing_ok=True
+        )  # it must not vouch for files that are about to be replaced
+        digests = kind.fetch(source, folder, progress=progress, limits=limits)
+        for file in before.get("files", {}).keys() - digests.keys():
+            if is_plain(file):  # else it is the user's, elsewhere
+                (folder / file).unlink(missing_ok=True)
+        files = {
+            file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
+            for file, digest in digests.items()
+        }
+        manifest = {"source": source, "files": files, "input": next(iter(files)) if len(files) == 1 else "."}
+        write_manifest(folder, manifest)
+    return folder / manifest["input"]
+
+
+def _refuse_another(before: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:
+    if shared and before and before["source"] != source:
+        raise BiasgridError(
+            f"{folder}, which studies share, holds another model of this name (its source is "
+            f"{json.dumps(before['source']):.300}): name one of them otherwise, or delete that folder"
+        )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Held by one process on this machine at a time; the kernel lets go of it however the process ends."""
+    path = folder.with_name(f".{folder.name}.lock")
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(path, wait=False))
+        except BlockingIOError:
+            log.warning("%s: another process is fetching it, waiting", folder.name)
+            held.enter_context(locked(path))
+        yield

@@ -1,0 +1,38 @@
+"""A file that the user has put in place: referenced, and not copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError
+from ...files import hash_file
+from ..download import Limits
+from .source import SHA256_KEY, Key, Source
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    path = Path(source["path"]).expanduser()
+    if not path.is_file():
+        hint = f": {' '.join(source['instructions'].split())}" if "instructions" in source else ""
+        raise BiasgridError(f"{path} is not there{hint}" if not path.exists() else f"{path} is not a file")
+    digest = hash_file(path)
+    if source.get("sha256", digest) != digest:
+        raise BiasgridError(f"{path}: expected sha256 {source['sha256']}, got {digest}")
+    return {source["path"]: digest}
+
+
+SOURCES = (
+    Source(
+        name="file",
+        meaning="a file that you put in place, which is read where it is",
+        keys={
+            "path": Key("where it is"),
+            "sha256": SHA256_KEY,
+            "instructions": Key("what to do where it is missing", required=False),
+        },
+        fetch=fetch,
+        in_place=True,
+    ),
+)

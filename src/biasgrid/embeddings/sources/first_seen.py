@@ -1,0 +1,52 @@
+"""Checksums of files of which none was published: recorded when a file is first seen, and expected from then on."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from pathlib import Path
+
+from ...errors import BiasgridError
+from ...files import write_text
+from .source import SHA256
+
+log = logging.getLogger(__name__)
+
+
+class FirstSeen:
+    """The sha256 of each address that a model's files came from.
+
+    Raises BiasgridError for a record that is damaged: a lost one is a lost pin.
+
+    Parameters
+    ----------
+    folder
+        The model's; the record lies beside it, and outlives it.
+    """
+
+    def __init__(self, folder: Path):
+        self.name, self.path = folder.name, folder.with_name(f"{folder.name}.first-seen.json")
+        try:
+            self.digests = json.loads(self.path.read_text(encoding="utf-8"))
+            whole = all(re.fullmatch(SHA256[0], digest) for digest in self.digests.values())
+        except (FileNotFoundError, NotADirectoryError):
+            self.digests, whole = {}, True
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            whole = False
+        if not whole:
+            raise BiasgridError(
+                f"{self.path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, "
+                "or delete it to take what the server has now for right"
+            )
+
+    def record(self, url: str, digest: str) -> None:
+        if url not in self.digests:
+            self.digests[url] = digest
+            write_text(self.path, json.dumps(self.digests, indent=1, sort_keys=True) + "\n")
+            log.warning(
+                "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s",
+                self.name,
+                digest,
+                self.path,
+            )

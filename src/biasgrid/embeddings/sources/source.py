@@ -1,0 +1,124 @@
+"""What a kind of source is: its keys, what each may hold, and the function that fetches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ...errors import BiasgridError
+from ..download import Limits
+
+# patterns of values, those of several kinds with what they are in words
+SHA256 = r"[0-9a-f]{64}", "64 lower-case hex digits"
+MD5 = r"[0-9a-f]{32}", "32 lower-case hex digits"
+ADDRESS = r"https?://\S{1,2000}", "an http or https address"
+FILENAME = r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a kind of source, whose value is a text. None may be taken for a client's option, or leave raw/.
+
+    Parameters
+    ----------
+    meaning
+        What it is, in a phrase.
+    pattern
+        Regular expression (ASCII) that the whole text must match; "" for any text that is not empty.
+    allowed
+        The pattern in words.
+    required
+        Whether a source must have the key.
+    parts
+        Whether the value may be a list, with one text for each part of a file.
+    """
+
+    meaning: str
+    pattern: str = ""
+    allowed: str = "a text"
+    required: bool = True
+    parts: bool = False
+
+    def check(self, key: str, value: object) -> None:
+        """Raises BiasgridError for a value that the key cannot have."""
+        if self.parts and isinstance(value, list):
+            if len(value) < 2:
+                raise BiasgridError(f"source: {key} is a list for a file in parts, and lists two at least")
+            for part in value:
+                self._check_text(key, part)
+        else:
+            self._check_text(key, value)
+
+    def _check_text(self, key: str, value: object) -> None:
+        if not isinstance(value, str) or not value:
+            raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r:.200}")
+        if self.pattern and not re.fullmatch(self.pattern, value, re.ASCII):
+            raise BiasgridError(f"source: {key} must be {self.allowed}, not {value!r:.200}")
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The values that it may have, as JSON Schema."""
+        text = {"type": "string"} | (
+            {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": 1}
+        )
+        either = {"anyOf": [text, {"type": "array", "items": text, "minItems": 2}]} if self.parts else text
+        return {"description": self.meaning, **either}
+
+
+@dataclass(frozen=True)
+class Switch(Key):
+    """A key whose value is true or false."""
+
+    def check(self, key: str, value: object) -> None:
+        if not isinstance(value, bool):
+            raise BiasgridError(f"source: {key} must be true or false, not {value!r:.200}")
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"description": self.meaning, "type": "boolean"}
+
+
+class Fetch(Protocol):
+    """Brings a source's files into a folder that is there, and returns the sha256 of each by its name.
+
+    The names are without folder. Raises BiasgridError, with the reason in one line, where the files cannot be had.
+    What is in the folder already may be taken where a hash vouches for it.
+    """
+
+    def __call__(
+        self, source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits
+    ) -> dict[str, str]: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kind of source. It is one file in this package (or of a plugin) with a tuple `SOURCES`.
+
+    Parameters
+    ----------
+    name
+        A source's `type`, such as "pypi".
+    meaning
+        What it is, in a phrase.
+    keys
+        The keys that a source has besides `type`.
+    fetch
+        See `Fetch`.
+    check
+        Raises BiasgridError for a source whose keys are right one by one, and not together.
+    in_place
+        Whether the files stay where the user has put them: then `fetch` returns the hash of one file by its path.
+    """
+
+    name: str
+    meaning: str
+    keys: Mapping[str, Key]
+    fetch: Fetch
+    check: Callable[[Mapping[str, Any]], None] = lambda source: None
+    in_place: bool = False
+
+
+SHA256_KEY = Key("the file's sha256", *SHA256, required=False)

@@ -1,0 +1,56 @@
+"""A file at an address, or in parts at several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ...errors import BiasgridError
+from ..download import Limits
+from .addresses import fetch_file
+from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Key, Source
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    urls = source["url"] if isinstance(source["url"], list) else [source["url"]]
+    try:
+        filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
+    except ValueError:
+        raise BiasgridError(f"source: {urls[0]}: not an http or https address") from None
+    return fetch_file(
+        urls,
+        folder,
+        filename,
+        pins=[{}] * len(urls),
+        whole={key: source[key] for key in ("sha256", "md5") if key in source},
+        progress=progress,
+        limits=limits,
+    )
+
+
+def check(source: Mapping[str, Any]) -> None:
+    if isinstance(source["url"], list) and "filename" not in source:
+        raise BiasgridError("source: a file in parts needs a filename, which it has when it is joined")
+
+
+SOURCES = (
+    Source(
+        name="url",
+        meaning="a file at an address, or in parts at several",
+        keys={
+            "url": Key("the address, or those of the parts in order", *ADDRESS, parts=True),
+            "sha256": SHA256_KEY,
+            "md5": Key("the file's md5", *MD5, required=False),
+            "filename": Key(
+                "what to call the file, if the address does not end in a good name",
+                FILENAME,
+                "a file's name without folder",
+                required=False,
+            ),
+        },
+        fetch=fetch,
+        check=check,
+    ),
+)
