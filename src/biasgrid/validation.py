@@ -1,0 +1,153 @@
+"""Values checked by pydantic models; what is wrong with them as one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .errors import BiasgridError, unknown
+
+LONGEST = 390  # characters of a message
+M = TypeVar("M", bound=BaseModel)
+# pydantic's name of an error of type -> what was expected
+EXPECTED = {
+    "bool": "true or false",
+    "date": "a date",
+    "dict": "a mapping",
+    "float": "a number",
+    "int": "a whole number",
+    "is_instance_of": "a list",
+    "list": "a list",
+    "mapping": "a mapping",
+    "model": "a mapping",
+    "model_attributes": "a mapping",
+    "none_required": "null",
+    "sequence_str": "a list",
+    "string": "text",
+    "tuple": "a list",
+}
+
+
+class Strict(BaseModel):
+    """A model whose values are of the types that it says and never converted, without keys that it does not know."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def field(description: str, default: Any = ..., unit: str = "", **limits: Any) -> Any:
+    """A field of a model: what it means, its default (none: it is required), its unit and limits, such as `ge=1`."""
+    factory = {"default_factory": default} if callable(default) else {"default": default}
+    return Field(description=description, json_schema_extra={"unit": unit}, **factory, **limits)
+
+
+def checked(model: type[M], values: Any, where: str = "") -> M:
+    """Values as an instance of a model.
+
+    Parameters
+    ----------
+    model
+        The model that says which keys there are and what they hold.
+    values
+        A mapping, or an instance of the model.
+    where
+        What the message begins with: a file, and keys in it.
+
+    Raises
+    ------
+    BiasgridError
+        One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is allowed.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        text = line(error, model, values)
+        raise BiasgridError(f"{where}: {text}" if where else text) from None
+
+
+def line(error: ValidationError, model: type[BaseModel], values: Any = None) -> str:
+    """The error of a validation that a user should mend first: the keys that lead to it, what is wrong, what is
+    allowed.
+
+    Unknown keys come first, as a misspelt key is missing, too; of the alternatives that a field has, the one that
+    fits the values furthest. With the `values` that were validated, its keys are theirs alone.
+    """
+    errors = error.errors(include_url=False)
+    places = [_place(e, values) for e in errors]
+    first = min(range(len(errors)), key=lambda i: (errors[i]["type"] != "extra_forbidden", -len(places[i])))
+    alternatives = [e for e, place in zip(errors, places, strict=True) if place == places[first]]
+    text = _text(errors[first], alternatives, list(_kinds(model, places[first])))
+    keys = [_short(str(key)) for key in places[first]]
+    text = ": ".join([*keys, text])
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 45]} ... {text[-40:]}"
+
+
+def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
+    """The keys that lead to the value that is wrong. Pydantic names alternatives of a field between them."""
+    # a key that is missing or too many is told in the text
+    path = (
+        error["loc"][:-1] if error["type"] in ("missing", "extra_forbidden", "invalid_key") else error["loc"]
+    )
+    if values is None:
+        return path
+    place = []
+    for key in path:
+        try:
+            values = values[key]
+        except (LookupError, TypeError):
+            continue
+        place.append(key)
+    return tuple(place)
+
+
+def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], kinds: Sequence[Any]) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind in ("extra_forbidden", "invalid_key"):
+        keys = [
+            found.alias or name
+            for k in kinds
+            if isinstance(k, type) and issubclass(k, BaseModel)
+            for name, found in k.model_fields.items()
+        ]
+        return unknown("key", error["loc"][-1], keys)
+    if kind == "missing":
+        return f"key {error['loc'][-1]!r} is missing"
+    if kind == "value_error":
+        return str(context["error"])
+    given = _short(repr(error["input"]))
+    if kind in ("literal_error", "enum"):
+        allowed = [name.strip("'") for name in re.split(", | or ", context["expected"])]
+        return unknown("value", error["input"], allowed)
+    expected = [EXPECTED.get(e["type"].removesuffix("_type")) for e in alternatives]
+    if all(expected):
+        return f"{given} is not {' or '.join(dict.fromkeys(expected))}"
+    if kind in ("too_short", "string_too_short") and not context["actual_length"]:
+        return "is empty"
+    return f"{given} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}".replace(
+        "input should", "it should"
+    )
+
+
+def _kinds(kind: Any, place: Sequence[str | int]) -> Iterator[Any]:
+    """The types that a value at a place below one of this type may have."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        yield from _kinds(inner[0], place)
+    elif origin in (Union, UnionType):
+        for alternative in inner:
+            yield from _kinds(alternative, place)
+    elif not place:
+        yield kind
+    elif isinstance(kind, type) and issubclass(kind, BaseModel):
+        for name, found in kind.model_fields.items():
+            if place[0] == (found.alias or name):
+                yield from _kinds(found.annotation, place[1:])
+    elif isinstance(origin, type) and inner:
+        yield from _kinds(inner[1] if issubclass(origin, Mapping) else inner[0], place[1:])
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
