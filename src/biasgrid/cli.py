@@ -139,8 +139,10 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
     if (args.model, args.debias) not in study.fits:
         known = ", ".join(dict.fromkeys(key for model, key in study.fits if model == args.model)) or "none"
         raise BiasgridError(f"{args.study}: no method {args.debias!r} for {args.model!r}; it has {known}")
-    transform = mitigation.fit(study, study.fits[args.model, args.debias])
-    return {"transform": str(study.transform_file(args.model, args.debias)), **transform.summary()}
+    output = study.transform_file(args.model, args.debias)
+    spec = json.loads(study.fits[args.model, args.debias].spec)
+    transform = mitigation.fit(spec, study.store(args.model), output)
+    return {"transform": str(output), **transform.summary()}
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
@@ -153,8 +155,10 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
         known = f"such as {next(iter(evaluations))!r}" if evaluations else "none"
         raise BiasgridError(f"{args.study}: no evaluation {args.evaluation!r}; it has {known}")
     chosen = evaluations[args.evaluation]
-    mitigation.evaluate(study, chosen)
-    return {"evaluation": str(study.evaluation_file(chosen))}
+    output = study.evaluation_file(chosen)
+    named = {"criterion": chosen.criterion, "model": chosen.model, "debias": chosen.debias}
+    mitigation.evaluate(named | json.loads(chosen.spec), study.evaluated_files(chosen), output)
+    return {"evaluation": str(output)}
 
 
 def analogy(args: argparse.Namespace) -> dict[str, Any]:

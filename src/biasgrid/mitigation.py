@@ -5,53 +5,107 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import ConfigDict, create_model, model_validator
 
-from . import debias
+from . import debias, evaluation
 from .debias.transform import Transform
-from .embeddings import EmbeddingStore, study_store
+from .embeddings import EmbeddingStore
 from .errors import BiasgridError
 from .files import write_text
 from .measure import dumps
-from .study import UNTOUCHED, Evaluation, Fit, Study
+from .study import UNTOUCHED
+from .validation import Strict, checked
 
 MITIGATION = ["criterion", "model", "debias", "group", "measure", "before", "after", "n", "status"]
 
 
-def fit(study: Study, fit: Fit) -> Transform:
-    """Fit a debias method and write its transform: a pure function of store and `fit.spec`, to the last byte."""
-    spec = json.loads(fit.spec)
-    transform = debias.method(spec["method"])(
-        _store(study, fit.model), **spec["words"], **spec["params"], seed=spec["seed"]
-    )
-    transform.save(study.transform_file(fit.model, fit.debias))
+class Measure(Strict):
+    """A measure in a record (`evaluation.evaluate`)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    group: str
+    measure: str
+    value: float | None
+    n: int
+    status: str
+    total: int | None = None
+    ratings: list[float] | None = None
+    cosines: list[float | None] | None = None
+    right: list[int | None] | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Measure:
+        for items in filter(None, (self.ratings, self.cosines, self.right)):
+            if len(items) != self.total:
+                raise BiasgridError(
+                    f"has {len(items)} pairs or questions, and says that there are {self.total}"
+                )
+        return self
+
+
+class Record(Strict):
+    """The file of an evaluation; `_record` adds the entries of the registered ones."""
+
+    model_config = ConfigDict(extra="allow")
+
+    criterion: str | None = None
+    model: str
+    debias: str
+    measures: list[Measure]
+
+
+@lru_cache(maxsize=4)
+def _record(names: tuple[str, ...]) -> type[Record]:
+    """The model of a record with what the registered evaluations add."""
+    entries = {name: (kind | None, None) for e in evaluation.evaluations() for name, kind in e.entries.items()}
+    return create_model("Record", __base__=Record, **entries)
+
+
+def fit(spec: Mapping[str, Any], store: Path | str, output: Path) -> Transform:
+    """Fit a debias method and write its transform.
+
+    Parameters
+    ----------
+    spec
+        "method", "words", "params" and "seed".
+    store
+        The folder of the model's store.
+    output
+        The transform's file; the same store and spec give the same bytes.
+    """
+    method = debias.method(spec["method"])
+    transform = method(EmbeddingStore.open(store), **spec["words"], **spec["params"], seed=spec["seed"])
+    transform.save(output)
     return transform
 
 
-def evaluate(study: Study, evaluation: Evaluation) -> None:
-    """Measure what a debias method costs and hides, or a model's quality, and write it: a pure function of store,
-    transform and spec."""
-    # imported late: cells import this package and evaluate nothing
-    from .evaluation import evaluate as measured
+def evaluate(spec: Mapping[str, Any], files: Mapping[str, Any], output: Path) -> None:
+    """Measure what a debias method costs and hides, or a model's quality, and write it.
 
-    transform = None
-    if evaluation.debias != UNTOUCHED:
-        transform = Transform.load(study.transform_file(evaluation.model, evaluation.debias))
-    spec = json.loads(evaluation.spec)
+    Parameters
+    ----------
+    spec
+        "criterion" (None: the quality of a model), "model" and "debias", which the record names; "seed"; and "spec",
+        what to evaluate (`evaluation.Spec.of`).
+    files
+        "store", the folder of the model's store; "transform", the file of the transform that it is measured under,
+        or None; "benchmarks", where the files lie that `spec` names, by their paths in it.
+    output
+        The record's file; the same files and spec give the same bytes.
+    """
+    transform = Transform.load(files["transform"]) if files["transform"] else None
     # the places of archives are not the spec's: results do not depend on where they lie
-    located = {kind: study.located(spec["spec"][kind]) for kind in ("similarity", "analogies")}
-    record = {
-        "criterion": evaluation.criterion,
-        "model": evaluation.model,
-        "debias": evaluation.debias,
-        "seed": spec["seed"],
-        **measured(_store(study, evaluation.model), transform, spec["spec"] | located, spec["seed"]),
-    }
-    write_text(study.evaluation_file(evaluation), dumps(record, separators=(",", ":")) + "\n")
+    what = evaluation.Spec.of(spec["spec"], files["benchmarks"])
+    named = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
+    record = evaluation.evaluate(EmbeddingStore.open(files["store"]), transform, what, spec["seed"])
+    write_text(output, dumps(named | record, separators=(",", ":")) + "\n")
 
 
 def table(
@@ -70,8 +124,12 @@ def table(
     for (criterion, model, key), record in states.items():
         if key == UNTOUCHED:
             continue
-        untouched = {(m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]}
         place = (criterion, model, key)
+        if (criterion, model, UNTOUCHED) not in states:
+            raise BiasgridError(
+                f"{criterion}: {model}: no evaluation of the untouched model, only under {key}"
+            )
+        untouched = {(m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]}
         for after in record["measures"]:
             named = (after["group"], after["measure"])
             # a displacement is from the untouched model
@@ -99,26 +157,22 @@ def _of_metrics(
         yield metric, before, after, n, "ok" if n else "no query has a value before and after"
 
 
-def _store(study: Study, model: str) -> EmbeddingStore:
-    return study_store(study.embeddings, model, study.models[model])
-
-
-def word_maps(
-    study: Study, criterion: str, model: str
-) -> list[tuple[str, str, dict[str, Any], float | None]]:
-    """Model, debias key, map and 2-means accuracy of every state of a model, the untouched one first."""
+def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any], float | None]]:
+    """Model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
     maps = []
-    for evaluation in study.evaluations.values():
-        if (evaluation.criterion, evaluation.model) == (criterion, model):
-            record = read_evaluation(study.evaluation_file(evaluation))
-            values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
-            maps.append((model, evaluation.debias, record["map"], values.get("cluster_accuracy")))
+    for record in map(read_evaluation, evaluations):
+        values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
+        maps.append((record["model"], record["debias"], record["map"], values.get("cluster_accuracy")))
     return maps
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
     """An evaluation's record. Raises BiasgridError for a file that is none."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        # an evaluation that the spec does not name has empty entries
+        filled = {k: v for k, v in record.items() if v != {}} if isinstance(record, dict) else record
+        checked(_record(tuple(evaluation.REGISTRY)), filled)
+    except (OSError, ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not an evaluation file: {error}") from None
+    return record

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .evaluation.retention import rho
+from .evaluation.similarity import rho
 from .mitigation import read_evaluation
 from .tables import rounded
 

@@ -17,9 +17,10 @@ import jsonschema
 
 from . import debias, metrics
 from .configs import check_expansion, read_json, read_yaml
+from .embeddings import study_store
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
-from .evaluation.spec import Spec
+from .evaluation.spec import Spec, files_of
 from .query import Query
 from .words import WordOptions
 
@@ -250,6 +251,20 @@ class Study:
         return {
             name: str(raw / path.replace(":", "/", 1)) if self.archive_of(path) else path
             for name, path in files.items()
+        }
+
+    def store(self, model: str) -> Path:
+        """The folder of a model's store. Raises BiasgridError where it is none, or of another source."""
+        return study_store(self.embeddings, model, self.models[model]).path
+
+    def evaluated_files(self, evaluation: Evaluation) -> dict[str, Any]:
+        """What an evaluation reads: `files` of `mitigation.evaluate`. Raises BiasgridError as `store`, `located`."""
+        untouched = evaluation.debias == UNTOUCHED
+        benchmarks = self.evaluation_specs[evaluation.criterion].files
+        return {
+            "store": self.store(evaluation.model),
+            "transform": None if untouched else self.transform_file(evaluation.model, evaluation.debias),
+            "benchmarks": self.located({path: path for path in benchmarks}),
         }
 
     @property
@@ -716,7 +731,7 @@ class Study:
         shipped = Path(find_spec("gensim").origin).parent / "test" / "test_data"
         for criterion, spec in self.evaluation_specs.items():
             place = f"{where}: evaluation: {criterion}" if criterion else f"{where}: quality"
-            for path in [*spec.similarity.values(), *spec.analogies.values()]:
+            for path in map(str, files_of(spec)):
                 archive, colon, file = path.partition(":")
                 if archive == "gensim" and colon and not (shipped / file).is_file():
                     raise BiasgridError(f"{place}: {path!r}: gensim ships no such file")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import BiasgridError, unknown
 
-LONGEST = 390  # characters of a message
+LONGEST = 300  # characters of a message
 M = TypeVar("M", bound=BaseModel)
 # pydantic's name of an error of type -> what was expected
 EXPECTED = {
@@ -44,7 +44,7 @@ def field(description: str, default: Any = ..., unit: str = "", **limits: Any) -
     return Field(description=description, json_schema_extra={"unit": unit}, **factory, **limits)
 
 
-def checked(model: type[M], values: Any, where: str = "") -> M:
+def checked(model: type[M], values: Any, where: str = "", context: Any = None) -> M:
     """Values as an instance of a model.
 
     Parameters
@@ -55,6 +55,8 @@ def checked(model: type[M], values: Any, where: str = "") -> M:
         A mapping, or an instance of the model.
     where
         What the message begins with: a file, and keys in it.
+    context
+        What the model's validators find as `context`.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def checked(model: type[M], values: Any, where: str = "") -> M:
         One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is allowed.
     """
     try:
-        return model.model_validate(values)
+        return model.model_validate(values, context=context)
     except ValidationError as error:
         text = line(error, model, values)
         raise BiasgridError(f"{where}: {text}" if where else text) from None

@@ -246,7 +246,7 @@ rule mitigation:
 rule quality:
     input:
         evaluations=[str(STUDY.evaluation_file(e)) for e in STUDY.quality.values()],
-        code=[source(f"{name}.py") for name in ("quality", "tables", "mitigation", "evaluation/retention")],
+        code=[source(f"{name}.py") for name in ("quality", "tables", "mitigation", "evaluation/similarity")],
     output:
         f"{RESULTS}/quality.csv",
     log:

@@ -136,7 +136,8 @@ def _word_map(study, criterion, model):
     from .. import mitigation
     from .mitigation import word_map
 
-    return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
+    states = [e for e in study.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
+    return word_map(mitigation.word_maps(map(study.evaluation_file, states)), study.labels, criterion)
 
 
 def _analogies(study, criterion, model):
