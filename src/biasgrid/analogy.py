@@ -43,7 +43,7 @@ def summary(evaluations: Iterable[Path]) -> pd.DataFrame:
 
 def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any]]]:
     for path in evaluations:
-        record = read_evaluation(path)
+        record = read_evaluation(path, "answers")
         place = record["criterion"], record["model"], record["debias"]
         for name, entries in record["answers"].items():
             for entry in entries:

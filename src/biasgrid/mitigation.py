@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from pydantic import ConfigDict, create_model, model_validator
+from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
 from . import debias, evaluation
 from .debias.transform import Transform
@@ -42,11 +42,11 @@ class Measure(Strict):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Measure:
-        for items in filter(None, (self.ratings, self.cosines, self.right)):
-            if len(items) != self.total:
-                raise BiasgridError(
-                    f"has {len(items)} pairs or questions, and says that there are {self.total}"
-                )
+        for items in (self.ratings, self.cosines, self.right):
+            if items is not None and (not items or len(items) != self.total):
+                raise BiasgridError(f"has {len(items)} of {self.total} pairs or questions")
+        if (self.ratings is None) != (self.cosines is None):
+            raise BiasgridError("has either ratings or cosines of pairs, and not both")
         return self
 
 
@@ -64,7 +64,13 @@ class Record(Strict):
 @lru_cache(maxsize=4)
 def _record(names: tuple[str, ...]) -> type[Record]:
     """The model of a record with what the registered evaluations add."""
-    entries = {name: (kind | None, None) for e in evaluation.evaluations() for name, kind in e.entries.items()}
+    # an evaluation that the spec does not name has empty entries
+    empty = BeforeValidator(lambda entry: None if entry == {} else entry)
+    entries = {
+        name: (Annotated[kind | None, empty], None)
+        for e in evaluation.evaluations()
+        for name, kind in e.entries.items()
+    }
     return create_model("Record", __base__=Record, **entries)
 
 
@@ -160,19 +166,21 @@ def _of_metrics(
 def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any], float | None]]:
     """Model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
     maps = []
-    for record in map(read_evaluation, evaluations):
+    for path in evaluations:
+        record = read_evaluation(path, "map")
         values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
         maps.append((record["model"], record["debias"], record["map"], values.get("cluster_accuracy")))
     return maps
 
 
-def read_evaluation(path: Path) -> dict[str, Any]:
-    """An evaluation's record. Raises BiasgridError for a file that is none."""
+def read_evaluation(path: Path, *needed: str) -> dict[str, Any]:
+    """An evaluation's record. Raises BiasgridError for a file that is none or lacks an entry that is needed."""
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
-        # an evaluation that the spec does not name has empty entries
-        filled = {k: v for k, v in record.items() if v != {}} if isinstance(record, dict) else record
-        checked(_record(tuple(evaluation.REGISTRY)), filled)
+        entries = checked(_record(tuple(evaluation.REGISTRY)), record)
     except (OSError, ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not an evaluation file: {error}") from None
-    return record
+    for entry in needed:
+        if getattr(entries, entry) is None:
+            raise BiasgridError(f"{path}: the evaluation has no {entry!r}; make it again")
+    return {"criterion": None} | record

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .errors import BiasgridError, listed
 from .evaluation.similarity import rho
 from .mitigation import read_evaluation
 from .tables import rounded
@@ -43,7 +44,12 @@ def table(evaluations: Iterable[Path]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=[*COLUMNS, "items"]).sort_values(COLUMNS[:4], ignore_index=True)
     table = table.astype({"value": "float64"})
     by_benchmark = ["group", "benchmark"]
-    for (group, _), part in table.groupby(by_benchmark):
+    for (group, benchmark), part in table.groupby(by_benchmark):
+        if len(totals := sorted(part["total"].unique())) > 1:
+            raise BiasgridError(
+                f"{benchmark}: the models' evaluations have {listed(totals)} pairs or questions of it: they read "
+                "different files; make them again"
+            )
         outcomes = np.array([outcome for _, outcome in part["items"]])
         valued = part["value"].notna()
         enough = part["n"] >= np.minimum(ENOUGH, part["total"] / 2)

@@ -177,7 +177,7 @@ def _looked_up(
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
     rows = store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
-    hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys])).tolist()
+    hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
     slots = []
     found: dict[str, tuple[tuple[str, int], ...]] = {}
     seen: set[str] = set()

@@ -154,7 +154,9 @@ def _word_set_map(study, criterion, model):
     from .word_sets import word_sets
 
     states = [e for e in study.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
-    maps = {e.debias: mitigation.read_evaluation(study.evaluation_file(e))["set_map"] for e in states}
+    maps = {
+        e.debias: mitigation.read_evaluation(study.evaluation_file(e), "set_map")["set_map"] for e in states
+    }
     return word_sets(maps, study.labels, criterion, model, list(study.evaluation_specs[criterion].map.sets))
 
 
@@ -174,7 +176,7 @@ def _professions(study, criterion, model):
         for e in study.evaluations.values()
         if (e.criterion, e.model, e.debias) == (criterion, model, UNTOUCHED)
     )
-    record = mitigation.read_evaluation(study.evaluation_file(untouched))
+    record = mitigation.read_evaluation(study.evaluation_file(untouched), "direct")
     spec = study.evaluation_specs[criterion].direct
     return professions(record["direct"], spec.extremes, study.labels[model], criterion, bool(spec.exclude))
 
