@@ -38,9 +38,13 @@ def study(tmp_path_factory):
     study = Study.of(config, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
     for fit in study.fits.values():
-        mitigation.fit(study, fit)
+        output = study.transform_file(MODEL, fit.debias)
+        mitigation.fit(json.loads(fit.spec), study.store(MODEL), output)
     for evaluation in study.evaluations.values():
-        mitigation.evaluate(study, evaluation)
+        output = study.evaluation_file(evaluation)
+        named = {name: getattr(evaluation, name) for name in ("criterion", "model", "debias")}
+        spec = json.loads(evaluation.spec) | named
+        mitigation.evaluate(spec, study.evaluated_files(evaluation), output)
     return study
 
 
@@ -172,8 +176,8 @@ def test_the_variance_that_a_transform_leaves_on_the_direction(tmp_path):
     ("extremes", "says"),
     [
         ({"she": ["a"]}, "extremes: expected a mapping of two words"),
-        (["she", "he"], "extremes: expected a mapping of two words"),
-        ({"she": ["a"], "he": []}, "extremes: he: the list is empty"),
+        (["she", "he"], "direct: extremes: .* is not a mapping"),
+        ({"she": ["a"], "he": []}, "extremes: he: is empty"),
         ({"she": ["a"], "they": ["b"]}, "lacks 'she' or 'they'"),
     ],
 )

@@ -300,6 +300,41 @@ def test_editing_what_fits_and_evaluations_share_reruns_them(debiased, module):
     assert len(jobs["evaluation"]) == len(ALL) + 2
 
 
+TOY = '''
+from ..validation import Strict, field
+from .evaluation import Evaluation, Outcome
+from .facts import fact
+
+
+class Length(Strict):
+    rows: int = field("so many rows of the model", 10, "rows", ge=1)
+
+
+def measure(model, state, spec, options, seed):
+    """The mean length of the first vectors."""
+    words, rows = model.vocabulary(spec.rows)
+    return Outcome([fact("length", "mean", (state.take(words, rows) ** 2).sum(axis=1).mean(), len(rows))])
+
+
+EVALUATIONS = (Evaluation("length", "How long vectors are.", Length, measure),)
+'''
+
+
+def test_a_file_in_the_package_is_a_new_evaluation(debiased):
+    (debiased.folder / "src" / "biasgrid" / "evaluation" / "length.py").write_text(TOY)
+    config = debias_config()
+    config["evaluation"]["First"]["length"] = {"rows": 7}
+    debiased.configure(config)
+    debiased.run()
+    table = tables.read(debiased.folder / "results" / "small" / "mitigation.csv")
+    lengths = table[table["group"] == "length"]
+    assert set(zip(lengths["model"], lengths["debias"], strict=True)) == set(ALL)
+    assert set(lengths["n"]) == {7}
+    after = lengths.set_index(["model", "debias"])["after"]
+    # hard debias works on vectors of unit length
+    assert after["one", "hard"] < 1 < lengths["before"].min()
+
+
 def test_a_file_of_word_pairs_that_is_gone_is_named(debiased):
     config = debias_config()
     config["evaluation"]["First"]["similarity"]["toy"] = "nowhere.tsv"

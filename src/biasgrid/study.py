@@ -65,7 +65,7 @@ class Fit:
     criterion: str
     debias: str
     model: str
-    spec: str
+    spec: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Evaluation:
     criterion: str | None
     debias: str
     model: str
-    spec: str
+    spec: Mapping[str, Any] = field(hash=False)
 
     @property
     def name(self) -> str:
@@ -172,32 +172,6 @@ class Study:
     def shares_embeddings(self) -> bool:
         """Whether other projects' studies may be at work in the folder of stores."""
         return "embeddings" not in self.config and bool(os.environ.get(PLACE))
-
-    def archive_of(self, path: str) -> str | None:
-        """The archive, of the study's `benchmarks`, that a benchmark's file "archive:file" is in."""
-        archive = path.partition(":")[0]
-        return archive if archive in self.config["benchmarks"] else None
-
-    def located(self, files: Mapping[str, str]) -> dict[str, str]:
-        """Benchmarks' files by name, with those of archives where they are.
-
-        Raises BiasgridError where an archive is not from the study's source, in a folder that studies share.
-        """
-        # imported late: most commands need no HTTP client
-        from .embeddings.sources import read_manifest
-
-        raw = self.embeddings / "raw"
-        for archive in filter(None, map(self.archive_of, files.values())):
-            source = read_manifest(raw / archive).get("source")
-            if source not in (None, self.config["benchmarks"][archive]["source"]):
-                raise BiasgridError(
-                    f"{raw / archive} holds another archive of this name (its source is {json.dumps(source)}): name "
-                    "one of them otherwise, or delete that folder"
-                )
-        return {
-            name: str(raw / path.replace(":", "/", 1)) if self.archive_of(path) else path
-            for name, path in files.items()
-        }
 
     @property
     def results(self) -> Path:
@@ -391,7 +365,7 @@ class Study:
                     "params": entry["params"],
                     "seed": seed_of(self.config["seed"], f"{model}/{key}"),
                 }
-                fits[model, key] = Fit(criterion, key, model, canonical(spec))
+                fits[model, key] = Fit(criterion, key, model, spec)
         return fits
 
     @cached_property
@@ -424,11 +398,11 @@ class Study:
         ]
         return {evaluation.name: evaluation for evaluation in evaluations}
 
-    def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> str:
-        """The canonical spec of a model's evaluation."""
+    def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """The spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
         order = {} if self.models[model].get("sorted", True) else {"sorted": False}
-        return canonical({"spec": entry | order, "seed": seed})
+        return {"spec": entry | order, "seed": seed}
 
     @cached_property
     def labels(self) -> dict[str, str]:

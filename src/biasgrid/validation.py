@@ -45,7 +45,7 @@ def field(description: str, default: Any = ..., unit: str = "", **limits: Any) -
     return Field(description=description, json_schema_extra={"unit": unit}, **factory, **limits)
 
 
-def checked(model: type[M], values: Any, where: str = "") -> M:
+def checked(model: type[M], values: Any, where: str = "", context: Any = None) -> M:
     """Values as an instance of a model.
 
     Parameters
@@ -56,6 +56,8 @@ def checked(model: type[M], values: Any, where: str = "") -> M:
         A mapping, or an instance of the model.
     where
         What the message begins with: a file, and keys in it.
+    context
+        What the model's validators find as `context`.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def checked(model: type[M], values: Any, where: str = "") -> M:
         One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is allowed.
     """
     try:
-        return _validator(model).validate_python(values)
+        return _validator(model).validate_python(values, context=context)
     except ValidationError as error:
         text = line(error, model, values)
         raise BiasgridError(f"{where}: {text}" if where else text) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -131,7 +131,7 @@ def find(
         # under "first" a pair holds whichever variant each side was found as
         slots=places if options.strategy == "first" else slots,
         vectors=vectors,
-        found={word: list(entries) for word, entries in found.items()},
+        found={word: [key for key, _ in entries] for word, entries in found.items()},
         lost=tuple(word for word in dict.fromkeys(words) if word not in found),
     )
 
@@ -141,9 +141,19 @@ def rows_of(words: Sequence[str], model: EmbeddingStore | DebiasedModel, options
     return _look_up(words, model, options)[2]
 
 
+def entries_of(
+    words: Iterable[str],
+    model: EmbeddingStore | DebiasedModel,
+    preprocessors: Sequence[Preprocessor] = ({},),
+) -> dict[str, tuple[str, int]]:
+    """Vocabulary entry and row of each of the words that the model has, as their first variants that it has."""
+    found = _look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors))[3]
+    return {word: entries[0] for word, entries in found.items()}
+
+
 def _look_up(
     words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, paired: bool = False
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]]]:
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[tuple[str, int], ...]]]:
     # a transform changes vectors, and finds what its model finds
     store = model.model if isinstance(model, DebiasedModel) else model
     variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
@@ -160,23 +170,23 @@ def _looked_up(
     preprocessors: tuple[tuple[tuple[str, Any], ...] | Callable[[str], str], ...],
     strategy: str,
     paired: bool,
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]]]:
-    """Slots that are taken, their keys and rows in the store, and word -> the keys that it was found as."""
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[tuple[str, int], ...]]]:
+    """Slots that are taken, their keys and rows in the store, and word -> keys that it was found as, with rows."""
     variants = [p if callable(p) else dict(p) for p in preprocessors]
     width = len(variants)
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
     rows = store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
-    hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys])).tolist()
+    hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
     slots = []
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
     seen: set[str] = set()
     for place, word in enumerate(words):
         of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
         if strategy == "first":
             of_word = of_word[:1]
         if of_word:
-            found[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
+            found[word] = tuple(dict.fromkeys((keys[slot], int(rows[slot])) for slot in of_word))
         if paired:
             seen = set()
         for slot in of_word:

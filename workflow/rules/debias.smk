@@ -1,13 +1,22 @@
 # Model -> fitted debias method (a small transform, under which cells look words up) -> what it costs and hides.
-# Processes of their own: some methods import torch, and evaluations hold a whole model in memory. They are given the
-# study on standard input: were its file an input, every edit of the config would reach them.
+# Processes of their own: some methods import torch, and evaluations hold a whole model in memory. They read the study
+# from its file, which is no reason to run again: what of it they depend on is in `depends_on`.
+def fit_step(wildcards):
+    return steps.fit_step(STUDY, wildcards.model, wildcards.debias)
+
+
+def evaluation_of(wildcards):
+    return EVALUATIONS[wildcards.evaluation]
+
+
+def evaluation_step(wildcards):
+    return steps.evaluation_step(STUDY, evaluation_of(wildcards))
 
 
 rule debias:
     input:
-        model=f"{RESULTS}/models/{{model}}.json",
-        method=method_sources,
-        code=DEBIAS_SOURCES,
+        files_of(fit_step),
+        study=ancient(f"{RESULTS}/study.json"),
     output:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
@@ -16,25 +25,16 @@ rule debias:
         mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 30 * attempt,
     params:
-        spec=lambda w: fit_of(w).spec,
-    run:
-        arguments = ("--study", "-", "--model", wildcards.model, "--debias", wildcards.debias)
-        RUN.call(
-            f"debias {wildcards.model}/{wildcards.debias}",
-            log[0],
-            command,
-            "fit",
-            *arguments,
-            given=STUDY.to_json(),
-        )
+        depends_on=dependence_of(fit_step),
+    shell:
+        "exec {PYTHON} -m biasgrid fit --study {input.study} --model {wildcards.model} "
+        "--debias {wildcards.debias} >/dev/null 2>{log}"
 
 
 rule evaluation:
     input:
-        model=lambda w: str(STUDY.model_file(evaluation_of(w).model)),
-        transform=lambda w: transform_of(evaluation_of(w)),
-        files=evaluation_files,
-        code=EVALUATION_SOURCES,
+        files_of(evaluation_step),
+        study=ancient(f"{RESULTS}/study.json"),
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:
@@ -43,14 +43,7 @@ rule evaluation:
         mem_mb=lambda w, attempt: stores.memory(STUDY, evaluation_of(w).model, 3, attempt),
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        spec=lambda w: evaluation_of(w).spec,
-    run:
-        arguments = ("--study", "-", "--evaluation", wildcards.evaluation)
-        RUN.call(
-            f"evaluation {wildcards.evaluation}",
-            log[0],
-            command,
-            "evaluate",
-            *arguments,
-            given=STUDY.to_json(),
-        )
+        depends_on=dependence_of(evaluation_step),
+    shell:
+        "exec {PYTHON} -m biasgrid evaluate --study {input.study} --evaluation {wildcards.evaluation} "
+        ">/dev/null 2>{log}"

@@ -101,38 +101,6 @@ def transform_of(wildcards):
     return [] if debias == UNTOUCHED else [str(STUDY.transform_file(model, debias))]
 
 
-# what a fitted debias method depends on, besides the method's own modules
-DEBIAS_SOURCES = [source("geometry.py"), source("words.py"), source("embeddings/store.py")]
-# and what an evaluation does
-EVALUATION_SOURCES = [
-    source(f"evaluation/{path.name}") for path in sorted((SOURCES / "evaluation").glob("*.py"))
-]
-EVALUATION_SOURCES += [*DEBIAS_SOURCES, source("debias/lookup.py"), source("debias/transform.py")]
-
-
-def fit_of(wildcards):
-    return STUDY.fits[wildcards.model, wildcards.debias]
-
-
-def method_sources(wildcards):
-    return list(map(source, debias.source_files(debias.method(json.loads(fit_of(wildcards).spec)["method"]))))
-
-
-def evaluation_of(wildcards):
-    return EVALUATIONS[wildcards.evaluation]
-
-
-def evaluation_files(wildcards):
-    """Word pairs and questions: files at hand, and the manifests of archives that hold them."""
-    files = STUDY.evaluation_specs[evaluation_of(wildcards).criterion].files
-    of_archives = {file: STUDY.archive_of(file) for file in files}
-    manifests = [
-        f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in dict.fromkeys(of_archives.values()) if name
-    ]
-    # one that is missing is the evaluation's to say so
-    return manifests + [file for file, archive in of_archives.items() if not archive and Path(file).is_file()]
-
-
 def drawn_from(wildcards):
     name, criterion, model = STUDY.figures[wildcards.figure]
     kind = KINDS[name]
@@ -147,7 +115,7 @@ def figure_code(wildcards):
     drawn_by = {"__init__", "grid", kind.module or "grid"}
     # figures of words take them from the table as ratings.py does, those of evaluations read their records
     chosen_by = [source("tables/words.py"), source("tables/ratings.py")] if kind.module == "words" else []
-    chosen_by += [source("mitigation.py")] if kind.evaluations else []
+    chosen_by += [source("evaluation/record.py")] if kind.evaluations else []
     return [source(f"figures/{name}.py") for name in sorted(drawn_by)] + chosen_by
 
 

@@ -73,25 +73,26 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
 
 def fit(args: argparse.Namespace) -> dict[str, Any]:
     """A debias method of a study fitted on one of its models, written where the workflow writes it."""
-    from .. import mitigation
+    from ..plan.steps import fit_step
 
     study = read_study(args.study)
     if (args.model, args.debias) not in study.fits:
         fitted = [key for model, key in study.fits if model == args.model]
         what = f"debias method of {args.model!r}"
         raise BiasgridError(f"{args.study}: {unknown(what, args.debias, fitted)}")
-    transform = mitigation.fit(study, study.fits[args.model, args.debias])
-    return {"transform": str(study.transform_file(args.model, args.debias)), **transform.summary()}
+    step = fit_step(study, args.model, args.debias)
+    return {"transform": str(step.output), **step.run().summary()}
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     """What a debias method of a study costs and hides, or a model's quality, written where the workflow writes it."""
-    from .. import mitigation
+    from ..plan.steps import evaluation_step
 
     study = read_study(args.study)
     chosen = _chosen("evaluation", args.evaluation, study.evaluations | study.quality, args)
-    mitigation.evaluate(study, chosen)
-    return {"evaluation": str(study.evaluation_file(chosen))}
+    step = evaluation_step(study, chosen)
+    step.run()
+    return {"evaluation": str(step.output)}
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:

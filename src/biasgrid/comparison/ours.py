@@ -14,7 +14,7 @@ import pandas as pd
 
 from .. import metrics
 from ..errors import BiasgridError
-from ..mitigation import read_evaluation
+from ..evaluation.record import read_evaluation
 from ..tables.aggregates import AGGREGATIONS, UNTOUCHED, groups
 from ..tables.scalars import scalars
 

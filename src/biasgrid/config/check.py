@@ -11,7 +11,7 @@ from typing import Any
 from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown
-from ..evaluation.spec import Spec
+from ..evaluation.spec import Spec, files_of
 from ..options import PARTS
 from ..query import Query
 
@@ -156,7 +156,7 @@ def _check_files(config: Mapping[str, Any], where: str) -> None:
     shipped = Path(find_spec("gensim").origin).parent / "test" / "test_data"
     archives = config["benchmarks"]
     for place, entry in _evaluated(config, where):
-        for path in [*entry["similarity"].values(), *entry["analogies"].values()]:
+        for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
             if archive == "gensim" and colon and not (shipped / file).is_file():
                 raise BiasgridError(f"{place}: {path!r}: gensim ships no such file")

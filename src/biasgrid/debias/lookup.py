@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
-from ..words import Preprocessor, WordOptions, variant
+from ..errors import BiasgridError, listed
+from ..words import Preprocessor, entries_of
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,14 @@ def find_words(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> FoundWords:
     """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
-    found, lost, counts = {}, [], {}
-    given = Counter(words)
-    for word, (key, row) in zip(given, _looked_up(model, list(given), preprocessors), strict=True):
-        if row < 0:
-            lost.append(word)
-        else:
-            found[key] = row
-            counts[key] = max(given[word], counts.get(key, 0))
-    keys, rows = tuple(found), np.array(list(found.values()), dtype=np.int64)
+    given, counts = Counter(words), {}
+    entries = entries_of(given, model, preprocessors)
+    for word, (key, _) in entries.items():
+        counts[key] = max(given[word], counts.get(key, 0))
+    keys, rows = tuple(counts), np.array(list(dict(entries.values()).values()), dtype=np.int64)
     times = np.array(list(counts.values()), dtype=np.int64)
-    return FoundWords(keys, rows, _vectors(model, keys, rows, name), times, tuple(lost))
+    lost = tuple(word for word in given if word not in entries)
+    return FoundWords(keys, rows, _vectors(model, keys, rows, name), times, lost)
 
 
 def find_sets(
@@ -72,32 +69,32 @@ def find_sets(
     `strict` is for sets that define the bias. Raises BiasgridError then for a set of which the model has no word,
     and for fewer than two sets that are whole; and always for a set of fewer than two different words.
     """
-    given = [word for words in sets for word in words]
-    hits = iter(_looked_up(model, given, preprocessors))
+    entries = entries_of((word for words in sets for word in words), model, preprocessors)
     whole, vectors, lost = [], [], []
     for words in sets:
         if len(set(words)) < 2:
             raise BiasgridError(f"{name}: {list(words)} has fewer than two different words")
-        keys, rows = zip(*(next(hits) for _ in words), strict=True)
-        if strict and max(rows) < 0:
+        hits = [entries[word] for word in words if word in entries]
+        if strict and not hits:
             raise BiasgridError(
                 f"{name}: {model.name} has no word of {list(words)}; correct them, leave them out, or have them "
                 "looked up in other forms too (preprocessors)"
             )
-        if min(rows) < 0:
+        if len(hits) < len(words):
             lost.append(list(words))
         else:
+            keys, rows = zip(*hits, strict=True)
             whole.append(keys)
             vectors.append(_vectors(model, keys, np.array(rows), name))
     different = len(set(map(frozenset, whole)))
     if strict and different < 2:
-        there = f"; of {lost} words are missing in {model.name}" if lost else ""
+        there = f"; of {listed(lost)} words are missing in {model.name}" if lost else ""
         raise BiasgridError(
             f"{name}: {different} whole sets, and at least two different ones are needed{there}"
         )
-    for keys, found in zip(whole, vectors, strict=True):
-        if strict and not found.any(axis=1).all():
-            word = keys[int(np.argmin(found.any(axis=1)))]
+    for keys, of_set in zip(whole, vectors, strict=True):
+        if strict and not of_set.any(axis=1).all():
+            word = keys[int(np.argmin(of_set.any(axis=1)))]
             raise BiasgridError(
                 f"{name}: the vector of {word!r} in {model.name} is zero: it has no direction"
             )
@@ -168,21 +165,6 @@ def check_count(name: str, value: Any) -> None:
     """Raises BiasgridError for what is no whole number from 1 on."""
     if type(value) is not int or value < 1:
         raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are whole numbers from 1 on")
-
-
-def _looked_up(
-    model: EmbeddingStore, words: Sequence[str], preprocessors: Sequence[Preprocessor]
-) -> list[tuple[str, int]]:
-    """Vocabulary entry and row of each word as its first variant that is found; row -1 if none is."""
-    variants = WordOptions(preprocessors=tuple(preprocessors)).preprocessors
-    keys = [variant(word, p, model.vocab_prefix) for word in words for p in variants]
-    rows = model.rows(keys).tolist()
-    found = []
-    for place in range(0, len(keys), len(variants)):
-        slots = range(place, place + len(variants))
-        slot = next((s for s in slots if rows[s] >= 0 and keys[s] != model.vocab_prefix), place)
-        found.append((keys[slot], rows[slot]))
-    return found
 
 
 def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:

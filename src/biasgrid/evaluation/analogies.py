@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, ValidationInfo
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..words import Preprocessor
-from .benchmarks import look_up
+from ..errors import BiasgridError
+from .benchmarks import lines, look_up
+from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
+from .spec import FilePath, Spec
 
 CANDIDATES = (
     30_000  # answers are looked for among so many rows of a sorted model: the C word2vec's compute-accuracy
@@ -23,31 +26,64 @@ UNKNOWN, UNDIRECTED = -1, -2  # no answer: a word is not among the candidates, o
 Question = tuple[str, tuple[str, str, str, str]]
 
 
-def measures(
+def _named_apart(benchmarks: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
+    for name in benchmarks:
+        if name in (info.data.get("similarity") or {}):
+            raise BiasgridError(f"{name}: a benchmark of similarity has this name; name one otherwise")
+    return benchmarks
+
+
+def questions(path: str) -> list[Question]:
+    """Section and the words a, b, c, d of "a is to b as c is to d".
+
+    Raises BiasgridError for a line that is not four words, one before the first section, a file without questions.
+    """
+    found, section = [], None
+    for number, line in lines(path):
+        if line.startswith(":"):
+            section = line.lstrip(": ").strip()
+            continue
+        words = tuple(line.split())
+        if section is None or len(words) != 4:
+            what = "four words" if section is not None else "a section such as ': family'"
+            raise BiasgridError(f"{path}: line {number}: {line!r} is not {what}")
+        found.append((section, words))
+    if not found:
+        raise BiasgridError(f"{path}: has no questions")
+    return found
+
+
+def measure(
+    model: EmbeddingStore,
     state: EmbeddingStore | DebiasedModel,
-    benchmarks: Mapping[str, Sequence[Question]],
-    preprocessors: Sequence[Preprocessor] = ({},),
-    how: str = "preprocessors",
-    items: bool = False,
-    sorted: bool = True,
+    spec: Mapping[str, str],
+    options: Spec,
+    seed: int,
+) -> Outcome:
+    """The measures of `measures`."""
+    return Outcome(measures(state, {name: questions(path) for name, path in spec.items()}, options))
+
+
+def measures(
+    state: EmbeddingStore | DebiasedModel, benchmarks: Mapping[str, Sequence[Question]], options: Spec
 ) -> list[dict[str, Any]]:
     """Accuracy by benchmark, 0 to 1; `n` questions of its `total`. If a benchmark has sections whose names begin with
     "gram", also that of these (<name>_syntactic) and of the others (<name>_semantic); and that of its section family.
-    With `items` a whole benchmark also has `right`: by question 1, 0, or None where it was left out.
+    With `options.items` a whole benchmark also has `right`: by question 1, 0, or None where it was left out.
 
     The answer is the word among the model's first 30,000 whose vector has the highest cosine with b - a + c (of unit
     vectors), but for a, b and c in any case; it is right if it is d in any case. A question of which these 30,000
-    lack a word is left out. In a model that is not `sorted` by frequency the first words are any words: there all
-    are candidates. `how` words are looked up: see `benchmarks.look_up`; with "gensim" as gensim's
-    `evaluate_word_analogies` with restrict_vocab=30,000. Words that share a row are one.
+    lack a word is left out. In a model that is not sorted by frequency (`options.sorted`) the first words are any
+    words: there all are candidates. With `options.look_up` "gensim" as gensim's `evaluate_word_analogies` with
+    restrict_vocab=30,000. Words that share a row are one.
     """
     if not benchmarks:
         return []
-    words, rows = state.vocabulary(CANDIDATES if sorted else None)
+    words, rows = state.vocabulary(CANDIDATES if options.sorted else None)
     vectors, there = directions(state.matrix(words, rows))
     forms = [word.removeprefix(state.vocab_prefix).upper() for word in words]
     asked = [word for questions in benchmarks.values() for _, four in questions for word in four]
-    found = look_up(state, asked, preprocessors, how)
+    found = look_up(state, asked, options)
     candidates = set(rows.tolist())
     found = {word: entry for word, entry in found.items() if entry[1] in candidates}
     facts = []
@@ -67,7 +103,7 @@ def measures(
             answered = mine[mine >= 0]
             accuracy = float(np.mean(answered)) if len(answered) else math.nan
             more = {"total": len(mine)}
-            if items and part == name:
+            if options.items and part == name:
                 more["right"] = np.where(mine >= 0, mine, None).tolist()
             lost = int((mine == UNDIRECTED).sum())
             counts = {"undirected": lost, "why": "too_few_questions", **more}
@@ -145,3 +181,15 @@ def _best(
         best[start : start + BLOCK] = scores.argmax(axis=1)
         highest[start : start + BLOCK] = scores.max(axis=1)
     return best, highest
+
+
+EVALUATIONS = (
+    Evaluation(
+        "analogies",
+        'Analogy questions: by benchmark, a file of them (lines of four words, under lines ": section").',
+        Annotated[Mapping[str, FilePath], AfterValidator(_named_apart)],
+        measure,
+        default={},
+        order=6,
+    ),
+)

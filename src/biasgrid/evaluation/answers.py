@@ -7,16 +7,18 @@ and the pairs are those of a bias, such as (he, she). There is no right answer t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..words import Preprocessor
-from .benchmarks import look_up
+from ..errors import BiasgridError, unknown
+from ..validation import Strict, field
+from ..words import Preprocessor, entries_of
+from .evaluation import Evaluation, Outcome
 from .facts import directions
+from .spec import List, Pairs, Spec, Words
 
 PER_PAIR = ("pair_distance", "3cosadd")
 OF_ALL_PAIRS = ("3cosavg", "lrcos")
@@ -24,6 +26,46 @@ METHODS = PER_PAIR + OF_ALL_PAIRS
 RANDOM = 10  # words drawn for each pair as negatives of LRCos
 BLOCK = 32  # questions whose scores with all candidates are held at one time
 SAME = 1e-5  # squared distance of unit vectors below which float32 cannot tell them apart
+
+
+class Questions(Strict):
+    """Analogy questions whose answers show a bias."""
+
+    pairs: Pairs = field('pairs such as [he, she], the words a and b of "a is to b as c is to ?"')
+    words: Words = field(
+        "the words c, such as professions; without them every a is asked, and its b is the right answer", ()
+    )
+    best: int = field("so many answers of each question are kept", 3, "answers", ge=1)
+
+
+class Answered(Strict):
+    """A question in a record (`answers`)."""
+
+    method: str
+    excluded: bool
+    pair: str
+    word: str
+    answers: list[Annotated[tuple[str, float, str], List]]
+    right: bool = False
+
+
+def measure(
+    model: EmbeddingStore,
+    state: EmbeddingStore | DebiasedModel,
+    spec: Mapping[str, Questions],
+    options: Spec,
+    seed: int,
+) -> Outcome:
+    """The answers to the questions of each name; of a model that is not sorted with any of its words."""
+    limit = options.vocabulary if options.sorted else None
+    look = {"vocabulary": limit, "preprocessors": options.preprocessors, "seed": seed}
+    record = {}
+    for name, asked in spec.items():
+        try:
+            record[name] = answers(state, asked.pairs, asked.words, best=asked.best, **look)
+        except BiasgridError as error:
+            raise BiasgridError(f"{name}: {error}") from None
+    return Outcome(entries={"answers": record})
 
 
 def answers(
@@ -67,9 +109,9 @@ def answers(
     """
     for method in methods:
         if method not in METHODS:
-            raise BiasgridError(f"method {method!r} is not known; allowed are {', '.join(METHODS)}")
+            raise BiasgridError(unknown("method", method, METHODS))
     given = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
-    found = look_up(state, given, preprocessors)
+    found = entries_of(given, state, preprocessors)
     keys = [found[word][0] for word in found]
     own, own_there = directions(
         state.take(keys, np.array([found[word][1] for word in found], dtype=np.int64))
@@ -188,3 +230,17 @@ def _most(scores: np.ndarray, best: int) -> list[int]:
     top = np.argpartition(-scores, min(best, len(scores)) - 1)[:best]
     order: Iterable[int] = top[np.lexsort((top, -scores[top]))].tolist()
     return [i for i in order if np.isfinite(scores[i])]
+
+
+EVALUATIONS = (
+    Evaluation(
+        "questions",
+        "What a model answers to analogy questions whose answers show a bias.",
+        Mapping[str, Questions],
+        measure,
+        default={},
+        entries={"answers": Mapping[str, list[Answered]]},
+        imports=("sklearn.linear_model",),
+        order=3,
+    ),
+)

@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator
 
-from ..debias.lookup import FoundWords, check_pairs, find_sets, find_words, subspace
+from ..debias.lookup import FoundWords, find_sets, find_words, subspace
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
+from ..validation import Strict, field
 from ..words import Preprocessor
+from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
-from .spec import Direct
+from .spec import List, Pairs, SomeWords, Spec, Words
 
 DRAWS = 1000  # of random pairs, whose components stand beside those of the definitional pairs
 
 
-def measures(
-    model: EmbeddingStore,
-    state: EmbeddingStore | DebiasedModel,
-    spec: Direct,
-    seed: int = 0,
-    preprocessors: Sequence[Preprocessor] = ({},),
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _two(extremes: Mapping[str, Any]) -> Mapping[str, Any]:
+    if len(extremes) not in (0, 2):
+        raise BiasgridError("expected a mapping of two words, such as she and he, to lists of words")
+    return extremes
+
+
+class Direct(Strict):
+    """Direct bias, Bolukbasi et al. 2016."""
+
+    definitional_pairs: Pairs = field("pairs such as [she, he], two or more that the model has")
+    words: SomeWords = field(
+        "what the bias of is measured, in the paper professions, without those of `exclude`: the paper's set N is of "
+        "neutral words"
+    )
+    exclude: Words = field("words that are not neutral by definition", ())
+    c: float = field(
+        "the strictness, from 0 (every word that is not exactly neutral counts fully) on",
+        1.0,
+        "exponent",
+        ge=0,
+    )
+    extremes: Annotated[Mapping[str, SomeWords], AfterValidator(_two)] = field(
+        "two words, such as she and he, on whose difference the words are projected, each with the words that are "
+        "said to lie furthest towards it, most extreme first",
+        {},
+    )
+
+
+class Components(Strict):
+    """The entry "direct" of a record (`measure`)."""
+
+    shares: list[float]
+    random_shares: list[float]
+    projections: Mapping[str, list[Annotated[tuple[str, float], List]]] | None = None
+
+
+def measure(
+    model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: Direct, options: Spec, seed: int
+) -> Outcome:
     """The measures of group "direct", and the entry "direct" of an evaluation's record.
 
     direct_bias            the mean over the words of |cos(w, g)|^c, 0 (neutral) to 1; `n` words (section 5.2)
@@ -45,7 +80,7 @@ def measures(
     and with extremes "projections", by end a list of [word, projection towards it], furthest first.
     Raises BiasgridError where the model lacks the pairs (`biasgrid.debias.lookup.find_sets`) or an end.
     """
-    check_pairs(spec.definitional_pairs, "definitional_pairs")
+    preprocessors = options.preprocessors
     pairs = find_sets(model, spec.definitional_pairs, "definitional_pairs", preprocessors)
     g = subspace([directions(v)[0] for v in pairs.vectors], 1, "definitional_pairs")[0]
     found = find_words(model, spec.words, "words", preprocessors)
@@ -71,7 +106,7 @@ def measures(
             model, state, spec, found, vectors, kept & there, preprocessors
         )
         facts += more
-    return facts, record
+    return Outcome(facts, {"direct": record})
 
 
 def _bias(measure: str, cosines: np.ndarray, there: np.ndarray, c: float) -> dict[str, Any]:
@@ -129,3 +164,16 @@ def _extremes(
         rho = float(spearmanr(-np.arange(n), own).statistic) if n > 1 and np.ptp(own) > 0 else math.nan
         facts.append(fact("direct", f"extreme_{end}_order", rho, n, why="too_few_words"))
     return facts, projections
+
+
+EVALUATIONS = (
+    Evaluation(
+        "direct",
+        "Direct bias of words along the direction of definitional pairs (Bolukbasi et al. 2016).",
+        Direct,
+        measure,
+        entries={"direct": Components},
+        imports=("scipy.stats",),
+        order=4,
+    ),
+)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
+from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
+from .spec import Spec
 
 CHANGED = 1e-6  # 1 - cosine, above what rounding to float32 leaves
 
 
-def measures(model: EmbeddingStore, state: DebiasedModel, vocabulary: int) -> list[dict[str, Any]]:
-    """Over the first `vocabulary` rows of the model: mean_cosine_distance, the mean of 1 - cos(before, after), 0 to
-    2; and changed_share, the share of words whose direction changed (by more than 1e-6). `n` words."""
-    words, rows = model.vocabulary(vocabulary)
+def measure(
+    model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: None, options: Spec, seed: int
+) -> Outcome:
+    """Over the first rows of the model (`options.vocabulary`), under a transform: mean_cosine_distance, the mean of
+    1 - cos(before, after), 0 to 2; and changed_share, the share of words whose direction changed (by more than 1e-6).
+    `n` words."""
+    if state is model:
+        return Outcome()
+    words, rows = model.vocabulary(options.vocabulary)
     distances = []
     undirected = 0
     for start in range(0, len(rows), 8192):
@@ -30,7 +36,19 @@ def measures(model: EmbeddingStore, state: DebiasedModel, vocabulary: int) -> li
     distance = np.concatenate(distances)
     n = len(distance)
     mean, changed = (distance.mean(), (distance > CHANGED).mean()) if n else (math.nan, math.nan)
-    return [
+    facts = [
         fact("displacement", name, value, n, undirected=undirected, why="too_few_words")
         for name, value in (("mean_cosine_distance", mean), ("changed_share", changed))
     ]
+    return Outcome(facts)
+
+
+EVALUATIONS = (
+    Evaluation(
+        "displacement",
+        "How far debiasing moves a model's words; measured under every transform.",
+        None,
+        measure,
+        order=8,
+    ),
+)

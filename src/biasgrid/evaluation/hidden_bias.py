@@ -4,24 +4,54 @@ to a side before still lie together, can be told from the others, and have each 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import pearsonr
-from sklearn.cluster import KMeans
-from sklearn.svm import SVC
 
 from ..debias.lookup import find_words
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, listed
+from ..validation import Strict, field
 from ..words import Preprocessor
+from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
-from .spec import Hidden
+from .maps import Places, word_map
+from .spec import Pair, Pairs, Spec, Words
 
 LONGEST = 20  # characters of a word
 BLOCK = 128  # words whose similarities with the whole vocabulary are held at one time
+
+
+class Hidden(Strict):
+    """The tests of Gonen & Goldberg 2019. The numbers are the paper's."""
+
+    pairs: Pairs = field(
+        "pairs such as [she, he]: the mean of their differences, from the first word to the second, is the direction "
+        "that the most biased words are furthest along"
+    )
+    sides: Pair = field("what the two ends are called, in the order of a pair: [female, male]")
+    exclude: Words = field("words that are on a side by definition, and are not looked at", ())
+    professions: Words = field(
+        "words whose bias is compared with that of their neighbours; without them, no such measure", ()
+    )
+    cluster_words: int = field(
+        "so many of the most biased words of a side are clustered, and their neighbours looked at",
+        500,
+        "words",
+        ge=1,
+    )
+    svm_words: int = field("so many of a side are classified", 2500, "words", ge=1)
+    svm_share: float = field("after training on this share of them", 0.2, "share, 0 to 1", gt=0, lt=1)
+    svm_gamma: Literal["auto", "scale"] = field(
+        "of the RBF kernel: auto, 1 / dimensions, with which the paper's accuracies come out (it names no gamma; "
+        "this was scikit-learn's default then); or scale, 1 / (dimensions x variance), today's default, which on "
+        "unit vectors is the stronger classifier",
+        "auto",
+    )
+    neighbours: int = field("so many nearest neighbours", 100, "words", ge=1)
+    map_words: int = field("so many of a side are in the map", 200, "words", ge=1)
 
 
 @dataclass(frozen=True)
@@ -50,12 +80,29 @@ class BiasedWords:
         }
 
 
-def choose(
-    model: EmbeddingStore, spec: Hidden, vocabulary: int, preprocessors: Sequence[Preprocessor] = ({},)
-) -> BiasedWords:
+def measure(
+    model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: Hidden, options: Spec, seed: int
+) -> Outcome:
+    """The measures of `measures`; the most biased words by side, the most biased first, as clustering and neighbours
+    look at them; and a map of some of them (figure 1)."""
+    biased = choose(model, spec, options)
+    parts = [places[: spec.map_words] for places in biased.most]
+    places = np.concatenate(parts)
+    sides = np.repeat(spec.sides, [len(part) for part in parts]).tolist()
+    names, entries = ([of[i] for i in places] for of in (biased.words, biased.entries))
+    return Outcome(
+        measures(model, state, biased, spec, seed, options.preprocessors),
+        {
+            "words": biased.names(spec.sides, spec.cluster_words),
+            "map": word_map(state, names, entries, biased.rows[places], sides, seed),
+        },
+    )
+
+
+def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
     """The vocabulary that the tests look at, and its most biased words, in the model as it is.
 
-    As in the paper: of the first `vocabulary` rows of the model those words and phrases (new_york) that are
+    As in the paper: of the first rows (`options.vocabulary`) of the model those words and phrases (new_york) that are
     lower-case letters only, 20 characters at most, and not in `exclude`; their bias is the projection of their unit
     vector on the direction between the words of the pair(s), unit vectors too (he - she). A side has the
     `cluster_words` and `svm_words` most biased words that lean to it, but no more than a quarter of the vocabulary
@@ -63,10 +110,10 @@ def choose(
 
     Raises BiasgridError where the model has no whole pair, and where their differences cancel.
     """
-    direction = _direction(model, spec.pairs, preprocessors)
-    excluded = set(find_words(model, spec.exclude, "exclude", preprocessors).rows.tolist())
+    direction = _direction(model, spec.pairs, options.preprocessors)
+    excluded = set(find_words(model, spec.exclude, "exclude", options.preprocessors).rows.tolist())
     kept = []
-    for entry, row in zip(*model.vocabulary(vocabulary), strict=True):
+    for entry, row in zip(*model.vocabulary(options.vocabulary), strict=True):
         word = entry.removeprefix(model.vocab_prefix)
         own = entry.startswith(model.vocab_prefix) and row not in excluded
         if own and word.replace("_", "").isalpha() and word.islower() and len(word) <= LONGEST:
@@ -132,6 +179,9 @@ def measures(
         of_neighbours = np.array([share[i] for i in professions])
         r, enough = math.nan, len(professions) >= 3
         if enough and np.ptp(of_neighbours) > 0:
+            # imported late, as in all of these: the config's checks import this file and measure nothing
+            from scipy.stats import pearsonr
+
             r = pearsonr(biased.bias[professions], of_neighbours).statistic
         why = "degenerate" if enough else "too_few_words"
         named = ("hidden", "neighbours_correlation")
@@ -150,10 +200,10 @@ def _direction(
         if len(unit) == 2 and there.all():
             differences.append(unit[1] - unit[0])
     if not differences:
-        raise BiasgridError(f"hidden: pairs: {model.name} has no whole pair of {[list(p) for p in pairs]}")
+        raise BiasgridError(f"pairs: {model.name} has no whole pair of {listed(map(':'.join, pairs))}")
     direction, there = directions(np.mean(differences, axis=0, keepdims=True))
     if not there[0]:
-        raise BiasgridError("hidden: pairs: their differences cancel, there is no direction")
+        raise BiasgridError("pairs: their differences cancel, there is no direction")
     return direction[0]
 
 
@@ -170,6 +220,8 @@ def _cluster(
     labels = np.isin(places, sides[1])
     accuracy = math.nan
     if len(places) >= 2:
+        from sklearn.cluster import KMeans
+
         clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(vectors[places].astype(np.float64))
         agree = (clusters == labels).mean()
         accuracy = max(agree, 1 - agree)
@@ -195,6 +247,8 @@ def _svm(
     )
     accuracy = math.nan
     if len(set(y.tolist())) == 2 and len(y_test):
+        from sklearn.svm import SVC
+
         classifier = SVC(kernel="rbf", C=1.0, gamma=spec.svm_gamma).fit(vectors[x].astype(np.float64), y)
         accuracy = classifier.score(vectors[x_test].astype(np.float64), y_test)
     named = ("hidden", "svm_accuracy")
@@ -220,3 +274,16 @@ def _second_among_neighbours(
         nearest = np.argpartition(similar, -k, axis=1)[:, -k:]
         shares[start : start + BLOCK] = side[nearest].mean(axis=1)
     return shares
+
+
+EVALUATIONS = (
+    Evaluation(
+        "hidden",
+        "Whether the most biased words of the untouched model can still be told by side (Gonen & Goldberg 2019).",
+        Hidden,
+        measure,
+        entries={"words": Mapping[str, list[str]], "map": Places},
+        imports=("scipy.stats", "sklearn.cluster", "sklearn.manifold", "sklearn.svm"),
+        order=1,
+    ),
+)

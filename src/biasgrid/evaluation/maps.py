@@ -2,44 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
-from sklearn.manifold import TSNE
+from pydantic import AfterValidator, ValidationInfo, model_validator
 
 from ..debias.lookup import find_words
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..words import Preprocessor
+from ..errors import BiasgridError
+from ..validation import Strict, field
+from .evaluation import Evaluation, Outcome
 from .facts import directions
-from .hidden_bias import BiasedWords
-from .spec import Hidden, WordMap
+from .spec import List, SomeWords, Spec
 
 PERPLEXITY = 30.0
 
 
-def of_biased(
-    state: EmbeddingStore | DebiasedModel, biased: BiasedWords, spec: Hidden, seed: int
-) -> dict[str, list]:
-    """The `map_words` most biased words of each side (Gonen & Goldberg 2019, figure 1); see `word_map`."""
-    parts = [places[: spec.map_words] for places in biased.most]
-    places = np.concatenate(parts)
-    sides = np.repeat(spec.sides, [len(part) for part in parts]).tolist()
-    names = [biased.words[i] for i in places]
-    return word_map(state, names, [biased.entries[i] for i in places], biased.rows[places], sides, seed)
+def _ranks(ranks: tuple[int, ...]) -> tuple[int, ...]:
+    if len(ranks) != 2 or not 1 <= ranks[0] <= ranks[1]:
+        raise BiasgridError(f"{list(ranks)!r:.80} is not a first and a last rank, such as [200, 600]")
+    return ranks
 
 
-def of_sets(
-    state: EmbeddingStore | DebiasedModel,
-    spec: WordMap,
-    seed: int,
-    preprocessors: Sequence[Preprocessor] = ({},),
-) -> dict[str, list]:
-    """The words of sets, and those of some ranks of the model (`spec`); see `word_map`. Words that the model lacks
-    are left out, and a word, or one that shares its vector, is on the map once."""
+class WordMap(Strict):
+    """A map of sets of words."""
+
+    sets: Mapping[str, SomeWords] = field(
+        "set's name -> words; a word in several sets is on the map as one of the first", {}
+    )
+    ranks: Annotated[tuple[int, ...], List, AfterValidator(_ranks)] | None = field(
+        "[first, last]: also the words of these ranks in the model, counted from 1, in the order of its vectors, "
+        "which is that of frequency in most models",
+        None,
+        "rank",
+    )
+
+    @model_validator(mode="after")
+    def _has_words(self) -> WordMap:
+        if not self.sets and not self.ranks:
+            raise BiasgridError("names no sets and no ranks: there is nothing to place")
+        return self
+
+
+def _ranked(drawn: WordMap, info: ValidationInfo) -> WordMap:
+    if drawn.ranks and info.data.get("sorted") is False:
+        raise BiasgridError("ranks: the model's words are not sorted by frequency, they have no ranks")
+    return drawn
+
+
+class Places(Strict):
+    """A map in a record: words, the side or set of each, and its place."""
+
+    words: list[str]
+    side: list[str]
+    xy: list[Annotated[tuple[float, float], List]]
+
+    @model_validator(mode="after")
+    def _are_of_words(self) -> Places:
+        if not len(self.words) == len(self.side) == len(self.xy):
+            raise BiasgridError("has not as many sides and places as words")
+        return self
+
+
+def measure(
+    model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: WordMap, options: Spec, seed: int
+) -> Outcome:
+    """A map of the words of sets, and of those of some ranks of the model (see `word_map`). Words that the model
+    lacks are left out, and a word, or one that shares its vector, is on the map once."""
     sides: dict[int, tuple[str, str]] = {}
-    model = state.model if isinstance(state, DebiasedModel) else state
     for side, words in spec.sets.items():
-        found = find_words(model, words, side, preprocessors)
+        found = find_words(model, words, f"sets: {side}", options.preprocessors)
         for entry, row in zip(found.words, found.rows.tolist(), strict=True):
             sides.setdefault(row, (entry, side))
     if spec.ranks:
@@ -50,7 +83,8 @@ def of_sets(
     entries = [entry for entry, _ in sides.values()]
     names = [entry.removeprefix(state.vocab_prefix) for entry in entries]
     rows = np.array(list(sides), dtype=np.int64)
-    return word_map(state, names, entries, rows, [side for _, side in sides.values()], seed)
+    drawn = word_map(state, names, entries, rows, [side for _, side in sides.values()], seed)
+    return Outcome(entries={"set_map": drawn})
 
 
 def word_map(
@@ -70,7 +104,23 @@ def word_map(
     kept = np.flatnonzero(there)
     if len(kept) < 8:
         return {"words": [], "side": [], "xy": []}
+    # imported late: the config's checks import this file and draw nothing
+    from sklearn.manifold import TSNE
+
     perplexity = min(PERPLEXITY, (len(kept) - 1) / 3)
     tsne = TSNE(2, perplexity=perplexity, init="pca", random_state=seed)
     xy = tsne.fit_transform(vectors[kept]).astype(np.float64).round(3)
     return {"words": [names[i] for i in kept], "side": [sides[i] for i in kept], "xy": xy.tolist()}
+
+
+EVALUATIONS = (
+    Evaluation(
+        "map",
+        "Where words lie: a map in two dimensions (t-SNE) of sets of words.",
+        Annotated[WordMap, AfterValidator(_ranked)],
+        measure,
+        entries={"set_map": Places},
+        imports=("sklearn.manifold",),
+        order=2,
+    ),
+)

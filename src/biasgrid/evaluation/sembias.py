@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..words import Preprocessor, WordOptions, find
+from ..errors import BiasgridError
+from ..words import entries_of
+from .benchmarks import lines
+from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
+from .spec import FilePath, Spec
 
 KINDS = np.array(["definition", "none", "none", "stereotype"])  # of an instance's four pairs
 SUBSET = 2  # definitional pairs, the last ones, that gn-GloVe was not trained with
 ROUNDING = 1e-6  # a difference that is shorter, measured by its words, is what float32 makes of no difference
 
 
-def measures(
-    state: EmbeddingStore | DebiasedModel,
-    instances: Sequence[Sequence[tuple[str, str]]],
-    preprocessors: Sequence[Preprocessor] = ({},),
-) -> list[dict[str, Any]]:
+def instances_in(path: str) -> list[list[tuple[str, str]]]:
+    """The four pairs of each instance. Raises BiasgridError for a line that is not four pairs a:b between tabs."""
+    instances = []
+    for number, line in lines(path):
+        pairs = [tuple(pair.split(":")) for pair in line.split("\t")]
+        if len(pairs) != 4 or any(len(pair) != 2 or not all(pair) for pair in pairs):
+            raise BiasgridError(f"{path}: line {number}: {line!r} is not four pairs a:b with tabs between")
+        instances.append(pairs)
+    if not instances:
+        raise BiasgridError(f"{path}: has no instances")
+    return instances
+
+
+def measure(
+    model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: str, options: Spec, seed: int
+) -> Outcome:
     """Share of the instances in which the pair a:b with the highest cos(he - she, a - b) is the one by definition,
     the stereotype, or one of the two that have nothing to do with gender; each also with subset_ before it, over the
     instances of the last two definitional pairs. `n` instances of which the model has all words.
@@ -30,11 +43,12 @@ def measures(
     words have one and the same vector, as in a model whose words share rows, differs by nothing and is not the
     answer; an instance of such pairs only is left out.
     """
-    words = list(dict.fromkeys(word for pairs in [[("he", "she")], *instances] for p in pairs for word in p))
-    found = find("sembias", words, state, WordOptions(preprocessors=tuple(preprocessors))).found
-    entries = [entry for entry, *_ in found.values()]
-    vectors = state.take(entries, state.rows(entries))
-    index = {word: i for i, word in enumerate(found)}
+    instances = instances_in(spec)
+    words = [word for pairs in [[("he", "she")], *instances] for pair in pairs for word in pair]
+    entries = entries_of(words, state, options.preprocessors)
+    keys, rows = ([entry[i] for entry in entries.values()] for i in (0, 1))
+    vectors = state.take(keys, np.array(rows, dtype=np.int64))
+    index = {word: i for i, word in enumerate(entries)}
     subset = set(list(dict.fromkeys(pairs[0] for pairs in instances))[-SUBSET:])
 
     covered = [pairs for pairs in instances if all(word in index for pair in pairs for word in pair)]
@@ -60,7 +74,7 @@ def measures(
             share = (answers == kind).mean() if len(answers) else math.nan
             named = ("sembias", prefix + kind)
             facts.append(fact(*named, share, len(answers), undirected=undirected, why=why))
-    return facts
+    return Outcome(facts)
 
 
 def _differences(vectors: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -69,3 +83,15 @@ def _differences(vectors: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np
     unit, there = directions(first - second)
     size = np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1)
     return unit, there & (np.linalg.norm(first - second, axis=1) > ROUNDING * size)
+
+
+EVALUATIONS = (
+    Evaluation(
+        "sembias",
+        "SemBias: a file of lines of four pairs a:b with tabs between, whose first is one by definition and whose "
+        "last is a stereotype.",
+        FilePath,
+        measure,
+        order=7,
+    ),
+)

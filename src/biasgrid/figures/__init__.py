@@ -135,10 +135,11 @@ def _hidden_bias(study, criterion, model):
 
 
 def _word_map(study, criterion, model):
-    from .. import mitigation
+    from ..evaluation import record as mitigation
     from .mitigation import word_map
 
-    return word_map(mitigation.word_maps(study, criterion, model), study.labels, criterion)
+    states = [e for e in study.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
+    return word_map(mitigation.word_maps(map(study.evaluation_file, states)), study.labels, criterion)
 
 
 def _analogies(study, criterion, model):
@@ -151,11 +152,13 @@ def _analogies(study, criterion, model):
 
 
 def _word_set_map(study, criterion, model):
-    from .. import mitigation
+    from ..evaluation import record as mitigation
     from .word_sets import word_sets
 
     states = [e for e in study.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
-    maps = {e.debias: mitigation.read_evaluation(study.evaluation_file(e))["set_map"] for e in states}
+    maps = {
+        e.debias: mitigation.read_evaluation(study.evaluation_file(e), "set_map")["set_map"] for e in states
+    }
     return word_sets(maps, study.labels, criterion, model, list(study.evaluation_specs[criterion].map.sets))
 
 
@@ -167,7 +170,7 @@ def _comparison(study, criterion, model):
 
 
 def _professions(study, criterion, model):
-    from .. import mitigation
+    from ..evaluation import record as mitigation
     from .professions import professions
 
     untouched = next(
@@ -175,7 +178,7 @@ def _professions(study, criterion, model):
         for e in study.evaluations.values()
         if (e.criterion, e.model, e.debias) == (criterion, model, UNTOUCHED)
     )
-    record = mitigation.read_evaluation(study.evaluation_file(untouched))
+    record = mitigation.read_evaluation(study.evaluation_file(untouched), "direct")
     spec = study.evaluation_specs[criterion].direct
     return professions(record["direct"], spec.extremes, study.labels[model], criterion, bool(spec.exclude))
 

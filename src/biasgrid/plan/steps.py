@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from .. import metrics, tables
+from .. import debias, metrics, tables
 from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
-from ..study import UNTOUCHED, Cell, Inference, Study
+from ..evaluation import evaluation as evaluations
+from ..study import UNTOUCHED, Cell, Evaluation, Inference, Study
 from ..tables import rank_samples
 from .step import Step
 
@@ -51,6 +53,50 @@ def pool_step(study: Study, model: str) -> Step:
     """The step that makes the words of a model's random groups."""
     inputs = _state(study, model, UNTOUCHED)
     return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
+
+
+def fit_step(study: Study, model: str, key: str) -> Step:
+    """The step that fits a debias method on a model."""
+    spec = study.fits[model, key].spec
+    modules = (debias.REGISTRY.modules[debias.method(spec["method"]).name],)
+    inputs = _state(study, model, UNTOUCHED)
+    name = f"debias {model}/{key}"
+    return Step(name, inputs, study.transform_file(model, key), spec, "biasgrid.debias.step:fit", modules)
+
+
+def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
+    """The step that evaluates a state of a model."""
+    spec = {
+        "criterion": evaluation.criterion,
+        "model": evaluation.model,
+        "debias": evaluation.debias,
+        **evaluation.spec,
+    }
+    raw, archives, tracked, located = study.embeddings / "raw", {}, [], {}
+    for path in study.evaluation_specs[evaluation.criterion].files:
+        archive = path.partition(":")[0]
+        located[path] = path
+        if archive in study.config["benchmarks"]:
+            located[path] = str(raw / path.replace(":", "/", 1))
+            archives[raw / archive] = study.config["benchmarks"][archive]["source"]
+        elif Path(path).is_file():  # if it is missing, the evaluation reports it
+            tracked.append(path)
+    inputs = {
+        **_state(study, evaluation.model, evaluation.debias),
+        "files": [*(folder / "manifest.json" for folder in archives), *tracked],
+        "benchmarks": located,
+        "archives": archives,
+    }
+    used = evaluations.used(study.evaluation_specs[evaluation.criterion])
+    modules = tuple(sorted(evaluations.REGISTRY.modules[e.name] for e in used))
+    return Step(
+        f"evaluation {evaluation.name}",
+        inputs,
+        study.evaluation_file(evaluation),
+        spec,
+        "biasgrid.evaluation.evaluate:evaluate_state",
+        modules,
+    )
 
 
 def table_step(study: Study, name: str) -> Step:

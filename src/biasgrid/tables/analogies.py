@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..mitigation import read_evaluation
+from ..evaluation.record import read_evaluation
 from .results import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
 
@@ -49,7 +49,7 @@ def summary(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any]]]:
     for path in evaluations:
-        record = read_evaluation(path)
+        record = read_evaluation(path, "answers")
         place = record["criterion"], record["model"], record["debias"]
         for name, entries in record["answers"].items():
             for entry in entries:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..mitigation import read_evaluation
+from ..evaluation.record import read_evaluation
 from .aggregates import UNTOUCHED
 from .results import CRITERION, DEBIAS, MODEL
 from .scores import SCORES

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..evaluation.retention import rho
-from ..mitigation import read_evaluation
+from ..errors import BiasgridError, listed
+from ..evaluation.record import read_evaluation
+from ..evaluation.similarity import rho
 from .rankings import rounded
 from .results import DEBIAS, MODEL
 from .table import Column, Files, Table
@@ -44,7 +45,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
     table = table.astype({"value": "float64"})
     by_benchmark = ["group", "benchmark"]
-    for (group, _), part in table.groupby(by_benchmark):
+    for (group, benchmark), part in table.groupby(by_benchmark):
+        if len(totals := sorted(part["total"].unique())) > 1:
+            raise BiasgridError(
+                f"{benchmark}: the models' evaluations have {listed(totals)} pairs or questions of it: they read "
+                "different files; make them again"
+            )
         outcomes = np.array([outcome for _, outcome in part["items"]])
         valued = part["value"].notna()
         enough = part["n"] >= np.minimum(ENOUGH, part["total"] / 2)

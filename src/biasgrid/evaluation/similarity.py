@@ -7,29 +7,63 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..words import Preprocessor
-from .benchmarks import look_up
+from ..errors import BiasgridError
+from .benchmarks import lines, look_up
+from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
+from .spec import FilePath, Spec
+
+
+def word_pairs(path: str) -> list[tuple[str, str, float]]:
+    """Word, word and the rating that people gave. Lines that begin with # are comments.
+
+    Raises BiasgridError for a line that is none of these and for a file without pairs.
+    """
+    pairs = []
+    for number, line in lines(path):
+        if line.startswith("#"):
+            continue
+        try:
+            a, b, rating = line.split("\t")
+            if not math.isfinite(float(rating)):
+                raise ValueError
+        except ValueError:
+            raise BiasgridError(
+                f"{path}: line {number}: {line!r} is not word, word and rating with tabs between"
+            ) from None
+        pairs.append((a, b, float(rating)))
+    if not pairs:
+        raise BiasgridError(f"{path}: has no word pairs")
+    return pairs
+
+
+def measure(
+    model: EmbeddingStore,
+    state: EmbeddingStore | DebiasedModel,
+    spec: Mapping[str, str],
+    options: Spec,
+    seed: int,
+) -> Outcome:
+    """The measures of `measures`."""
+    return Outcome(measures(state, {name: word_pairs(path) for name, path in spec.items()}, options))
 
 
 def measures(
     state: EmbeddingStore | DebiasedModel,
     benchmarks: Mapping[str, Sequence[tuple[str, str, float]]],
-    preprocessors: Sequence[Preprocessor] = ({},),
-    how: str = "preprocessors",
-    items: bool = False,
+    options: Spec,
 ) -> list[dict[str, Any]]:
     """By benchmark: rho of the ratings and the cosines of the pairs whose words the model has, -1 to 1; `n` pairs of
-    the benchmark's `total`. With `items` also the `ratings` and `cosines` of all pairs, None where there is none.
+    the benchmark's `total`. With `options.items` also the `ratings` and `cosines` of all pairs, None where there is
+    none.
 
-    `how` words are looked up: see `benchmarks.look_up`; with "gensim" as gensim's `evaluate_word_pairs` over the
-    whole vocabulary, which would need a KeyedVectors of it.
+    With `options.look_up` "gensim" as gensim's `evaluate_word_pairs` over the whole vocabulary, which would need a
+    KeyedVectors of it.
     """
     asked = [word for pairs in benchmarks.values() for *words, _ in pairs for word in words]
-    found = look_up(state, asked, preprocessors, how) if asked else {}
+    found = look_up(state, asked, options) if asked else {}
     facts = []
     for name, pairs in benchmarks.items():
         ratings = np.array([rating for *_, rating in pairs])
@@ -37,7 +71,7 @@ def measures(
         there = ~np.isnan(cosines)
         n = int(there.sum())
         more = {"total": len(pairs)}
-        if items:
+        if options.items:
             known = np.where(there, cosines, None).tolist()
             more |= {"ratings": ratings.tolist(), "cosines": known}
         why = "degenerate" if n >= 2 else "too_few_pairs"
@@ -50,6 +84,9 @@ def rho(ratings: np.ndarray, cosines: np.ndarray) -> float:
     """Spearman's rho, ties averaged; NaN of fewer than two pairs, or where either side is constant."""
     if len(ratings) < 2 or np.ptp(ratings) == 0 or np.ptp(cosines) == 0:
         return math.nan
+    # imported late: the config's checks import this file and measure nothing
+    from scipy.stats import spearmanr
+
     return float(spearmanr(ratings, cosines).statistic)
 
 
@@ -66,3 +103,16 @@ def _cosines(state, pairs, found) -> tuple[np.ndarray, int]:
     there = a_there & b_there
     cosines[np.array(covered)[there]] = np.einsum("ij,ij->i", a, b)[there]
     return cosines, int((~there).sum())
+
+
+EVALUATIONS = (
+    Evaluation(
+        "similarity",
+        "Word similarity: by benchmark, a file of word pairs (lines of word, word and rating with tabs between).",
+        Mapping[str, FilePath],
+        measure,
+        default={},
+        imports=("scipy.stats",),
+        order=5,
+    ),
+)

@@ -1,0 +1,111 @@
+"""What debiasing costs and hides: one model, untouched or under one transform, on the tests that its spec names."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..debias.transform import Transform
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from ..files import write_text
+from ..measure import dumps
+from .evaluation import evaluations, used
+from .spec import Spec, files_of
+
+
+def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write what debiasing costs and hides of one state of a model, or the model's quality.
+
+    Parameters
+    ----------
+    inputs
+        "store": a `StoreOf`; "transform": the file of a fitted debias method, if any; "benchmarks": where the files
+        lie that the spec names, by their paths in it; "archives": the folders of archives that they are in, and each
+        one's source.
+    spec
+        "criterion" (None: the quality of a model), "model" and "debias", which the record names; "seed"; and "spec",
+        what to evaluate (`Spec.of`).
+    output
+        The record's file; the same files and spec give the same bytes.
+    """
+    # imported late: most evaluations read no archive
+    from ..embeddings.sources import read_manifest
+
+    for folder, source in inputs["archives"].items():
+        if (present := read_manifest(folder).get("source")) not in (None, source):
+            raise BiasgridError(
+                f"{folder} holds another archive of this name (its source is {json.dumps(present):.200}): name one "
+                "of them otherwise, or delete that folder"
+            )
+    transform = Transform.load(inputs["transform"]) if "transform" in inputs else None
+    # the places of archives are not the spec's: results do not depend on where they lie
+    evaluated = Spec.of(spec["spec"], inputs["benchmarks"])
+    place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
+    record = evaluate(inputs["store"].open(), transform, evaluated, spec["seed"])
+    write_text(output, dumps(place | record, separators=(",", ":")) + "\n")
+
+
+def evaluate(
+    model: EmbeddingStore, transform: Transform | None, spec: Mapping[str, Any] | Spec, seed: int
+) -> dict[str, Any]:
+    """Every measure that a spec names, of one state of a model.
+
+    What a measure is taken on - the most biased words, their directions, the bias subspace - always comes from the
+    model as it is, so that the records of its states compare.
+
+    Parameters
+    ----------
+    model
+        The model as it is.
+    transform
+        The transform that it is measured under; None: as it is.
+    spec
+        What to evaluate (`Spec.of`).
+    seed
+        Of what is drawn at random.
+
+    Returns
+    -------
+    dict
+        A record for JSON, the same to the last bit for the same input, whatever the number of threads. `measures`
+        is a list of {"group", "measure", "value", "n", "status"}; similarity and analogy also have "total", how many
+        pairs or questions there are, and with `items` every pair's and question's outcome. `n` is how many words,
+        pairs, questions or instances the value rests on: those that the model has. `value` is None where there are
+        too few of them ("too_few_words" and the like) or the measure is not defined ("degenerate"). Status
+        "no_direction:K" says that the value does without K words, pairs or questions whose vectors are zero or not
+        finite; else it is "ok". The other entries are those that the registered evaluations declare, empty where
+        the spec does not name the evaluation: `words` and `map` (`hidden_bias`), `set_map` (`maps`), `answers`
+        (`answers`), `direct` (`direct_bias`).
+
+    Raises
+    ------
+    BiasgridError
+        A spec that is wrong, a file that cannot be read, a model that lacks every word of a direction, and a
+        transform that was fitted on other vectors.
+    """
+    # imported late: the config's checks import this package and evaluate nothing
+    from threadpoolctl import threadpool_limits
+
+    spec = spec if isinstance(spec, Spec) else Spec.of(spec)
+    state = model if transform is None else model.under(transform)
+    specs = {e.name: getattr(spec, e.name, None) for e in evaluations()}
+    named = used(spec)
+    for module in (name for e in named for name in e.imports):
+        importlib.import_module(module)
+    outcomes = {}
+    with threadpool_limits(1):
+        # first those that read files: one that is wrong is told before minutes of others
+        for e in sorted(named, key=lambda e: not any(files_of(specs[e.name]))):
+            try:
+                outcomes[e.name] = e.measure(model, state, specs[e.name], spec, seed)
+            except BiasgridError as error:
+                raise BiasgridError(f"{e.name}: {error}") from None
+    record: dict[str, Any] = {"measures": [m for e in named for m in outcomes[e.name].measures]}
+    for e in evaluations():
+        entries = outcomes[e.name].entries if e.name in outcomes else {}
+        record |= {entry: entries.get(entry, {}) for entry in e.entries}
+    return record

@@ -1,0 +1,85 @@
+"""Records of evaluations, as their files have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
+
+from ..errors import BiasgridError
+from ..validation import Strict, checked
+from .evaluation import REGISTRY, evaluations
+
+
+class Measure(Strict):
+    """A measure in a record (`evaluate.evaluate`)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    group: str
+    measure: str
+    value: float | None
+    n: int
+    status: str
+    total: int | None = None
+    ratings: list[float] | None = None
+    cosines: list[float | None] | None = None
+    right: list[int | None] | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Measure:
+        for items in (self.ratings, self.cosines, self.right):
+            if items is not None and (not items or len(items) != self.total):
+                raise BiasgridError(f"has {len(items)} of {self.total} pairs or questions")
+        if (self.ratings is None) != (self.cosines is None):
+            raise BiasgridError("has either ratings or cosines of pairs, and not both")
+        return self
+
+
+class Record(Strict):
+    """The file of an evaluation; `_record` adds the entries of the registered ones."""
+
+    model_config = ConfigDict(extra="allow")
+
+    criterion: str | None = None
+    model: str
+    debias: str
+    measures: list[Measure]
+
+
+@lru_cache(maxsize=4)
+def _record(names: tuple[str, ...]) -> type[Record]:
+    """The model of a record with what the registered evaluations add."""
+    # an evaluation that the spec does not name has empty entries
+    empty = BeforeValidator(lambda entry: None if entry == {} else entry)
+    entries = {
+        name: (Annotated[kind | None, empty], None) for e in evaluations() for name, kind in e.entries.items()
+    }
+    return create_model("Record", __base__=Record, **entries)
+
+
+def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any], float | None]]:
+    """Model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
+    maps = []
+    for path in evaluations:
+        record = read_evaluation(path, "map")
+        values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
+        maps.append((record["model"], record["debias"], record["map"], values.get("cluster_accuracy")))
+    return maps
+
+
+def read_evaluation(path: Path, *needed: str) -> dict[str, Any]:
+    """An evaluation's record. Raises BiasgridError for a file that is none or lacks an entry that is needed."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        entries = checked(_record(tuple(REGISTRY)), record)
+    except (OSError, ValueError, RecursionError) as error:
+        raise BiasgridError(f"{path}: not an evaluation file: {error}") from None
+    for entry in needed:
+        if getattr(entries, entry) is None:
+            raise BiasgridError(f"{path}: the evaluation has no {entry!r}; make it again")
+    return {"criterion": None} | record
