@@ -18,7 +18,7 @@ from .debias import UNTOUCHED
 from .errors import BiasgridError
 from .evaluation.spec import Spec
 from .options import PARTS as INFERRED
-from .plan.step import canonical
+from .plan.step import ordered
 from .query import Query
 from .seeds import seed_of
 
@@ -365,7 +365,7 @@ class Study:
                     "params": entry["params"],
                     "seed": seed_of(self.config["seed"], f"{model}/{key}"),
                 }
-                fits[model, key] = Fit(criterion, key, model, spec)
+                fits[model, key] = Fit(criterion, key, model, ordered(spec))
         return fits
 
     @cached_property
@@ -402,7 +402,7 @@ class Study:
         """The spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
         order = {} if self.models[model].get("sorted", True) else {"sorted": False}
-        return {"spec": entry | order, "seed": seed}
+        return ordered({"spec": entry | order, "seed": seed})
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -540,9 +540,9 @@ class Study:
             for key, metric in self.metrics(criterion).items():
                 template = self.metric(criterion, key).template
                 queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
-                params = json.loads(canonical(metric.get("params", {})))
+                params = ordered(metric.get("params", {}))
                 for model in entry.get("models", self.models):
-                    words = json.loads(canonical(self.word_options(criterion, key, model)))
+                    words = ordered(self.word_options(criterion, key, model))
                     for query in queries:
                         # a debiased model draws what the untouched one draws: they differ by the method alone
                         seed = seed_of(self.config["seed"], f"{model}/{UNTOUCHED}/{key}/{query}")

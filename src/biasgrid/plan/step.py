@@ -65,3 +65,8 @@ class Step:
 def canonical(record: Any) -> str:
     """A record as text, the same for equal records."""
     return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def ordered(record: Any) -> Any:
+    """A copy of a record with sorted keys: what is made of it does not depend on the order of a config's keys."""
+    return json.loads(canonical(record))
