@@ -15,6 +15,8 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import QUALITY, check, slug
 from .debias import UNTOUCHED
+from .embeddings.kinds import REGISTRY as KINDS
+from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError
 from .evaluation.spec import Spec
 from .options import PARTS as INFERRED
@@ -137,6 +139,11 @@ class Study:
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key. Of one that is trained here the source says all of its corpus: name and source."""
         return {key: model | {"source": self._source(model)} for key, model in self.config["models"].items()}
+
+    @property
+    def of_vectors(self) -> list[str]:
+        """The models that can be debiased and evaluated."""
+        return [model for model in self.models if self.kind(model).name == VECTORS]
 
     def _source(self, model: Mapping[str, Any]) -> dict[str, Any]:
         source = model["source"]
@@ -358,7 +365,7 @@ class Study:
         """All fitted debias methods by model and debias key."""
         fits = {}
         for key, (criterion, entry) in self.debias.items():
-            for model in entry.get("models", self.models):
+            for model in entry.get("models", self.of_vectors):
                 spec = {
                     "method": debias.method(entry["method"]).name,
                     "words": entry["words"],
@@ -377,7 +384,7 @@ class Study:
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             if not fits:
-                models = self.config["criteria"][criterion].get("models", self.models)
+                models = self.config["criteria"][criterion].get("models", self.of_vectors)
                 states = dict.fromkeys((model, UNTOUCHED) for model in models)
             for model, key in states:
                 spec = self._evaluated_on(model, entry, seed)
@@ -541,7 +548,7 @@ class Study:
                 template = self.metric(criterion, key).template
                 queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
                 params = ordered(metric.get("params", {}))
-                for model in entry.get("models", self.models):
+                for model in self.fitting(criterion, key):
                     words = ordered(self.word_options(criterion, key, model))
                     for query in queries:
                         # a debiased model draws what the untouched one draws: they differ by the method alone
@@ -555,6 +562,15 @@ class Study:
                             }
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
+
+    def kind(self, model: str) -> Kind:
+        """The kind of a model."""
+        return KINDS[self.models[model].get("kind", VECTORS)]
+
+    def fitting(self, criterion: str, key: str) -> list[str]:
+        """The models of a criterion that a metric can be measured on: those of the kind that it needs."""
+        models = self.config["criteria"][criterion].get("models", self.models)
+        return [model for model in models if self.kind(model).name == self.metric(criterion, key).needs]
 
     def _debiased(self, criterion: str, model: str) -> list[str]:
         """The debias methods under which a model is measured on a criterion."""

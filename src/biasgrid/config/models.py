@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
+from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.readers import REGISTRY as READERS
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, unknown
@@ -106,6 +107,12 @@ def _source(values: Any, types: dict[str, type[Strict]]) -> Strict:
     return checked(types[given], values)
 
 
+def _known_kind(name: str) -> str:
+    if name not in KINDS:
+        raise BiasgridError(unknown("kind of model", name, KINDS))
+    return name
+
+
 def _known_format(name: str) -> str:
     if name not in READERS:
         raise BiasgridError(unknown("format", name, READERS))
@@ -121,6 +128,9 @@ class Model(Strict):
 
     label: Text = field("what tables and figures print")
     source: Source = field("where it is from: a mapping with `type`, and the keys of that type")
+    kind: Annotated[str, AfterValidator(_known_kind)] = field(
+        "what is known of its words (`biasgrid list kinds`); left out: vectors", None
+    )
     format: Annotated[str, AfterValidator(_known_format)] = field(
         "the file's format (`biasgrid list formats`); left out: found by looking into the file", None
     )

@@ -1,4 +1,4 @@
-"""A model's store, made from its source."""
+"""A model's folder, made from its source."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 from ..errors import BiasgridError
 from ..files import locked, write_text
+from .kinds import REGISTRY as KINDS
+from .kinds import VECTORS, Kind
 from .readers import convert
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf
@@ -23,9 +25,10 @@ def build_store(
     """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
     model that is trained here, from its corpus' archive.
 
-    `model` is the model's entry in `Study.models`. A store that was made of it is taken as it is, and nothing is
-    written then, so that the folder may be read-only. Another one is replaced; but not in a folder that studies
-    share (`shared`), where another study may be at work on it. Processes that need one store wait for each other.
+    `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made of
+    it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is replaced;
+    but not in a folder that studies share (`shared`), where another study may be at work on it. Processes that need
+    one store wait for each other.
 
     Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
     model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
@@ -33,7 +36,7 @@ def build_store(
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch, read_manifest
 
-    folder, source = Path(folder), model["source"]
+    folder, source, kind = Path(folder), model["source"], KINDS[model.get("kind", VECTORS)]
     trained = source["type"] == "trained"
     kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
     archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
@@ -44,51 +47,55 @@ def build_store(
     said = {"licence": model.get("licence", "not stated")}
     if "sorted" in model:
         said["sorted"] = model["sorted"]
-    record = _record(folder / name)
+    record = _record(kind, folder / name)
     if record.items() >= made_of.items():
         if not shared and record | said != record:  # what is said of the vectors, not they
             text = json.dumps(record | said, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             write_text(folder / name / MODEL, text)
-        return EmbeddingStore.open(folder / name)
+        return kind.open(folder / name)
     try:
         with locked(folder / f".{name}.lock"):
-            record = _record(folder / name)
+            record = _record(kind, folder / name)
             if record.items() >= made_of.items():  # another process has made it while this one waited
-                return EmbeddingStore.open(folder / name)
+                return kind.open(folder / name)
             if shared and record:
                 key = next(key for key, value in made_of.items() if record.get(key) != value)
                 raise BiasgridError(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
                     f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
                 )
-            if trained:
-                from . import training
-
-                return training.train(
-                    archive,
-                    folder / name,
-                    name=name,
-                    algorithm=source["algorithm"],
-                    params=source["params"],
-                    metadata=made_of | said,
-                )
-            return convert(
-                archive,
-                folder / name,
-                name=name,
-                format=model.get("format"),
-                # a pickle is read only if what was fetched is what a checksum in the config says
-                trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
-                vocab_prefix=made_of["vocab_prefix"],
-                metadata=made_of | said,
-            )
+            return kind.made(archive, folder / name, name=name, model=model, metadata=made_of | said)
     except OSError as error:
         raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
+def make_vectors(
+    archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> None:
+    """The store of a model of vectors, converted or trained: `Kind.make`."""
+    source = model["source"]
+    if source["type"] == "trained":
+        from . import training
+
+        how = {"algorithm": source["algorithm"], "params": source["params"]}
+        training.train(archive, folder, name=name, **how, metadata=metadata)
+        return
+    convert(
+        archive,
+        folder,
+        name=name,
+        format=model.get("format"),
+        # a pickle is read only if what was fetched is what a checksum in the config says
+        trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
+        vocab_prefix=metadata["vocab_prefix"],
+        metadata=metadata,
+    )
+
+
 def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf:
     """The store `folder`/`name` of a study's model (`model` is its entry in `Study.models`)."""
-    return StoreOf(Path(folder) / name, json.dumps(_asked_for(model), sort_keys=True))
+    made_of = json.dumps(_asked_for(model), sort_keys=True)
+    return StoreOf(Path(folder) / name, made_of, model.get("kind", VECTORS))
 
 
 def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,6 +106,8 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,
     }
+    if "kind" in model:
+        asked["kind"] = model["kind"]
     if model["source"]["type"] == "trained":
         from . import training
 
@@ -106,9 +115,9 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
     return asked
 
 
-def _record(store: Path) -> dict[str, Any]:
+def _record(kind: Kind, store: Path) -> dict[str, Any]:
     """A whole store's model.json; {} where there is none, or one that cannot be opened: it is made anew."""
     try:
-        return EmbeddingStore.open(store).metadata
+        return kind.open(store).metadata
     except (OSError, BiasgridError):
         return {}

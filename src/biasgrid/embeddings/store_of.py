@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import BiasgridError
-from .store import EmbeddingStore
+from .kinds import REGISTRY, VECTORS
 
 
 @dataclass(frozen=True)
 class StoreOf:
-    """Where a model's store lies (`path`), and what a study says that it was made of (`made_of`): entries of its
-    model.json, as JSON."""
+    """Where a model's store lies (`path`), what a study says that it was made of (`made_of`): entries of its
+    model.json, as JSON; and its `kind`."""
 
     path: Path
     made_of: str = "{}"
+    kind: str = VECTORS
 
-    def open(self) -> EmbeddingStore:
-        """The store. Raises BiasgridError if it is not there, or was made from another source than the study names,
+    def open(self) -> Any:
+        """The model. Raises BiasgridError if it is not there, or was made from another source than the study names,
         or otherwise."""
-        store = EmbeddingStore.open(self.path)
+        store = REGISTRY[self.kind].open(self.path)
         if not store.metadata.items() >= json.loads(self.made_of).items():
             raise BiasgridError(
                 f"{self.path}: was made from another source than the study's {self.path.name}, or otherwise: make "

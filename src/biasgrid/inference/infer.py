@@ -25,6 +25,7 @@ from .pool import Pool, pool_of
 from .random_groups import groups_test
 from .sampled import Sampled, rows_at_once
 
+NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
 BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
 
 
@@ -74,7 +75,7 @@ def infer_query(
         None if options is None else checked_options(part, options) for part, options in wanted.items()
     )
     if random_groups is not None:
-        pool = pool or pool_of(model)
+        pool = pool or (pool_of(model) if hasattr(model, "vectors") else None)
         if random_groups["alternative"] == BIAS:
             random_groups["alternative"] = metric.bias
     found = look_up(metric, query, model, words)
@@ -105,17 +106,21 @@ def infer_query(
                 if sampled.isotropic:
                     record["isotropic_directions"] = _as_record(_isotropic(sampled, draw_seed, **permutation))
             if random_groups is not None:
-                tested = groups_test(
-                    metric,
-                    query,
-                    targets,
-                    attributes,
-                    parameters,
-                    words,
-                    model,
-                    pool,
-                    seed=draw_seed,
-                    **random_groups,
+                tested = (
+                    NO_VECTORS
+                    if pool is None
+                    else groups_test(
+                        metric,
+                        query,
+                        targets,
+                        attributes,
+                        parameters,
+                        words,
+                        model,
+                        pool,
+                        seed=draw_seed,
+                        **random_groups,
+                    )
                 )
                 if isinstance(tested, str):
                     record["random_groups"] = {"reason": tested}

@@ -64,13 +64,16 @@ class Score:
 class Metric:
     """A metric as the grid sees it.
 
-    function   (targets, attributes, **parameters) -> Score; each set is a float64 array (words, dimensions)
+    function   (targets, attributes, **parameters) -> Score; each set is a float64 array (words, dimensions),
+               of other kinds of models (words, ...)
     template   how many target and attribute sets it takes; "n" is any number from one on, "k" any from two on, the
                same on both sides where both are "k"
     range      the closed interval its values lie in
     sized      that interval where it depends on how large the sets are, `range` being that of sets of one size:
                (sizes of the target sets, sizes of the attribute sets, **parameters) -> range
     neutral    the value that means no bias; rankings go by the distance from it
+    needs      the kind of model that it is measured on (`biasgrid.embeddings.kinds`): what the arrays of its function
+               are of each word
     groups     which side holds the (protected) groups that words of the other side are near to or not
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
     seeded     it draws at random and takes a `seed` parameter
@@ -131,6 +134,7 @@ class Metric:
     contrasts: bool = False
     word_bias: str = ""
     check: Callable[..., None] | None = None
+    needs: str = "vectors"
 
     def __post_init__(self):
         if not self.exchanged:

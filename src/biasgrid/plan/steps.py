@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import debias, metrics, tables
+from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
@@ -24,7 +25,7 @@ def cell_step(study: Study, cell: Cell) -> Step:
         study.cell_file(cell),
         cell.spec,
         "biasgrid.cell:compute_cell",
-        _metric_modules([cell]),
+        _modules(study, [cell]),
     )
 
 
@@ -36,7 +37,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "queries": [study.query_file(cell.query) for cell in cells],
         **_state(study, first.cell.model, first.cell.debias),
     }
-    if "random_groups" in study.config["inference"]:
+    if "random_groups" in study.config["inference"] and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
     return Step(
         f"inference {first.group}",
@@ -44,7 +45,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         study.inference_file(first),
         {"cells": [inference.spec for inference in group]},
         "biasgrid.inference.step:infer_cells",
-        _metric_modules(cells),
+        _modules(study, cells),
         incremental=True,
     )
 
@@ -125,7 +126,8 @@ def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
     return {"model": study.model_file(model), "store": model_store(study, model), **transform}
 
 
-def _metric_modules(cells: Sequence[Cell]) -> tuple[str, ...]:
-    """The modules of the cells' metrics: a key may be another metric in another criterion."""
+def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:
+    """The modules of the cells' metrics (a key may be another metric in another criterion) and kinds of models."""
     functions = {metrics.metric(cell.spec["function"]).name for cell in cells}
-    return tuple(sorted(metrics.REGISTRY.modules[name] for name in functions))
+    used = {metrics.REGISTRY.modules[name] for name in functions}
+    return tuple(sorted(used | {kinds.REGISTRY.modules[study.kind(cell.model).name] for cell in cells}))

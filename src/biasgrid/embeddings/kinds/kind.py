@@ -1,0 +1,48 @@
+"""What a kind of model is: how a folder of it is made and opened, and what can be done with it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+VECTORS = "vectors"  # the kind of a model that says none
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model: what a metric's `needs` names.
+
+    An open model of any kind has `name`, `vocab_prefix` and `metadata` (its folder's model.json), and the two methods
+    that words are looked up with: `rows(words)`, the row of each word as int64 (n,), -1 where the model lacks it; and
+    `take(words, rows)`, an array (n, ...) of float64 with whatever the kind knows of each word: vectors, counts,
+    scores. A metric's function takes such arrays, one for each set.
+
+    Parameters
+    ----------
+    name
+        What configs and metrics call it.
+    meaning
+        What such a model is, in a sentence.
+    open
+        The folder -> the model. Raises BiasgridError for a folder that is none of the kind.
+    make
+        What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
+        name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json.
+    random_groups
+        Whether groups of words can be drawn from it that are as coherent as a query's: it has `vectors`.
+    """
+
+    name: str
+    meaning: str
+    open: Callable[[Path], Any]
+    make: str
+    random_groups: bool = False
+
+    def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
+        """Make the folder from what a source fetched, and open it."""
+        module, _, name = self.make.partition(":")
+        getattr(importlib.import_module(module), name)(archive, folder, **settings)
+        return self.open(folder)

@@ -1,0 +1,16 @@
+"""Word vectors: a store."""
+
+from __future__ import annotations
+
+from ..store import EmbeddingStore
+from .kind import VECTORS, Kind
+
+KINDS = (
+    Kind(
+        VECTORS,
+        "A vector of each word, from a file of vectors or trained here.",
+        open=EmbeddingStore.open,
+        make="biasgrid.embeddings.building:make_vectors",
+        random_groups=True,
+    ),
+)
