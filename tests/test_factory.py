@@ -336,17 +336,17 @@ def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"mu": [1.5]}, "mu.0: 1.5 is greater than the maximum of 1"),
+        ({"mu": [1.5]}, "mu: 0: 1.5 is not allowed: it should be less than or equal to 1"),
         ({"trainers": {"bert": {}}}, "trainers: bert: trainer 'bert' is not known; allowed are ppmi, word2vec"),
         ({"trainers": {"ppmi": {"params": {"dimensions": 1}}}}, "trainers: ppmi: dimensions: 1 is not allowed"),
         ({"trainers": {"word2vec": {"params": {"workers": 2}}}}, "trainers: word2vec: workers: is always 1"),
         ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "ppmi has no parameter 'context_vectors'"),
         ({"trainers": {"word2vec": {"params": {"hs": 1}}}}, "trainers: word2vec: hierarchical softmax (hs) has no "),
-        ({"vectors": ["context"]}, "vectors.0: 'context' is not one of ['word', 'word+context']"),
+        ({"vectors": ["context"]}, "vectors: 0: unknown value 'context'; did you mean 'word+context'? allowed: word"),
         ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
         ({"metrics": {"rnd": {"groups": "attributes"}}}, "metrics: rnd: rnd does not take two groups as attributes"),
         ({"metrics": {"ripa": {"groups": "attributes"}}}, "metrics: ripa: "),
-        ({"replicate": 3}, "Additional properties are not allowed ('replicate' was unexpected)"),
+        ({"replicate": 3}, "unknown key 'replicate'; did you mean 'replicates'? allowed: "),
     ],
 )  # fmt: skip
 def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
@@ -372,7 +372,7 @@ def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write_config(tmp_path / "config", TINY)
     assert main(["factory", "--config", str(path), "--model", "ppmi/0.3/0.1/1"]) == 2
-    assert "no model 'ppmi/0.3/0.1/1'; its 8 are ppmi/0.25/0.1/1, " in capsys.readouterr().err
+    assert "unknown model 'ppmi/0.3/0.1/1'; did you mean " in capsys.readouterr().err
     assert main(["factory", "--config", str(path)]) == 2
     assert "ppmi/0.25/0.1/1.json: cannot read it" in capsys.readouterr().err
     assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.1/1"]) == 2

@@ -278,28 +278,28 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"words": [1]}, "words.0: 1 is less than the minimum of 2"),
+        ({"words": [1]}, "words: 0: 1 is not allowed: it should be greater than or equal to 2"),
         (
             {"population": {"size": 3}},
-            "population: Additional properties are not allowed ('size' was unexpected)",
+            "population: unknown key 'size'; allowed: dimensions, lean",
         ),
         ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
         ({"metrics": {"rnd": {"params": {"distance": "far"}}}}, "metrics: rnd: distance: 'far' is not known"),
         (
             {"metrics": {"rnd": {"null": {"draws": 1}}}},
-            "metrics: rnd: null.draws: 1 is less than the minimum of 2",
+            "metrics: rnd: null: draws: 1 is not allowed: it should be greater than or equal to 2",
         ),
         ({"metrics": {"gipe": {}}}, "metrics: gipe: it is of more than its words' vectors"),
         (
             {"metrics": {"near": {"metric": "semaxis", "params": {"neighbours": 3}}}},
             "metrics: near: it is of more than its words' vectors",
         ),
-        ({"null": {"draw": 5}}, "null: Additional properties are not allowed ('draw' was unexpected)"),
+        ({"null": {"draw": 5}}, "null: unknown key 'draw'; did you mean 'draws'? allowed: repetitions"),
         ({"calibration": REAL["calibration"]}, "calibration: it needs models, whose words it draws"),
         ({"models": ["none.yaml"]}, None),
         (
             REAL | {"calibration": {"kinds": {"biased": 9}, "metrics": {"weat": {}}}},
-            "calibration.kinds: 'biased' is not one of ['random', 'coherent', 'apart', 'leaning', 'mixed']",
+            "calibration: kinds: unknown key 'biased'; allowed: random, coherent, apart, leaning, mixed",
         ),
         (
             REAL | {"calibration": {"metrics": {"weet": {}}}},
@@ -338,7 +338,7 @@ def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write_config(tmp_path, TINY)
     assert main(["simulate", "--config", str(path), "--cell", "rnd/5/0"]) == 2
-    assert "no cell 'rnd/5/0'; it has mac/4/0, " in capsys.readouterr().err
+    assert "unknown cell 'rnd/5/0'; did you mean 'rnd/4/0'? allowed: mac/4/0, " in capsys.readouterr().err
     # no cell was computed yet
     assert main(["simulate", "--config", str(path)]) == 2
     assert "mac/4/0.json: cannot read it" in capsys.readouterr().err

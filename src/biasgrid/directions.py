@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import BiasgridError
+from .errors import BiasgridError, unknown
 from .geometry import BLOCK, FLAT, means_of_groups, unit
 
 PCA, PAIR, MEAN, SUM = DIRECTIONS = ("pca", "pair", "mean", "sum")
@@ -251,4 +251,4 @@ def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np
 def check(direction: Any) -> None:
     """Raises BiasgridError for a direction that there is not."""
     if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {direction!r} is not known; allowed are {', '.join(DIRECTIONS)}")
+        raise BiasgridError(f"direction: {unknown('value', direction, DIRECTIONS)}")

@@ -26,14 +26,26 @@ def unknown(what: str, given: object, known: Iterable[object], more: str = "") -
     `more` says how to see the rest of a long list, which is cut.
     """
     names = list(map(str, known))
-    shown = repr(given)
-    shown = shown if len(shown) <= 80 else f"{shown[:40]} ... {shown[-35:]}"
-    (close,) = get_close_matches(str(given)[:100], names, 1) or [""]
+    (close,) = (isinstance(given, str) and get_close_matches(given[:100], names, 1)) or [""]
     return (
-        f"unknown {what} {shown}; "
+        f"unknown {what} {shown(given)}; "
         + (f"did you mean {close!r}? " if close else "")
         + f"allowed: {listed(names, more)}"
     )
+
+
+def not_allowed(name: str, value: object, allowed: str) -> str:
+    """A message's text for a value that is not allowed, and what is."""
+    return f"{name}: {shown(value)} is not allowed; allowed: {allowed}"
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it; a long one is cut."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deep; an integer of too many digits
+        text = f"this {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
 
 
 def listed(names: Iterable[object], more: str = "") -> str:

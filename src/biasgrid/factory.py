@@ -26,7 +26,7 @@ from .directions import angles
 from .embeddings.store import EmbeddingStore
 from .embeddings.store_writer import StoreWriter
 from .embeddings.training import check_parameters
-from .errors import BiasgridError
+from .errors import BiasgridError, not_allowed, unknown
 from .files import write_text
 from .measure import as_finite, dumps
 from .query import Query
@@ -248,19 +248,18 @@ def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, An
     """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
     defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
     if defaults is None:
-        raise BiasgridError(f"trainer {algorithm!r} is not known; allowed are ppmi, word2vec")
+        raise BiasgridError(unknown("trainer", algorithm, ["ppmi", "word2vec"]))
     params = defaults | given
     if algorithm == "word2vec":
         if "seed" in given:
             raise BiasgridError("seed: is each model's own, from the factory's seed; leave it out")
         check_parameters(algorithm, params)
         return params
-    unknown = set(params) - set(PPMI)
-    if unknown:
-        raise BiasgridError(f"ppmi has no parameter {min(unknown)!r}; allowed are: {', '.join(PPMI)}")
+    for name in params.keys() - PPMI.keys():
+        raise BiasgridError(f"ppmi: {unknown('parameter', name, PPMI)}")
     size = params["dimensions"]
     if type(size) is not int or not 2 <= size <= 10_000:
-        raise BiasgridError(f"dimensions: {size!r} is not allowed; allowed are whole numbers from 2 to 10000")
+        raise BiasgridError(not_allowed("dimensions", size, "whole numbers from 2 to 10000"))
     return params
 
 

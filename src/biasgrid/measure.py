@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError
+from .errors import BiasgridError, not_allowed
 from .metrics.registry import Detail, Metric, Score
 from .query import Query
 from .words import FoundSet, WordOptions, find, matched
@@ -76,7 +76,7 @@ def measure(
     parameters = dict(parameters or {})
     metric = metric.under(parameters)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise BiasgridError(f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 on")
+        raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 on"))
     if metric.seeded:
         parameters["seed"] = seed
     words = words or WordOptions()

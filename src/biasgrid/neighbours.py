@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError
+from .errors import BiasgridError, not_allowed
 from .geometry import unit
 
 BLOCK = 8192  # rows of the vocabulary that are in memory at a time
@@ -71,6 +71,4 @@ def check(neighbours: int, vocabulary: int, least: int = 1) -> None:
     """Raises BiasgridError for a number that is none, or too small."""
     for name, value, smallest in (("neighbours", neighbours, least), ("vocabulary", vocabulary, 2)):
         if type(value) is not int or value < smallest:
-            raise BiasgridError(
-                f"{name}: {value!r} is not allowed; allowed are whole numbers from {smallest} on"
-            )
+            raise BiasgridError(not_allowed(name, value, f"whole numbers from {smallest} on"))

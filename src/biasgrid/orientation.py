@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from .errors import BiasgridError
+from .errors import BiasgridError, unknown
 
 PAPER, WEFE_BENCHMARK = "paper", "wefe_benchmark"
 ORIENTATIONS = (PAPER, WEFE_BENCHMARK)
@@ -48,6 +48,4 @@ def oriented(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
 def check(orientation: str) -> None:
     """Raises BiasgridError for an orientation that there is not."""
     if orientation not in ORIENTATIONS:
-        raise BiasgridError(
-            f"orientation: {orientation!r} is not known; allowed are {', '.join(ORIENTATIONS)}"
-        )
+        raise BiasgridError(f"orientation: {unknown('value', orientation, ORIENTATIONS)}")

@@ -37,10 +37,13 @@ class Registry(Mapping[str, T]):
         What the tuples are called that they stand in, such as "METRICS".
     what
         One of them in a message, such as "metric".
+    topic
+        What `biasgrid list` calls them; left out: the package's name.
     """
 
-    def __init__(self, package: str, attribute: str, what: str):
+    def __init__(self, package: str, attribute: str, what: str, topic: str = ""):
         self.package, self.attribute, self.what = package, attribute, what
+        self.topic = topic or package.rpartition(".")[2]
         self._entries: dict[str, T] = {}
         self._modules: dict[str, ModuleType] = {}  # of each entry
         self._read: set[str] = set()  # modules, by name
@@ -64,8 +67,7 @@ class Registry(Mapping[str, T]):
         for entry in self.values():
             if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
-        topic = self.package.rpartition(".")[2]
-        raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {topic}"))
+        raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
 
     @property
     def modules(self) -> dict[str, str]:

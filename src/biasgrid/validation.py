@@ -99,10 +99,12 @@ def _distance(kind: str, place: Sequence[str | int]) -> tuple:
 
 def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
     """The keys that lead to the value that is wrong. Pydantic names alternatives of a field between them."""
-    # a key that is missing or too many is told in the text
-    path = (
-        error["loc"][:-1] if error["type"] in ("missing", "extra_forbidden", "invalid_key") else error["loc"]
-    )
+    path = error["loc"]
+    # a key that is missing, too many or wrong itself is told in the text
+    if path[-1:] == ("[key]",):
+        path = path[:-2]
+    elif error["type"] in ("missing", "extra_forbidden", "invalid_key"):
+        path = path[:-1]
     if values is None:
         return path
     place = []
@@ -132,7 +134,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
     given = _short(repr(error["input"]))
     if kind in ("literal_error", "enum"):
         allowed = [name.strip("'") for name in re.split(", | or ", context["expected"])]
-        return unknown("value", error["input"], allowed)
+        return unknown("key" if error["loc"][-1] == "[key]" else "value", error["input"], allowed)
     expected = [EXPECTED.get(e["type"].removesuffix("_type")) for e in alternatives]
     if all(expected):
         return f"{given} is not {' or '.join(dict.fromkeys(expected))}"

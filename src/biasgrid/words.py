@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError
+from .errors import BiasgridError, not_allowed, unknown
 from .geometry import unit
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
@@ -45,12 +45,12 @@ class WordOptions:
         for preprocessor in self.preprocessors:
             _check_preprocessor(preprocessor)
         if self.strategy not in ("first", "all"):
-            raise BiasgridError(f"strategy: {self.strategy!r} is not known; allowed are 'first' and 'all'")
+            raise BiasgridError(f"strategy: {unknown('value', self.strategy, ('first', 'all'))}")
         if not isinstance(self.normalize, bool):
-            raise BiasgridError(f"normalize: {self.normalize!r} is not true or false")
+            raise BiasgridError(not_allowed("normalize", self.normalize, "true, false"))
         threshold = self.lost_vocabulary_threshold
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
-            raise BiasgridError(f"lost_vocabulary_threshold: {threshold!r} is not a number from 0 to 1")
+            raise BiasgridError(not_allowed("lost_vocabulary_threshold", threshold, "numbers from 0 to 1"))
 
 
 @dataclass(frozen=True)
@@ -208,18 +208,24 @@ def matched(sets: Sequence[FoundSet]) -> list[FoundSet]:
     return [s.take(np.flatnonzero(np.isin(s.slots, common))) for s in sets]
 
 
+def _written(value: Any) -> str:
+    """A value as YAML has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _check_preprocessor(preprocessor: Preprocessor) -> None:
     if callable(preprocessor):
         return
     if not isinstance(preprocessor, Mapping):
-        raise BiasgridError(f"preprocessors: {preprocessor!r} is not a mapping such as {{lowercase: true}}")
+        raise BiasgridError(not_allowed("preprocessors", preprocessor, "mappings such as {lowercase: true}"))
     for option, value in preprocessor.items():
         allowed = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
         if allowed is None:
-            known = ", ".join([*CASES, "strip_accents"])
-            raise BiasgridError(f"preprocessors: unknown option {option!r}; allowed are {known}")
+            raise BiasgridError(f"preprocessors: {unknown('option', option, [*CASES, 'strip_accents'])}")
         if not any(value is a or (isinstance(a, str) and value == a) for a in allowed):
-            raise BiasgridError(f"preprocessors: {option}: {value!r} is not one of {allowed}")
+            raise BiasgridError(
+                not_allowed(f"preprocessors: {option}", value, ", ".join(map(_written, allowed)))
+            )
     cases = [option for option in CASES if preprocessor.get(option)]
     if len(cases) > 1:
         raise BiasgridError(f"preprocessors: {cases[0]} and {cases[1]} contradict each other in one variant")

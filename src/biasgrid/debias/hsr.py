@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, listed, not_allowed
 from .lookup import chosen, find_words
 from .registry import Method
 from .transform import Transform, fitted
@@ -40,7 +40,7 @@ def hsr(
     words, lost = chosen(model, target, ignore, preprocessors)
     both = sorted(set(words["only"] or ()) & set(found.words))
     if both:
-        raise BiasgridError(f"target and definitional_words: {', '.join(map(repr, both[:5]))} in both")
+        raise BiasgridError(f"target and definitional_words: {listed(map(repr, both))} in both")
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *found.words]))
     # by the singular values of D, which is exact for any alpha where the inverse of D^T D + alpha I is not
@@ -63,7 +63,7 @@ def hsr(
 
 def _check(alpha, preprocessors) -> None:
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < np.inf:
-        raise BiasgridError(f"alpha: {alpha!r} is not allowed; allowed are numbers above 0")
+        raise BiasgridError(not_allowed("alpha", alpha, "numbers above 0"))
 
 
 METHODS = (

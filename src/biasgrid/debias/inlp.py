@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from .lookup import check_count, chosen
 from .registry import Method
 from .training import WORDS, check_training, labelled_words
@@ -160,9 +160,9 @@ def _check(n_words, neutral, n_iterations, held_out, stop_at_chance, preprocesso
     check_training(n_words, neutral)
     check_count("n_iterations", n_iterations)
     if isinstance(held_out, bool) or not isinstance(held_out, (int, float)) or not 0 <= held_out <= 0.9:
-        raise BiasgridError(f"held_out: {held_out!r} is not allowed; allowed are numbers from 0 to 0.9")
+        raise BiasgridError(not_allowed("held_out", held_out, "numbers from 0 to 0.9"))
     if type(stop_at_chance) is not bool:
-        raise BiasgridError(f"stop_at_chance: {stop_at_chance!r} is not allowed; allowed are true and false")
+        raise BiasgridError(not_allowed("stop_at_chance", stop_at_chance, "true, false"))
 
 
 METHODS = (

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from .lookup import chosen
 from .registry import Method
 from .training import WORDS, check_training, labelled_words
@@ -95,7 +95,7 @@ def leace(
 def _check(n_words, neutral, shrinkage, preprocessors) -> None:
     check_training(n_words, neutral)
     if type(shrinkage) is not bool:
-        raise BiasgridError(f"shrinkage: {shrinkage!r} is not allowed; allowed are true and false")
+        raise BiasgridError(not_allowed("shrinkage", shrinkage, "true, false"))
 
 
 METHODS = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit_or_zero
 from .inlp import normals
 from .lookup import check_pairs, chosen, find_sets, subspace
@@ -74,9 +74,9 @@ def linear_projection(
 
 def _check(direction, normalize, preprocessors) -> None:
     if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {direction!r} is not known; allowed are {', '.join(DIRECTIONS)}")
+        raise BiasgridError(f"direction: {unknown('value', direction, DIRECTIONS)}")
     if type(normalize) is not bool:
-        raise BiasgridError(f"normalize: {normalize!r} is not allowed; allowed are true and false")
+        raise BiasgridError(not_allowed("normalize", normalize, "true, false"))
 
 
 METHODS = (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, listed, not_allowed
 from ..words import Preprocessor, entries_of
 
 
@@ -112,7 +112,7 @@ def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:
     """Raises BiasgridError for a word that is to be changed and left alone."""
     both = sorted(set(target or ()) & set(ignore))
     if both:
-        raise BiasgridError(f"target and ignore: {', '.join(map(repr, both[:5]))} in both; a word is in one")
+        raise BiasgridError(f"target and ignore: {listed(map(repr, both))} in both; a word is in one")
 
 
 def chosen(
@@ -164,7 +164,7 @@ def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str)
 def check_count(name: str, value: Any) -> None:
     """Raises BiasgridError for what is no whole number from 1 on."""
     if type(value) is not int or value < 1:
-        raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are whole numbers from 1 on")
+        raise BiasgridError(not_allowed(name, value, "whole numbers from 1 on"))
 
 
 def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:

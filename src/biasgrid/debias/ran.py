@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from ..geometry import unit_or_zero
 from .lookup import check_pairs, chosen, find_sets, subspace
 from .registry import Method
@@ -303,7 +303,7 @@ def _of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[np.ndarr
 def _check(limit, n_neighbours, theta, weights, learning_rate, epochs, variant, preprocessors) -> None:
     def require(ok: bool, name: str, given: object, allowed: str) -> None:
         if not ok:
-            raise BiasgridError(f"{name}: {given!r} is not allowed; allowed are {allowed}")
+            raise BiasgridError(not_allowed(name, given, allowed))
 
     def number(value: object) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

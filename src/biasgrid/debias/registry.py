@@ -17,7 +17,7 @@ from typing import Any, Literal
 from threadpoolctl import threadpool_limits
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed, unknown
 from ..words import WordOptions
 from .lookup import check_disjoint
 from .transform import Transform
@@ -76,7 +76,7 @@ class Method:
         """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
         for name, value in given.items():
             if name not in self.words:
-                raise BiasgridError(f"{self.name} takes no {name!r}; its words are {', '.join(self.words)}")
+                raise BiasgridError(f"{self.name}: {unknown('argument of words', name, self.words)}")
             if not _is(value, self.words[name]):
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
             try:
@@ -94,12 +94,11 @@ class Method:
         """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
         for name, value in given.items():
             if name not in self.parameters:
-                allowed = ", ".join(self.parameters) or "none"
-                raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
+                raise BiasgridError(f"{self.name}: {unknown('parameter', name, self.parameters)}")
             if any(
                 type(v) is int and abs(v) > LARGEST for v in (value if isinstance(value, list) else [value])
             ):
-                raise BiasgridError(f"{name}: is too large a number; allowed are numbers up to {LARGEST}")
+                raise BiasgridError(not_allowed(name, value, f"numbers up to {LARGEST}"))
         if "preprocessors" in given:
             WordOptions(preprocessors=given["preprocessors"])
         if self.check:
@@ -116,9 +115,7 @@ class Method:
         self.check_words(words)
         self.check_parameters(parameters)
         if type(seed) is not int or not 0 <= seed < 2**32:
-            raise BiasgridError(
-                f"seed: {seed!r} is not allowed; allowed are whole numbers from 0 to 4294967295"
-            )
+            raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 to 4294967295"))
         if self.seeded:
             parameters["seed"] = seed
         for module in self.imports:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, listed, not_allowed
 from .lookup import check_count, check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at one time: a large store is never copied
@@ -75,7 +75,7 @@ def labelled_words(
     ways = [name for name, words in given.items() if words is not None]
     if len(ways) != 1:
         raise BiasgridError(
-            f"training words: {' and '.join(ways) or 'nothing'} given; allowed is one of {', '.join(given)}"
+            f"training words: {' and '.join(ways) or 'nothing'} given; allowed: one of {', '.join(given)}"
         )
     if classes is not None:
         return _classes(model, classes, preprocessors)
@@ -135,7 +135,9 @@ def representation(
     """
     found = find_words(model, words, "bias_representation", preprocessors)
     if found.lost:
-        raise BiasgridError(f"bias_representation: {model.name} does not have {', '.join(found.lost)}")
+        raise BiasgridError(
+            f"bias_representation: {model.name} does not have {listed(map(repr, found.lost))}"
+        )
     if len(words) != 2 or len(found.words) != 2:
         raise BiasgridError(f"bias_representation: {list(words)} are not two different words")
     if not found.vectors.any(axis=1).all():
@@ -161,7 +163,7 @@ def check_training(n_words: Any, neutral: Any) -> None:
     """Raises BiasgridError for values that these parameters cannot take."""
     check_count("n_words", n_words)
     if type(neutral) is not bool:
-        raise BiasgridError(f"neutral: {neutral!r} is not allowed; allowed are true and false")
+        raise BiasgridError(not_allowed("neutral", neutral, "true, false"))
 
 
 def _classes(

@@ -16,7 +16,7 @@ from itertools import chain, combinations
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed, unknown
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 # labels of partitions that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
@@ -223,10 +223,6 @@ def check(draws: int, exact: int, alternative: str) -> None:
     """Raises BiasgridError for an argument of a permutation test that is not allowed."""
     for name, value, least in (("draws", draws, 1), ("exact", exact, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise BiasgridError(
-                f"{name}: {value!r} is not allowed; allowed are whole numbers from {least} on"
-            )
+            raise BiasgridError(not_allowed(name, value, f"whole numbers from {least} on"))
     if alternative not in ALTERNATIVES:
-        raise BiasgridError(
-            f"alternative: {alternative!r} is not known; allowed are {', '.join(ALTERNATIVES)}"
-        )
+        raise BiasgridError(f"alternative: {unknown('value', alternative, ALTERNATIVES)}")

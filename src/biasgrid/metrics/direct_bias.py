@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
@@ -213,9 +213,9 @@ def _check(
             "sets; allowed is paper, or direction: mean or sum"
         )
     if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 <= c < math.inf:
-        raise BiasgridError(f"c: {c!r} is not allowed; allowed are numbers from 0 on")
+        raise BiasgridError(not_allowed("c", c, "numbers from 0 on"))
     if type(k) is not int or k < 1:
-        raise BiasgridError(f"k: {k!r} is not allowed; allowed are whole numbers from 1 on")
+        raise BiasgridError(not_allowed("k", k, "whole numbers from 1 on"))
     if k > 1 and direction != "pca":
         raise BiasgridError(
             f"k: {k} is not allowed with direction: {direction}; only pca has components to choose"
@@ -226,7 +226,7 @@ def _check(
         ("legacy_raw_pair", legacy_raw_pair, "pair"),
     ):
         if type(value) is not bool:
-            raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are true and false")
+            raise BiasgridError(not_allowed(name, value, "true, false"))
         if value and direction != of:
             raise BiasgridError(f"{name}: true is not allowed with direction: {direction}, but with {of}")
 

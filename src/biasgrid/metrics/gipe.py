@@ -19,7 +19,7 @@ import numpy as np
 from .. import directions
 from .. import neighbours as around
 from ..embeddings.store import DebiasedModel
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
 from .direct_bias import NO_TEST
@@ -396,18 +396,16 @@ def _check(
     directions.check(direction)
     around.check(neighbours, vocabulary)
     if bias_of not in (UNTOUCHED, MEASURED):
-        raise BiasgridError(f"bias_of: {bias_of!r} is not known; allowed are {UNTOUCHED} and {MEASURED}")
+        raise BiasgridError(f"bias_of: {unknown('value', bias_of, (UNTOUCHED, MEASURED))}")
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
-        raise BiasgridError(
-            f"threshold: {threshold!r} is not allowed; allowed are numbers from 0 on, below 1"
-        )
+        raise BiasgridError(not_allowed("threshold", threshold, "numbers from 0 on, below 1"))
     for name, value in (
         ("correlation", correlation),
         ("legacy_weights", legacy_weights),
         ("legacy_itself", legacy_itself),
     ):
         if type(value) is not bool:
-            raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are true and false")
+            raise BiasgridError(not_allowed(name, value, "true, false"))
 
 
 def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dict[str, Any]:

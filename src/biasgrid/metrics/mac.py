@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, mean_of_rows, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
@@ -57,7 +57,7 @@ def _redrawn(
 
 def _check(legacy_pooled: bool) -> None:
     if type(legacy_pooled) is not bool:
-        raise BiasgridError(f"legacy_pooled: {legacy_pooled!r} is not allowed; allowed are true and false")
+        raise BiasgridError(not_allowed("legacy_pooled", legacy_pooled, "true, false"))
 
 
 METRICS = (

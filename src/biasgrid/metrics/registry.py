@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, unknown
 
 # what a small p-value of each kind of test is about: `Metric.test_of`
 TESTS = {
@@ -169,8 +169,7 @@ class Metric:
         """
         for name in given:
             if name not in self.parameters:
-                allowed = ", ".join([*self.parameters, *others]) or "none"
-                raise BiasgridError(f"{self.name} has no parameter {name!r}; allowed are: {allowed}")
+                raise BiasgridError(f"{self.name}: {unknown('parameter', name, [*self.parameters, *others])}")
         if self.check:
             self.check(**{**self.parameters, **given})
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, unknown
 from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
@@ -154,7 +154,7 @@ def _redrawn(
 
 def _check(relation: str) -> None:
     if relation not in RELATIONS:
-        raise BiasgridError(f"relation: {relation!r} is not known; allowed are {' and '.join(RELATIONS)}")
+        raise BiasgridError(f"relation: {unknown('value', relation, RELATIONS)}")
 
 
 def _variant(*, relation: str) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, unknown
 from ..geometry import BLOCK, cosines, distances, means_of_groups, weighted_mean
 from .registry import Detail, Metric, Score
 
@@ -78,7 +78,7 @@ def _redrawn(
 
 def _check(distance: str) -> None:
     if distance not in ("norm", "cos"):
-        raise BiasgridError(f"distance: {distance!r} is not known; allowed are 'norm' and 'cos'")
+        raise BiasgridError(f"distance: {unknown('value', distance, ('norm', 'cos'))}")
 
 
 METRICS = (

@@ -16,7 +16,7 @@ from threading import Lock
 
 import numpy as np
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from ..geometry import weighted_sum
 from .registry import Detail, Metric, Score
 
@@ -217,7 +217,7 @@ def _check(
 
     def require(ok: bool, name: str, given: object, allowed: str) -> None:
         if not ok:
-            raise BiasgridError(f"{name}: {given!r} is not allowed; allowed are {allowed}")
+            raise BiasgridError(not_allowed(name, given, allowed))
 
     ok = n_iterations is None or (whole(n_iterations, 1) and n_iterations <= MOST_ITERATIONS)
     require(ok, "n_iterations", n_iterations, f"whole numbers from 1 to {MOST_ITERATIONS}")

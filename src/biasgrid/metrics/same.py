@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from .registry import Contrast, Detail, Metric, Score
 
@@ -366,10 +366,10 @@ def _check(
 ) -> None:
     roles.check(orientation)
     if contrast not in ("pair", "rest"):
-        raise BiasgridError(f"contrast: {contrast!r} is not known; allowed are pair and rest")
+        raise BiasgridError(f"contrast: {unknown('value', contrast, ('pair', 'rest'))}")
     for name, value in (("legacy_l1", legacy_l1), ("as_printed", as_printed)):
         if type(value) is not bool:
-            raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are true and false")
+            raise BiasgridError(not_allowed(name, value, "true, false"))
 
 
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:

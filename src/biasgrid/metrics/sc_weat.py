@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import orientation as roles
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
 from .registry import Detail, Metric, Score
 
@@ -117,7 +117,7 @@ def _sized(
 def _check(*, orientation: str = roles.PAPER, ddof: int = 1) -> None:
     roles.check(orientation)
     if type(ddof) is not int or ddof not in (0, 1):
-        raise BiasgridError(f"ddof: {ddof!r} is not allowed; allowed are 0 and 1")
+        raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
 
 
 def _variant(*, orientation: str, ddof: int = 1) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, effect_size_range, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
@@ -107,11 +107,9 @@ def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> li
 
 def _check(ddof: int, return_effect_size: bool = True) -> None:
     if type(ddof) is not int or ddof not in (0, 1):
-        raise BiasgridError(f"ddof: {ddof!r} is not allowed; allowed are 0 and 1")
+        raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
     if type(return_effect_size) is not bool:
-        raise BiasgridError(
-            f"return_effect_size: {return_effect_size!r} is not allowed; allowed are true and false"
-        )
+        raise BiasgridError(not_allowed("return_effect_size", return_effect_size, "true, false"))
 
 
 def _effect_size(association: list[np.ndarray], ddof: int) -> float:

@@ -19,7 +19,7 @@ from .reader import Reader
 
 __all__ = ["REGISTRY", "Reader", "convert", "detect", "open_model"]
 
-REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format")
+REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
 SAMPLE = 1 << 20  # bytes that a file's format is told from
 HINT = "biasgrid list formats"
 

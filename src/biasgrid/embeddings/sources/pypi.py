@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from ...errors import BiasgridError
 from ..download import Limits
@@ -86,6 +85,9 @@ def download_sdist(
         raise BiasgridError(f"pip finds no source distribution of {wanted}: {reason}")
     _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
     if url.startswith("file:"):
+        # imported late, as it loads an HTTP client
+        from urllib.request import url2pathname
+
         shutil.copy(url2pathname(urlsplit(url).path), scratch / "archive" / name)
     else:
         # beside the scratch folder, which does not outlive this process: what has come is gone on with
