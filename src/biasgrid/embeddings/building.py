@@ -27,8 +27,8 @@ def build_store(
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
     of it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is
-    replaced; but not in a folder that studies share (`shared`), where another study may be at work on it. Processes that need
-    one store wait for each other.
+    replaced; but not in a folder that studies share (`shared`), where another study may be at work on it.
+    Processes that need one store wait for each other.
 
     Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
     model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
