@@ -240,8 +240,8 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str):
         if (module, name) not in ADMITTED:
             raise BiasgridError(
-                f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors and "
-                "plain NumPy arrays are taken from one"
+                f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors "
+                "and plain NumPy arrays are taken from one"
             )
         return ADMITTED[module, name]
 
