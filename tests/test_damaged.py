@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import lzma
+import os
 import pickle
 import re
 import sqlite3
@@ -24,13 +25,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import make_store
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from biasgrid import debias
 from biasgrid.bounded import read_npy, read_npz
+from biasgrid.debias.materialize import materialize
 from biasgrid.debias.transform import Transform
-from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources
+from biasgrid.embeddings import EmbeddingStore, build_store, convert, open_model, sources, writers
 from biasgrid.embeddings.sources import pypi
 from biasgrid.errors import BiasgridError
 
@@ -172,9 +176,7 @@ def limited(code: str) -> str:
         resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30),) * 2)
     """
     whole = textwrap.dedent(start) + textwrap.dedent(code)
-    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return ran_code(whole)
 
 
 # what expands
@@ -485,3 +487,162 @@ def test_rows_that_a_vocabulary_cannot_have_are_damage(tmp_path, row):
     for look_up in (lambda: broken.rows(["b"]), broken.words):
         with refused("vocabulary.sqlite is damaged", "'b'"):
             look_up()
+
+
+# what other code, a hand or a damaged disk may have made of a store or a transform
+
+
+def changed(store: EmbeddingStore, **entries) -> EmbeddingStore:
+    """The store with other entries in its model.json, opened again."""
+    file = store.path / "model.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | entries))
+    return EmbeddingStore.open(store.path)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"vocab_prefix": 3},
+        {"vocab_prefix": None},
+        {"name": ["m"]},
+        {"words": -1},
+        {"words": "2"},
+        {"sha256": []},
+        {"sha256": {"vectors.npy": 3}},
+        {"shape": [2]},
+    ],
+)
+def test_entries_of_another_type_make_no_store(tmp_path, entries):
+    store = build_store("m", file_model(tmp_path), tmp_path)
+    with refused("not a whole store", "model.json", "snakemake stores"):
+        changed(store, **entries)
+
+
+def test_a_vocabulary_of_another_length_is_damage(tmp_path):
+    store = changed(build_store("m", file_model(tmp_path), tmp_path), words=3)
+    for look_up in (store.words, lambda: list(writers.by_row(store))):
+        with refused("vocabulary.sqlite is damaged", "has 2 words", "says 3"):
+            look_up()
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (0, 2), (2, 0), (2, 2, 1)])
+def test_arrays_that_are_no_table_are_no_vectors(tmp_path, shape):
+    store = build_store("m", file_model(tmp_path), tmp_path)
+    np.save(store.path / "vectors.npy", np.ones(shape, "f4"))
+    with refused("not a whole store"):
+        changed(store, shape=list(shape))
+    (tmp_path / "folder").mkdir()
+    np.save(tmp_path / "folder" / "v.npy", np.ones(shape, "f4"))
+    pq.write_table(
+        pa.table({"word": ["a", "b"][: shape[0] if shape else 1]}), tmp_path / "folder" / "w.parquet"
+    )
+    with refused("folder"):
+        convert(tmp_path / "folder", tmp_path / "other", name="m")
+
+
+@pytest.mark.parametrize("method", ["double_hard", "ran"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_damage_to_a_debias_method_too(tmp_path, method, value):
+    vectors = np.random.default_rng(0).normal(size=(40, 3)).astype("f4")
+    store = make_store(tmp_path, [f"w{i}" for i in range(40)], vectors)
+    vectors[30, 1] = value
+    np.save(store.path / "vectors.npy", vectors)
+    words = {"definitional_pairs": [["w0", "w1"], ["w2", "w3"]]}
+    words |= {"bias_representation": ["w0", "w1"]} if method == "double_hard" else {}
+    with refused("vectors.npy is damaged", "row 30", "not finite"):
+        debias.REGISTRY[method](EmbeddingStore.open(store.path), **words)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("leave", None), ("override_words", None), ("only", "a"), ("leave", ["a", 3]), ("x" * 5000, 1)],
+)
+def test_words_of_a_transform_that_are_no_lists_are_damage(tmp_path, entry, value):
+    facts = {"model": "m", "fingerprint": "0" * 64, "dimensions": 2, "params": {}}
+    Transform("hard", facts, matrix=np.eye(2)).save(tmp_path / "t.npz")
+    arrays = read_npz(tmp_path / "t.npz")
+    header = json.loads(arrays["header"].tobytes()) | {entry: value}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(tmp_path / "t.npz", **arrays)
+    with refused("not a transform that biasgrid saved") as caught:
+        Transform.load(tmp_path / "t.npz")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("part", ["left", "right", "matrix", "shift", "overrides", "override_rows"])
+def test_arrays_of_a_transform_have_their_dimensions(tmp_path, part):
+    facts = {"model": "m", "fingerprint": "0" * 64, "dimensions": 2, "params": {}}
+    Transform("hard", facts, shift=np.ones(2)).save(tmp_path / "t.npz")
+    np.savez(tmp_path / "t.npz", **read_npz(tmp_path / "t.npz") | {part: np.array(1.0)})
+    with refused("not a transform that biasgrid saved"):
+        Transform.load(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize("argument", ["name", "vocab_prefix", "sha256"])
+def test_arguments_of_another_type_are_one_line(tmp_path, argument):
+    (tmp_path / "m.txt").write_text("a 1 2\n")
+    with refused(argument, "must be a text, not 3"):
+        convert(tmp_path / "m.txt", tmp_path / "store", **{"name": "m", argument: 3})
+
+
+# names with any bytes, and disks that are full
+
+
+def test_names_that_are_not_utf_8_are_kept_readable(tmp_path):
+    odd = os.fsdecode(b"odd\xff")
+    model = tmp_path / f"{odd}.txt"
+    model.write_text("a 1 2\nb 3 4\nc 5 7\nd 1 0\n")
+    with open_model(model) as opened:
+        assert opened.name == "odd\\xff"
+    command = ["convert", "--input", str(model), "--output", str(tmp_path / odd)]
+    record = json.loads(ran(*command).stdout)
+    assert (record["name"], record["source"]) == ("odd\\xff", {"file": "odd\\xff.txt"})
+    store = EmbeddingStore.open(tmp_path / odd)
+    transform = debias.hard(store, definitional_pairs=[["a", "b"], ["c", "d"]])
+    for suffix in (".bin", ".txt.gz", ".kv", ""):
+        output = tmp_path / f"{odd}-debiased{suffix}"
+        materialize(store, transform, output)
+        assert output.exists()
+    assert EmbeddingStore.open(output).name == "odd\\xff-debiased"
+
+
+def test_a_full_disk_is_named_by_what_could_not_be_written(tmp_path):
+    """A limit on the size of files stands for a disk that is full."""
+    lines = [f"w{i} {i + 1} {i % 7} {i % 11}\n" for i in range(20_000)]
+    (tmp_path / "m.txt").write_text("".join(lines))
+    store = convert(tmp_path / "m.txt", tmp_path / "store", name="m")
+    debias.hard(store, definitional_pairs=[["w0", "w1"], ["w2", "w3"]]).save(tmp_path / "t.npz")
+    outputs = ["converted", "d.bin", "d.vec.gz", "d.kv", "materialized"]
+    said = ran_code(f"""
+        import os, resource, signal
+        os.chdir({str(tmp_path)!r})
+        from gensim.models import KeyedVectors
+        from biasgrid.debias.materialize import materialize
+        from biasgrid.debias.transform import Transform
+        from biasgrid.embeddings import EmbeddingStore, convert
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        store, transform = EmbeddingStore.open("store"), Transform.load("t.npz")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        for output in {outputs}:
+            try:
+                if output == "converted":
+                    convert("m.txt", output, name="m")
+                else:
+                    materialize(store, transform, output)
+            except OSError as error:
+                print(error.filename, error.strerror)
+    """)
+    assert said.splitlines() == [f"{output} File too large" for output in outputs]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.txt", "store", "t.npz"]
+
+
+def ran(*arguments: str) -> subprocess.CompletedProcess:
+    done = subprocess.run([sys.executable, "-m", "biasgrid", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def ran_code(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -57,9 +57,9 @@ def _told_by_pip(status: int, output: str) -> str:
         raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
     lines = [line for line in output.splitlines() if line.strip()] or [f"exit {status}"]
     reason = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1])
-    if lost := re.findall(r"connection broken by '(.*)': /", output):
-        reason += f" (connection trouble: {lost[-1]})"
-    return reason.removeprefix("ERROR: ")[:300]
+    lost = re.findall(r"connection broken by '(.*)': /", output)
+    trouble = f" (connection trouble: {lost[-1][-200:]})" if lost else ""
+    return reason.removeprefix("ERROR: ")[:200] + trouble
 
 
 def download_sdist(
