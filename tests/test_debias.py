@@ -438,7 +438,7 @@ BAD = [
     ({"definitional_pairs": [["w0", "w1"]]}, "1 whole sets, and at least two"),
     (
         {"definitional_pairs": [["w0", "w1"], ["w2", "x"]]},
-        r"1 whole sets.* of \[\['w2', 'x'\]\] words are missing",
+        r"1 whole sets.* of \['w2', 'x'\] words are missing",
     ),
     ({"definitional_pairs": []}, "0 whole sets"),
     ({"definitional_pairs": [["w0", "w1", "w2"], ["w3", "w4"]]}, "is not a pair"),
