@@ -143,3 +143,13 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         raise ValueError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r}")
     return mapping
+
+
+def canonical(record: Any) -> str:
+    """A record as text, the same for equal records."""
+    return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def ordered(record: Any) -> Any:
+    """A copy of a record with sorted keys: what is made of it does not depend on the order of a config's keys."""
+    return json.loads(canonical(record))

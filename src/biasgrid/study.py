@@ -14,13 +14,13 @@ from typing import Any
 from . import debias, metrics, tables
 from .config import load
 from .config.check import QUALITY, check, slug
+from .configs import ordered
 from .debias import UNTOUCHED
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError
 from .evaluation.spec import Spec
 from .options import PARTS as INFERRED
-from .plan.step import ordered
 from .query import Query
 from .seeds import seed_of
 

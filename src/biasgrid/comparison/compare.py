@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..tables.aggregates import OVERALL, UNTOUCHED
+from ..debias import UNTOUCHED
+from ..statistics.aggregation import OVERALL
 from .ours import Ours, measured, number, numbers, of_cell, of_halves, of_inference, unit
 from .published import HALVED, MEASURE, RATED, TESTED
 from .verdict import MISSES, NO_VALUE, NOT_ASKED, OTHER_VECTORS, WITHIN, rounding, verdict

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from .. import metrics
+from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
-from ..tables.aggregates import AGGREGATIONS, UNTOUCHED, groups
-from ..tables.scalars import scalars
+from ..results import scalars
+from ..statistics.aggregation import AGGREGATIONS, groups
 
 # how the note of a p-value begins that cannot be smaller
 LOWEST = "no smaller p-value than"

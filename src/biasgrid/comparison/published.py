@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import ratings
 from ..errors import BiasgridError
-from ..tables.aggregates import AGGREGATIONS
+from ..statistics.aggregation import AGGREGATIONS
 
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]

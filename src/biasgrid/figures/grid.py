@@ -36,7 +36,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from ..errors import BiasgridError
 from ..files import write_bytes
-from ..tables.aggregates import OVERALL
+from ..statistics.aggregation import OVERALL
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 PAGE = (7.0, 9.5)  # the text block of a journal's page in inches: what layouts try to fit

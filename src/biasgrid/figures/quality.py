@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ..quality import TOO_FEW
-from ..tables.aggregates import OVERALL
+from ..statistics.aggregation import OVERALL
 from .grid import (
     _NO_CORRELATION,
     DAGGER,

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ..tables.aggregates import OVERALL
+from ..statistics.aggregation import OVERALL
 from .grid import (
     GREY,
     LESS_LIGHT,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..configs import canonical
 from . import code
 
 
@@ -60,13 +60,3 @@ class Step:
         # what keeps parts of its former output holds them against the code that made them
         spec = {**self.spec, "code": self.code} if self.incremental else self.spec
         return function(self.inputs, spec, self.output)
-
-
-def canonical(record: Any) -> str:
-    """A record as text, the same for equal records."""
-    return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-def ordered(record: Any) -> Any:
-    """A copy of a record with sorted keys: what is made of it does not depend on the order of a config's keys."""
-    return json.loads(canonical(record))

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .results import CRITERION, DEBIAS, METRIC, MODEL
+from ..statistics.aggregation import AGGREGATIONS, groups
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
-
-UNTOUCHED = "none"  # the debias key of a model as it is
-OVERALL = "Overall"
-AGGREGATIONS = {
-    "avg": np.mean,
-    "abs_avg": lambda values: np.mean(np.abs(values)),
-    "sum": np.sum,
-    "abs_sum": lambda values: np.sum(np.abs(values)),
-}
 
 
 def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
@@ -41,20 +33,6 @@ def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
                 (criterion, metric, model, debias, name, value, len(values), len(values) - len(known))
             )
     return pd.DataFrame(rows, columns=AGGREGATES.names).sort_values(AGGREGATES.names[:5], ignore_index=True)
-
-
-def groups(scores: pd.DataFrame, ranked: Sequence[str]) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:
-    """What is aggregated together: (criterion, metric, model, debias) -> places of its rows in the scores."""
-    keys = ["metric", "model", "debias"]
-    scores = scores.reset_index(drop=True)
-    for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
-        yield (criterion, *rest), part.index.to_numpy()
-    of_ranked = scores[scores["criterion"].isin(ranked)]
-    criteria = of_ranked.groupby("metric")["criterion"].nunique()
-    for (metric, model, debias), part in of_ranked.groupby(keys, sort=True):
-        # what is measured on some of the criteria only has no place in a ranking over all
-        if debias == UNTOUCHED or part["criterion"].nunique() == criteria[metric]:
-            yield (OVERALL, metric, model, debias), part.index.to_numpy()
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..evaluation.record import read_evaluation
-from .results import CRITERION, DEBIAS, MODEL
+from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
 
 KEYS = (

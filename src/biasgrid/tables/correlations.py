@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ..statistics.correlation import of_columns, percentile_interval
+from .keys import CRITERION
 from .rank_samples import read_ranks
 from .rankings import RANKINGS, bootstrap_spec
-from .results import CRITERION
 from .table import Column, Files, Table
 
 METHODS = ("spearman", "kendall", "pearson")

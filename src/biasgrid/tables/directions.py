@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..results import results
 from .inputs import cell_files
-from .results import CRITERION, DEBIAS, MODEL, QUERY, results
+from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
 
 ANGLE = "angle_"  # how the names of cells' auxiliary statistics begin that are angles between two directions

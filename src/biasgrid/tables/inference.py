@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from ..results import KEYS, results
 from .influence import changes
 from .inputs import inference_files
-from .results import CELL, KEYS, results
+from .keys import CELL
 from .scores import adjusted, equal_tests
 from .table import Column, Files, Table
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..debias import UNTOUCHED
 from ..evaluation.record import read_evaluation
-from .aggregates import UNTOUCHED
-from .results import CRITERION, DEBIAS, MODEL
+from .keys import CRITERION, DEBIAS, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ..statistics.ranks import RESAMPLED
+from .keys import CRITERION, METRIC
 from .rank_intervals import bootstrap_inputs
 from .rank_samples import read_ranks
 from .rankings import RANKINGS
-from .results import CRITERION, METRIC
 from .table import Column, Files, Table
 
 

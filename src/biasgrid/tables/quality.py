@@ -12,8 +12,8 @@ import pandas as pd
 from ..errors import BiasgridError, listed
 from ..evaluation.record import read_evaluation
 from ..evaluation.similarity import rho
+from .keys import DEBIAS, MODEL
 from .rankings import rounded
-from .results import DEBIAS, MODEL
 from .table import Column, Files, Table
 
 # a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small

@@ -11,9 +11,9 @@ import pandas as pd
 
 from ..statistics.ranks import RESAMPLED, rank_interval
 from .correlations import ranks_inputs
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .rankings import RANKINGS, bootstrap_spec
-from .results import CRITERION, DEBIAS, METRIC, MODEL
 from .table import Column, Files, Table
 
 

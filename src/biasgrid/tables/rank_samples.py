@@ -20,10 +20,10 @@ import pandas as pd
 from ..bounded import read_npy
 from ..errors import BiasgridError
 from ..files import write_bytes
+from ..results import KEYS, cells
 from ..seeds import seed_of
+from ..statistics.aggregation import OVERALL, groups
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
-from .aggregates import OVERALL, groups
-from .results import KEYS, cells
 from .scores import SCORES
 from .table import Files
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..statistics.aggregation import AGGREGATIONS, OVERALL, groups
 from ..statistics.ranks import rank_interval
-from .aggregates import AGGREGATIONS, OVERALL, groups
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
-from .results import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
 

@@ -10,7 +10,7 @@ import pandas as pd
 from .. import ratings
 from ..seeds import seed_of
 from ..statistics.correlation import with_interval
-from .results import CELL
+from .keys import CELL
 from .table import Column, Files, Table
 from .words import WORDS, of_cell, place_of
 

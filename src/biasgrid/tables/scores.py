@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from ..errors import BiasgridError
+from ..results import KEYS, cells, results
 from ..statistics.adjustment import METHODS
 from .inputs import cell_files, inference_files
-from .results import CELL, KEYS, cells, results
+from .keys import CELL
 from .table import Column, Files, Table
 
 

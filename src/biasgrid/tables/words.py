@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..results import results
 from .inputs import cell_files
-from .results import CELL, results
+from .keys import CELL
 from .table import Column, Files, Table
 
 

@@ -1,4 +1,4 @@
-"""The results in files of cells and of their inference, and the columns that lead the tables made of them."""
+"""The results in files of cells and of their inference."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..errors import BiasgridError
-from .table import Column
+import pandas as pd
 
-CRITERION = Column("criterion", "the criterion's name in the config")
-QUERY = Column("query", "the (sub-)query's name")
-METRIC = Column("metric", "the metric's key in the config")
-MODEL = Column("model", "the model's key in the config")
-DEBIAS = Column("debias", 'the debias method\'s key in the config; "none" is the model as it is')
-CELL = (CRITERION, QUERY, METRIC, MODEL, DEBIAS)
-KEYS = [column.name for column in CELL]
+from .errors import BiasgridError
+
+KEYS = ["criterion", "query", "metric", "model", "debias"]
 
 
 def results(files: Iterable[Path | str]) -> Iterable[tuple[tuple, str, dict]]:
@@ -54,3 +49,15 @@ def cells(files: Iterable[Path | str]) -> Iterable[tuple[dict, list[dict]]]:
 
 def _place(cell: Mapping, result: Mapping) -> tuple:
     return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+
+
+def scalars(files: Iterable[Path | str]) -> pd.DataFrame:
+    """The auxiliary statistics in files of cells: one row per number, with `KEYS`, quantity and value, sorted."""
+    rows = [
+        (*key, quantity, value)
+        for key, _, result in results(files)
+        for quantity, value in result["scalars"].items()
+    ]
+    keys = [*KEYS, "quantity"]
+    table = pd.DataFrame(rows, columns=[*keys, "value"]).drop_duplicates(keys)
+    return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})

@@ -1,0 +1,32 @@
+"""Which scores are aggregated together, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..debias import UNTOUCHED
+
+OVERALL = "Overall"  # all ranked criteria together
+AGGREGATIONS = {
+    "avg": np.mean,
+    "abs_avg": lambda values: np.mean(np.abs(values)),
+    "sum": np.sum,
+    "abs_sum": lambda values: np.sum(np.abs(values)),
+}
+
+
+def groups(scores: pd.DataFrame, ranked: Sequence[str]) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:
+    """What is aggregated together: (criterion, metric, model, debias) -> places of its rows in the scores."""
+    keys = ["metric", "model", "debias"]
+    scores = scores.reset_index(drop=True)
+    for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
+        yield (criterion, *rest), part.index.to_numpy()
+    of_ranked = scores[scores["criterion"].isin(ranked)]
+    criteria = of_ranked.groupby("metric")["criterion"].nunique()
+    for (metric, model, debias), part in of_ranked.groupby(keys, sort=True):
+        # what is measured on some of the criteria only has no place in a ranking over all
+        if debias == UNTOUCHED or part["criterion"].nunique() == criteria[metric]:
+            yield (OVERALL, metric, model, debias), part.index.to_numpy()
