@@ -43,7 +43,7 @@ def remade(study: Study, model: str) -> int:
     note, record = _note(study, model), study.model_file(model)
     count, made = note.read_text().split() if note.is_file() else (0, _digest(record))
     store = study.embeddings / model
-    present = _digest(store / "model.json") if _is_whole(store) else "damaged"
+    present = _digest(store / "model.json") if _is_whole(study, model) else "damaged"
     return int(count) + (made not in ("none", present))
 
 
@@ -88,9 +88,9 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
 
 
-def _is_whole(store: Path) -> bool:
+def _is_whole(study: Study, model: str) -> bool:
     try:
-        EmbeddingStore.open(store)
+        study.kind(model).open(study.embeddings / model)
     except BiasgridError:
         return False
     return True

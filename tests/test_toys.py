@@ -1,0 +1,303 @@
+"""A toy of each thing that is one file, in a user's folder: all of them take part in a study, and nothing else is
+edited."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from conftest import GRID_WORDS
+
+TOYS = {
+    "metric": '''
+import numpy as np
+
+from biasgrid.metrics import Metric, Score
+
+
+def length(targets, attributes):
+    """Difference of the mean lengths of two target sets' vectors."""
+    first, second = (np.linalg.norm(vectors, axis=1).mean() for vectors in targets)
+    return Score(float(first - second))
+
+
+METRICS = (
+    Metric("length", "Length", length, template=(2, 1), range=(-np.inf, np.inf), neutral=0.0, reference="this test"),
+)
+''',
+    "method": '''
+import numpy as np
+
+from biasgrid.debias import Method, Transform
+from biasgrid.debias.transform import fitted
+
+
+def halve(model, *, pairs):
+    """Half of every vector."""
+    size = model.vectors.shape[1]
+    return Transform("halve", fitted(model, {}, {}, {}), matrix=np.eye(size, dtype="float32") / 2)
+
+
+METHODS = (Method("halve", "Halved", halve, words={"pairs": "sets"}, reference="this test"),)
+''',
+    "table": """
+import pandas as pd
+
+from biasgrid.results import results
+from biasgrid.tables.inputs import cell_files
+from biasgrid.tables.keys import CELL
+from biasgrid.tables.table import Column, Table
+
+
+def make(inputs, spec):
+    rows = [(*key, result["words_used"]) for key, _, result in results(inputs["cells"])]
+    return pd.DataFrame(rows, columns=SIZES.names)
+
+
+SIZES = Table(
+    "sizes",
+    "One row per cell: how many words it uses.",
+    (*CELL, Column("words", "words that are used", "count")),
+    inputs=lambda grid: {"cells": cell_files(grid)},
+    make=make,
+)
+TABLES = (SIZES,)
+""",
+    "evaluation": """
+from pydantic import Field
+
+from biasgrid.evaluation import Evaluation, Outcome
+from biasgrid.evaluation.facts import fact
+from biasgrid.validation import Strict, field
+
+
+class Spread(Strict):
+    words: list[str] = field("words whose lengths are compared")
+
+
+def measure(model, state, spec, options, seed):
+    vectors = state.take(spec.words, state.rows(spec.words))
+    return Outcome([fact("spread", "deviation", float(vectors.std()), len(vectors))])
+
+
+EVALUATIONS = (Evaluation("spread", "How far vectors spread.", Spread, measure),)
+""",
+    "reader": """
+import numpy as np
+
+from biasgrid.embeddings.readers.reader import Reader
+
+
+def read(source, writer):
+    for line in source.read_text().splitlines()[1:]:
+        word, *numbers = line.split("|")
+        writer.add([word], np.array([numbers], dtype="float32"))
+
+
+READERS = (
+    Reader("bars", "numbers between bars", detect=lambda sample: sample.startswith(b"bars"), read=read),
+)
+""",
+    "source": """
+from pathlib import Path
+
+from biasgrid.embeddings.sources.source import Key, Source
+from biasgrid.files import hash_file
+
+
+def fetch(source, folder, *, progress, limits):
+    (folder / "copy.txt").write_bytes(Path(source["from"]).read_bytes())
+    return {"copy.txt": hash_file(folder / "copy.txt")}
+
+
+SOURCES = (Source("copied", "a file that is copied", {"from": Key("the file")}, fetch),)
+""",
+    "kind": '''
+import json
+
+import numpy as np
+
+from biasgrid import BiasgridError
+from biasgrid.embeddings.kinds import Kind
+from biasgrid.metrics import Metric, Score
+
+
+class Counts:
+    """How often words occur: no vectors."""
+
+    vocab_prefix = ""
+
+    def __init__(self, folder):
+        try:
+            self.metadata = json.loads((folder / "model.json").read_text())
+        except OSError:
+            raise BiasgridError(f"{folder}: no counts") from None
+        self.name, self.counts = self.metadata["name"], self.metadata["counts"]
+        self.places = {word: row for row, word in enumerate(self.counts)}
+
+    def rows(self, words):
+        return np.array([self.places.get(word, -1) for word in words], dtype=np.int64)
+
+    def take(self, words, rows):
+        return np.array(list(self.counts.values()), dtype=float)[rows]
+
+
+def make(archive, folder, *, name, model, metadata):
+    counts = {}
+    for word in archive.read_text().split():
+        counts[word] = counts.get(word, 0) + 1
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.json").write_text(json.dumps({**metadata, "name": name, "counts": counts}))
+
+
+def ratio(targets, attributes):
+    """How much more often the first target set's words occur than the second's."""
+    first, second = (counts.mean() for counts in targets)
+    return Score(float(np.log2(first / second)))
+
+
+KINDS = (Kind("counts", "How often each word occurs.", open=Counts, make="biasgrid_plugin_kind:make"),)
+METRICS = (
+    Metric(
+        "ratio", "Ratio", ratio, template=(2, 1), range=(-np.inf, np.inf), neutral=0.0, reference="", needs="counts"
+    ),
+)
+''',
+}
+QUERY = {
+    "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
+    "attributes": {"C": [f"c{i}" for i in range(4)]},
+}
+CONFIG = {
+    "study": "small",
+    "plugins": ["toys"],
+    "models": {
+        "one": {"label": "One", "source": {"type": "copied", "from": "one.bars"}},
+        "corpus": {"label": "Corpus", "kind": "counts", "source": {"type": "file", "path": "corpus.txt"}},
+    },
+    "criteria": {"First": {"queries": {"q1": QUERY}}},
+    "metrics": {"length": {}, "ratio": {}, "rnd": {}},
+    "debias": {"First": {"halved": {"method": "halve", "words": {"pairs": [["a0", "b0"]]}}}},
+    "evaluation": {"First": {"spread": {"words": ["a0", "b0", "c0"]}}},
+    "inference": {"permutation": {"exact": 100}, "random_groups": {"draws": 19}, "bootstrap": {"draws": 20}},
+    "figures": [],
+}
+
+
+@pytest.fixture(scope="module")
+def with_toys(tmp_path_factory):
+    """A finished study of toys."""
+    from conftest import Project
+
+    made = Project(tmp_path_factory.mktemp("toys"))
+    folder = made.folder / "toys"
+    folder.mkdir()
+    for name, text in TOYS.items():
+        (folder / f"{name}.py").write_text(text)
+    lines = (made.folder / "one.txt").read_text().splitlines()[1:]
+    (made.folder / "one.bars").write_text(
+        "\n".join(["bars", *(line.replace(" ", "|") for line in lines)]) + "\n"
+    )
+    text = " ".join(
+        word for i, word in enumerate(GRID_WORDS) for _ in range(2 if word[0] == "a" else 1 + i % 2)
+    )
+    (made.folder / "corpus.txt").write_text(text)
+    made.configure(CONFIG)
+    made.run()
+    return made
+
+
+def table(project, name):
+    return pd.read_csv(project.folder / "results" / "small" / f"{name}.csv")
+
+
+def biasgrid(project, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "biasgrid", *arguments],
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_toys_are_in_the_grid_and_in_the_tables(with_toys):
+    scores = table(with_toys, "scores").set_index(["metric", "model", "debias"])
+    # a metric meets the models of the kind that it needs, and no others
+    assert set(scores.index) == {
+        ("length", "one", "none"),
+        ("length", "one", "halved"),
+        ("rnd", "one", "none"),
+        ("rnd", "one", "halved"),
+        ("ratio", "corpus", "none"),
+    }
+    assert (scores["status"] == "ok").all()
+    halved, whole = (scores.loc[("length", "one", state), "value"] for state in ("halved", "none"))
+    assert halved == pytest.approx(whole / 2)
+    assert scores.loc[("ratio", "corpus", "none"), "value"] == pytest.approx(0.4150375)  # log2(2 / 1.5)
+    assert scores["p_value"].notna().all()
+    inference = table(with_toys, "inference").set_index(["metric", "model"])
+    assert "no vectors" in inference.loc[("ratio", "corpus"), "groups_reason"]
+    sizes = table(with_toys, "sizes")
+    assert len(sizes) == 5
+    assert set(sizes["words"]) == {12}
+    spread = table(with_toys, "mitigation").query("group == 'spread'").iloc[0]
+    assert spread["after"] == pytest.approx(spread["before"] / 2)
+
+
+@pytest.mark.parametrize(
+    ("topic", "name"),
+    [
+        ("metrics", "length"),
+        ("metrics", "ratio"),
+        ("debias", "halve"),
+        ("tables", "sizes"),
+        ("evaluations", "spread"),
+        ("formats", "bars"),
+        ("sources", "copied"),
+        ("kinds", "counts"),
+    ],
+)
+def test_toys_are_listed(with_toys, topic, name):
+    listed = {
+        entry["name"]: entry["description"]
+        for entry in biasgrid(with_toys, "list", topic, "--study", "config/config.yaml")
+    }
+    assert listed[name]
+
+
+def test_an_edited_toy_makes_its_own_steps_stale_and_no_others(with_toys):
+    path = with_toys.folder / "toys" / "table.py"
+    text = path.read_text()
+    try:
+        path.write_text(text + "\n# a comment\n")
+        assert planned(with_toys) == set()
+        path.write_text(text.replace('result["words_used"]', 'result["words_used"] + 0'))
+        assert planned(with_toys) == {"table"}
+    finally:
+        path.write_text(text)
+    path = with_toys.folder / "toys" / "kind.py"
+    text = path.read_text()
+    try:
+        path.write_text(text.replace("np.log2(first / second)", "np.log2(first) - np.log2(second)"))
+        assert "cell" in planned(with_toys)
+        assert cells(with_toys) == {"results/small/cells/corpus/none/ratio/q1.json"}
+    finally:
+        path.write_text(text)
+
+
+def planned(project):
+    """The rules that a dry run would run."""
+    lines = project.run("--dry-run").stdout.splitlines()
+    return {line.split()[-1].rstrip(":") for line in lines if line.startswith(("rule ", "localrule "))} - {
+        "all"
+    }
+
+
+def cells(project):
+    """The cells that a dry run would measure."""
+    lines = project.run("--dry-run").stdout.splitlines()
+    return {line.split()[-1] for line in lines if line.startswith("    output: results/small/cells/")}
