@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from test_figures import assert_readable
 
-from biasgrid import BiasgridError, comparison, figures, mitigation
+from biasgrid import BiasgridError, comparison, figures
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import build_store
@@ -18,6 +18,7 @@ from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
+from biasgrid.plan import steps
 from biasgrid.study import Study
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
@@ -37,14 +38,10 @@ def study(tmp_path_factory):
     config["published"] = [str(ROOT / path) for path in config["published"]]
     study = Study.of(config, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
-    for fit in study.fits.values():
-        output = study.transform_file(MODEL, fit.debias)
-        mitigation.fit(json.loads(fit.spec), study.store(MODEL), output)
+    for model, debias in study.fits:
+        steps.fit_step(study, model, debias).run()
     for evaluation in study.evaluations.values():
-        output = study.evaluation_file(evaluation)
-        named = {name: getattr(evaluation, name) for name in ("criterion", "model", "debias")}
-        spec = json.loads(evaluation.spec) | named
-        mitigation.evaluate(spec, study.evaluated_files(evaluation), output)
+        steps.evaluation_step(study, evaluation).run()
     return study
 
 

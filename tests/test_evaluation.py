@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import ROOT, grid_config, make_store
 from gensim.models import KeyedVectors
@@ -20,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from biasgrid import BiasgridError, debias, mitigation, registry
+from biasgrid import BiasgridError, debias, registry
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
@@ -35,7 +34,10 @@ from biasgrid.evaluation import (
     sembias,
     similarity,
 )
+from biasgrid.evaluation.record import read_evaluation, word_maps
 from biasgrid.study import Study
+from biasgrid.tables.mitigation import MITIGATION
+from biasgrid.tables.scores import SCORES
 from biasgrid.validation import Strict
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
@@ -732,14 +734,15 @@ def test_a_plugin_is_measured_and_comes_into_record_and_table(toy):
         paths.append(toy / f"{name}.json")
         head = {"criterion": "Gender", "model": "made", "debias": name}
         paths[-1].write_text(json.dumps(head | record))
-    scores = pd.DataFrame(columns=["criterion", "query", "metric", "model", "debias", "value"])
-    table = mitigation.table(scores, paths, {}).set_index("measure")
+    (toy / "scores.csv").write_text(",".join(SCORES.names) + "\n")
+    inputs = {"scores": toy / "scores.csv", "evaluations": paths}
+    table = MITIGATION.make(inputs, {"neutral": []}).set_index("measure")
     assert tuple(table.loc["positive_share", ["group", "before", "after", "n"]]) == ("toy", 1, 0, 2)
-    # without it in the spec the entry is there, and empty
-    assert evaluate(model, None, {}, 0)["positive"] == {}
+    # a record does not depend on what else is registered
+    assert list(evaluate(model, None, {}, 0)) == ["measures", "words", "map", "set_map", "answers", "direct"]
     paths[0].write_text(paths[0].read_text().replace('["a", "bb"]', "[1]"))
     with pytest.raises(BiasgridError, match=r"none.json: not an evaluation file: positive: 0: 1 is not text"):
-        mitigation.read_evaluation(paths[0])
+        read_evaluation(paths[0])
 
 
 def test_a_plugins_key_is_checked_in_a_study(toy, root):
@@ -804,14 +807,14 @@ def test_a_damaged_or_foreign_record_is_one_line(tmp_path, change, says):
     path = tmp_path / "record.json"
     record = {"criterion": "Gender", "model": "m", "debias": "none", "measures": [FACT]}
     path.write_text(json.dumps(record))
-    assert mitigation.read_evaluation(path) == record
+    assert read_evaluation(path) == record
     path.write_text(json.dumps(change(record)))
     with pytest.raises(BiasgridError, match=rf"record.json: not an evaluation file: .*{says}") as error:
-        mitigation.read_evaluation(path)
+        read_evaluation(path)
     assert len(str(error.value)) < 400 + len(str(path))
     path.write_text(json.dumps(record)[:-9])
     with pytest.raises(BiasgridError, match=r"record.json: not an evaluation file: "):
-        mitigation.read_evaluation(path)
+        read_evaluation(path)
     path.write_text(json.dumps(record))
     with pytest.raises(BiasgridError, match=r"record.json: the evaluation has no 'map'; make it again"):
-        mitigation.word_maps([path])
+        word_maps([path])

@@ -12,16 +12,20 @@ import yaml
 from conftest import GRID_WORDS, ROOT, Project, grid_config
 from test_workflow import append, cells, planned
 
-from biasgrid import BiasgridError, mitigation, tables
+from biasgrid import BiasgridError, tables
 from biasgrid.debias.transform import Transform
 from biasgrid.study import Study
+from biasgrid.tables.mitigation import MITIGATION
+from biasgrid.tables.scores import SCORES
 
 # the table, by hand
 
 
-def scores(*rows):
+def scores(folder, *rows):
     table = pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value"])
-    return table.assign(p_value=0, ci_low=0, ci_high=0, words_used=1, words_lost=0, status="ok")
+    path = folder / "scores.csv"
+    table.assign(words_used=1, words_lost=0).reindex(columns=SCORES.names).to_csv(path, index=False)
+    return path
 
 
 def evaluation(folder, debias, *measures):
@@ -36,8 +40,11 @@ def evaluation(folder, debias, *measures):
 
 def test_before_and_after_of_every_measure(tmp_path):
     nan = float("nan")
-    table = mitigation.table(
-        scores(
+    distances = {("Gender", "mac"): 1.0, ("Occupations", "gipe"): 0.0}
+    distances |= {("Gender", "weat"): 0.0, ("Gender", "ripa"): 0.0, ("Religion", "mac"): 0.0}
+    inputs = {
+        "scores": scores(
+            tmp_path,
             # MAC is neutral at 1: distances .25 and .05 before, .1 and .01 after
             ("Gender", "q1", "mac", "m", "none", 0.75),
             ("Gender", "q2", "mac", "m", "none", 1.05),
@@ -57,7 +64,7 @@ def test_before_and_after_of_every_measure(tmp_path):
             ("Occupations", "q4", "gipe", "m", "none", 0.04),
             ("Occupations", "q4", "gipe", "m", "hard", 0.02),
         ),
-        [
+        "evaluations": [
             evaluation(
                 tmp_path,
                 "none",
@@ -72,10 +79,11 @@ def test_before_and_after_of_every_measure(tmp_path):
                 ("displacement", "mean_cosine_distance", 0.02, 100, "ok"),
             ),
         ],
-        {("Gender", "mac"): 1.0, ("Gender", "weat"): 0.0, ("Gender", "ripa"): 0.0, ("Religion", "mac"): 0.0}
-        | {("Occupations", "gipe"): 0.0},
-    )
-    assert list(table.columns) == mitigation.MITIGATION
+    }
+    spec = {"table": "mitigation", "neutral": [[*names, value] for names, value in distances.items()]}
+    tables.write(inputs, spec, tmp_path / "mitigation.csv")
+    table = MITIGATION.make(inputs, spec)
+    assert list(table.columns) == MITIGATION.names
     assert set(table["debias"]) == {"hard"}
     assert set(table["criterion"]) == {"Gender", "Occupations"}
     rows = {row.measure: (row.group, row.before, row.after, row.n, row.status) for row in table.itertuples()}
@@ -87,8 +95,10 @@ def test_before_and_after_of_every_measure(tmp_path):
     missing = table.set_index("measure").loc[["ripa", "men"]]
     assert missing["after"].isna().all()
     assert missing["status"].tolist() == ["no query has a value before and after", "too_few_words"]
-    tables.write(table, tmp_path / "t.csv")
-    pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv"), table, check_dtype=False)
+    pd.testing.assert_frame_equal(tables.read(tmp_path / "mitigation.csv"), table, check_dtype=False)
+    # a method whose untouched model was not evaluated
+    with pytest.raises(BiasgridError, match="Gender: m: there is no evaluation of the untouched model"):
+        MITIGATION.make(inputs | {"evaluations": inputs["evaluations"][1:]}, spec)
 
 
 # the config

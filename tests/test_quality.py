@@ -15,11 +15,12 @@ from test_evaluation import RAW, SOURCE, named
 from test_figures import PUBLISHED, assert_readable, ranking_table, unwrapped
 from test_workflow import append, cells, planned
 
-from biasgrid import BiasgridError, quality, tables
+from biasgrid import BiasgridError, tables
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
 from biasgrid.figures.quality import quality_ranks
 from biasgrid.study import Study
+from biasgrid.tables.quality import QUALITY
 
 # coverage
 
@@ -98,8 +99,8 @@ def test_ranks_are_of_what_all_models_have(tmp_path):
         # has no value: the others do not lose its pairs
         record(tmp_path, "empty", [None] * 5, [None] * 4, value=None),
     ]
-    table = quality.table(files)
-    assert list(table.columns) == quality.COLUMNS
+    table = QUALITY.make({"evaluations": files}, {})
+    assert list(table.columns) == QUALITY.names
     assert list(zip(table["model"], table["group"], strict=True)) == [
         (model, group) for model in ("empty", "large", "small", "tied") for group in ("analogy", "similarity")
     ]
@@ -121,7 +122,7 @@ def test_ranks_are_of_what_all_models_have(tmp_path):
     assert men["common_rank"].drop("empty").to_dict() == {"large": 1.5, "small": 3, "tied": 1.5}
     assert men["rank"].drop("empty").to_dict() == {"large": 2, "small": 3, "tied": 1}
     assert rows.loc[("analogy", "empty"), ["rank", "common_value", "common_rank"]].isna().all()
-    tables.write(table, tmp_path / "quality.csv")
+    QUALITY.write({"evaluations": files}, {}, tmp_path / "quality.csv")
     pd.testing.assert_frame_equal(tables.read(tmp_path / "quality.csv"), table, check_dtype=False)
 
 
@@ -145,24 +146,32 @@ def test_a_model_of_few_pairs_takes_nobodys_common_part(tmp_path):
         return np.where(np.arange(total) < pairs, noise[:total], np.nan)
 
     files = [put("good", ratings + 0.6 * noise), put("bad", 0.1 * ratings + noise)]
-    alone = quality.table(files).set_index("model")
+    alone = QUALITY.make({"evaluations": files}, {}).set_index("model")
     assert set(alone["common_n"]) == {353}
     assert alone["common_rank"].to_dict() == {"good": 1, "bad": 2}
-    table = quality.table([*files, put("tiny", some(99))]).set_index("model")
+    table = QUALITY.make({"evaluations": [*files, put("tiny", some(99))]}, {}).set_index("model")
     pd.testing.assert_frame_equal(table.drop("tiny"), alone)
     tiny = table.loc["tiny"]
     assert tiny[["common_value", "common_rank"]].isna().all()
     assert (tiny["n"], tiny["status"]) == (99, "too_few_to_compare")
     assert np.isfinite(tiny["value"])
     assert np.isfinite(tiny["rank"])
-    table = quality.table([*files, put("tiny", some(100))])
+    table = QUALITY.make({"evaluations": [*files, put("tiny", some(100))]}, {})
     assert set(table["common_n"]) == {100}
     assert table["common_rank"].notna().all()
     # of a short benchmark half are enough
     short = [put("whole", noise[:20], 20), put("half", some(10, 20), 20), put("less", some(9, 20), 20)]
-    table = quality.table(short).set_index("model")
+    table = QUALITY.make({"evaluations": short}, {}).set_index("model")
     assert set(table["common_n"]) == {10}
     assert table["common_rank"].isna().to_dict() == {"half": False, "less": True, "whole": False}
+
+
+def test_evaluations_on_other_files_do_not_compare(tmp_path):
+    files = [record(tmp_path, "one", [0.1] * 5, [1, 1]), record(tmp_path, "two", [0.1] * 5, [1, 1, 0])]
+    with pytest.raises(
+        BiasgridError, match="google: the models' evaluations have 2, 3 pairs or questions of it"
+    ):
+        QUALITY.make({"evaluations": files}, {})
 
 
 def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
@@ -177,7 +186,7 @@ def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
         files.append(tmp_path / f"{name}.json")
         facts = evaluate(model, None, spec, 0)
         files[-1].write_text(json.dumps({"model": name, "debias": "none"} | facts))
-    table = quality.table(files).set_index("model")
+    table = QUALITY.make({"evaluations": files}, {}).set_index("model")
     pairs = [line.split("\t") for line in men.read_text().splitlines() if not line.startswith("#")]
     place = {word: i for i, word in enumerate(words)}
     has = [[(a, b, float(r)) for a, b, r in pairs if {a, b} <= set(known)] for known in (words, words[::2])]
@@ -207,7 +216,7 @@ def quality_table(models, seed=0):
         for i, model in enumerate(models)
         for key in BENCHMARKS
     ]
-    return pd.DataFrame(rows, columns=quality.COLUMNS)
+    return pd.DataFrame(rows, columns=QUALITY.names)
 
 
 def cell_texts(axes, rows):
@@ -489,7 +498,7 @@ def test_editing_a_query_evaluates_nothing(measured):
 
 
 def test_editing_the_table_or_the_figure_evaluates_nothing(measured):
-    append(measured.folder / "src" / "biasgrid" / "quality.py")
+    append(measured.folder / "src" / "biasgrid" / "tables" / "quality.py")
     assert set(planned(measured)) - {"all"} == {"quality", "figure"}
     append(measured.folder / "src" / "biasgrid" / "figures" / "quality.py")
     assert set(planned(measured)) - {"all"} == {"quality", "figure"}

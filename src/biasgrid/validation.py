@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import BiasgridError, unknown
 
-LONGEST = 390  # characters of a message
+LONGEST = 300  # characters of a message
 M = TypeVar("M")
 # pydantic's name of an error of type -> what was expected
 EXPECTED = {

@@ -13,8 +13,12 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_text
 from ..measure import dumps
-from .evaluation import evaluations, used
+from .evaluation import used
 from .spec import Spec, files_of
+
+# every record has these, empty where the spec does not name their evaluations. Other entries are in records of specs
+# that name theirs: what is registered besides changes no record
+ENTRIES = ("words", "map", "set_map", "answers", "direct")
 
 
 def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -77,9 +81,9 @@ def evaluate(
         pairs, questions or instances the value rests on: those that the model has. `value` is None where there are
         too few of them ("too_few_words" and the like) or the measure is not defined ("degenerate"). Status
         "no_direction:K" says that the value does without K words, pairs or questions whose vectors are zero or not
-        finite; else it is "ok". The other entries are those that the registered evaluations declare, empty where
-        the spec does not name the evaluation: `words` and `map` (`hidden_bias`), `set_map` (`maps`), `answers`
-        (`answers`), `direct` (`direct_bias`).
+        finite; else it is "ok". The other entries are those that evaluations declare: `words` and `map`
+        (`hidden_bias`), `set_map` (`maps`), `answers` (`answers`), `direct` (`direct_bias`), all of them empty where
+        the spec does not name the evaluation, and those of evaluations of your own.
 
     Raises
     ------
@@ -92,8 +96,8 @@ def evaluate(
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
     state = model if transform is None else model.under(transform)
-    specs = {e.name: getattr(spec, e.name, None) for e in evaluations()}
     named = used(spec)
+    specs = {e.name: getattr(spec, e.name, None) for e in named}
     for module in (name for e in named for name in e.imports):
         importlib.import_module(module)
     outcomes = {}
@@ -105,7 +109,7 @@ def evaluate(
             except BiasgridError as error:
                 raise BiasgridError(f"{e.name}: {error}") from None
     record: dict[str, Any] = {"measures": [m for e in named for m in outcomes[e.name].measures]}
-    for e in evaluations():
-        entries = outcomes[e.name].entries if e.name in outcomes else {}
-        record |= {entry: entries.get(entry, {}) for entry in e.entries}
+    record |= {entry: {} for entry in ENTRIES}
+    for e in named:
+        record |= outcomes[e.name].entries
     return record

@@ -17,7 +17,7 @@ KEYS = (
     MODEL,
     DEBIAS,
     Column("questions", "the questions' name in the config"),
-    Column("method", "how they are answered: 3cosadd, 3cosmul, pair_distance or lrcos"),
+    Column("method", "how they are answered: pair_distance, 3cosadd, 3cosavg or lrcos"),
     Column("excluded", '"yes" or "no": whether the question\'s own words could not be answers'),
 )
 

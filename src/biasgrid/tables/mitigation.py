@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
+from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .scores import SCORES
@@ -32,6 +33,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for (criterion, model, key), record in states.items():
         if key == UNTOUCHED:
             continue
+        if (criterion, model, UNTOUCHED) not in states:
+            raise BiasgridError(f"{criterion}: {model}: there is no evaluation of the untouched model")
         untouched = {(m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]}
         place = (criterion, model, key)
         for after in record["measures"]:
