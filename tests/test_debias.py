@@ -445,7 +445,10 @@ BAD = [
     ({"definitional_pairs": [["w0", "w0"], ["w3", "w4"]]}, "is not a pair of two words"),
     ({"definitional_pairs": [["w0", "w1"], ["w1", "w0"]]}, "1 whole sets, and at least two different"),
     ({"definitional_pairs": PAIRS, "preprocessors": 3}, "preprocessors: expected a list"),
-    ({"definitional_pairs": PAIRS, "n_components": 10**30}, "n_components: is too large a number"),
+    (
+        {"definitional_pairs": PAIRS, "n_components": 10**30},
+        "n_components: .* is not allowed; allowed: numbers up to",
+    ),
     ({"definitional_pairs": PAIRS, "ignore": ["\ud800"]}, "ignore: holds a word that is not valid Unicode"),
     ({"definitional_pairs": PAIRS, "seed": 2**32}, "seed: 4294967296 is not allowed"),
     ({"definitional_pairs": "w0"}, "definitional_pairs: must be a list of lists of words"),
@@ -461,7 +464,7 @@ BAD = [
     ({"definitional_pairs": PAIRS, "target": ["w9"], "ignore": ["w9"]}, "target and ignore: 'w9' in both"),
     ({"definitional_pairs": PAIRS, "target": ["x"]}, "target: made has none of its 1 words"),
     ({"definitional_pairs": PAIRS, "equalize_pairs": [["w0"]]}, "equalize_pairs: .* is not a pair"),
-    ({"definitional_pairs": PAIRS, "alpha": 60}, "no parameter 'alpha'; allowed are: n_components, prep"),
+    ({"definitional_pairs": PAIRS, "alpha": 60}, "parameter 'alpha'"),
     ({"definitional_pairs": PAIRS, "preprocessors": [{"lower": True}]}, "preprocessors: unknown option"),
 ]
 

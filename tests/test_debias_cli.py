@@ -82,7 +82,11 @@ BAD = [
     ({}, ["--method", "soft"], "unknown debias method 'soft'"),
     ({}, [], "words.json: hard needs 'definitional_pairs'"),
     ([], [], "words.json: not a mapping of definitional_pairs, equalize_pairs, ignore, target to words"),
-    ({"pairs": PAIRS}, [], "words.json: hard takes no 'pairs'; its words are definitional_pairs"),
+    (
+        {"pairs": PAIRS},
+        [],
+        "words.json: unknown hard argument of words 'pairs'; did you mean 'definitional_pairs'?",
+    ),
     ({"definitional_pairs": "x"}, [], "words.json: definitional_pairs: must be a list of lists of words"),
     ({"definitional_pairs": [["x", "y"], *PAIRS]}, [], "definitional_pairs: made has no word of ['x', 'y']"),
     (
@@ -91,8 +95,8 @@ BAD = [
         "definitional_pairs: 1 whole sets, and at least two different ones are needed",
     ),
     ({"definitional_pairs": PAIRS}, ["--param", "n_components=4"], "n_components: 4 is more than the 3 dim"),
-    ({"definitional_pairs": PAIRS}, ["--param", "alpha=4"], "hard has no parameter 'alpha'; allowed are"),
-    ({"definitional_pairs": PAIRS}, ["--seed", "-1"], "seed: -1 is not allowed; allowed are whole"),
+    ({"definitional_pairs": PAIRS}, ["--param", "alpha=4"], "unknown hard parameter 'alpha'"),
+    ({"definitional_pairs": PAIRS}, ["--seed", "-1"], "seed: -1 is not allowed; allowed: whole"),
     ({"definitional_pairs": PAIRS}, ["--param", "preprocessors=3"], "preprocessors: expected a list"),
     (
         {"definitional_pairs": PAIRS, "target": ["c0"], "ignore": ["c0"]},

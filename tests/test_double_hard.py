@@ -212,7 +212,7 @@ def test_sums_do_not_cancel_far_from_the_origin(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"variant": "Paper"}, "variant: 'Paper' is not known; allowed are paper and wefe"),
+        ({"variant": "Paper"}, "variant: unknown value 'Paper'; did you mean 'paper'"),
         ({"n_words": 0}, "n_words: 0 is not allowed"),
         ({"n_words": float("nan")}, "n_words: nan is not allowed"),
         ({"n_components": 0}, "n_components: 0 is not allowed"),
@@ -227,7 +227,7 @@ def test_sums_do_not_cancel_far_from_the_origin(tmp_path):
         ({"definitional_pairs": PAIRS[:1]}, "1 whole sets, and at least two different"),
         ({"bias_representation": ["a0"]}, "are not two different words"),
         ({"bias_representation": ["a0", "a0"]}, "are not two different words"),
-        ({"bias_representation": ["a0", "lost"]}, "made does not have lost"),
+        ({"bias_representation": ["a0", "lost"]}, "made does not have 'lost'"),
         ({"ignore": WORDS[:-1]}, "has 1 other words, and at least two are needed"),
     ],
 )

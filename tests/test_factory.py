@@ -337,10 +337,10 @@ def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
     ("wrong", "message"),
     [
         ({"mu": [1.5]}, "mu: 0: 1.5 is not allowed: it should be less than or equal to 1"),
-        ({"trainers": {"bert": {}}}, "trainers: bert: trainer 'bert' is not known; allowed are ppmi, word2vec"),
+        ({"trainers": {"bert": {}}}, "trainers: bert: unknown trainer 'bert'; allowed: ppmi, word2vec"),
         ({"trainers": {"ppmi": {"params": {"dimensions": 1}}}}, "trainers: ppmi: dimensions: 1 is not allowed"),
         ({"trainers": {"word2vec": {"params": {"workers": 2}}}}, "trainers: word2vec: workers: is always 1"),
-        ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "ppmi has no parameter 'context_vectors'"),
+        ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "unknown ppmi parameter 'context_vectors'"),
         ({"trainers": {"word2vec": {"params": {"hs": 1}}}}, "trainers: word2vec: hierarchical softmax (hs) has no "),
         ({"vectors": ["context"]}, "vectors: 0: unknown value 'context'; did you mean 'word+context'? allowed: word"),
         ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),

@@ -245,7 +245,7 @@ def test_a_config_may_ask_for_every_alternative():
         ({"draws": 0}, "draws: 0 is not allowed"),
         ({"exact": -1}, "exact: -1 is not allowed"),
         ({"draws": True}, "draws: True"),
-        ({"alternative": "both"}, "allowed are greater, less, two-sided"),
+        ({"alternative": "both"}, "alternative: unknown value 'both'; allowed: greater, less, two-sided"),
     ],
 )
 def test_wrong_arguments(options, message):

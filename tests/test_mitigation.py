@@ -132,20 +132,23 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
     [
         (config_with(key="none"), "debias: First: none: this key stands for the untouched model"),
         (config_with(key="one"), "debias: First: one: this key occurs twice"),
-        (config_with(criterion="Third"), "criteria: 'Third' is not there; allowed are First, Second"),
-        (config_with(criteria=["Third"]), "hard: criteria: 'Third' is not there"),
-        (config_with(models=["one", "one"]), "has non-unique elements"),
-        (config_with(models=["three"]), "hard: models: 'three' is not there; allowed are one, two"),
-        (config_with(published_as={"three": "x"}), "published_as: 'three' is not there"),
+        (config_with(criterion="Third"), "debias: unknown criterion 'Third'; allowed: First, Second"),
+        (config_with(criteria=["Third"]), "hard: criteria: unknown criterion 'Third'"),
+        (config_with(models=["one", "one"]), "duplicate 'one'; allowed: each once"),
+        (config_with(models=["three"]), "hard: models: unknown model 'three'; allowed: one, two"),
+        (config_with(published_as={"three": "x"}), "published_as: unknown model 'three'"),
         (config_with(method="soft"), "debias: First: hard: unknown debias method 'soft'"),
-        (config_with(words={"pairs": PAIRS}), "hard: hard takes no 'pairs'"),
+        (config_with(words={"pairs": PAIRS}), "hard: unknown hard argument of words 'pairs'"),
         (config_with(words={"definitional_pairs": "x.y"}), "definitional_pairs: must be a list of lists"),
-        (config_with(params={"k": 1}), "hard: hard has no parameter 'k'"),
+        (config_with(params={"k": 1}), "hard: unknown hard parameter 'k'"),
         (config_with(params={"n_components": 0}), "n_components: 0 is not allowed"),
-        (config_with(mehtod="hard"), "'mehtod' was unexpected"),
-        (config_with() | {"evaluation": {"Third": {"similarity": {}}}}, "evaluation: 'Third' is not there"),
+        (config_with(mehtod="hard"), "unknown key 'mehtod'; did you mean 'method'"),
+        (
+            config_with() | {"evaluation": {"Third": {"similarity": {}}}},
+            "evaluation: unknown criterion 'Third'",
+        ),
         (config_with() | {"evaluation": {"First": {"hidden": {}}}}, "evaluation: First: hidden: key 'pairs'"),
-        (config_with() | {"figures": ["pie"]}, "'pie' is not one of"),
+        (config_with() | {"figures": ["pie"]}, "unknown kind of figure 'pie'"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, config, says):
@@ -158,7 +161,7 @@ def test_a_wrong_config_is_one_line(root, config, says):
 def test_two_methods_of_one_label_are_refused(root):
     config = config_with()
     config["debias"]["Second"] = {"other": copy.deepcopy(config["debias"]["First"]["hard"])}
-    with pytest.raises(BiasgridError, match="another entry is labelled 'Hard debias'"):
+    with pytest.raises(BiasgridError, match="hard is labelled 'Hard debias', too"):
         Study.of(config, root=root)
 
 

@@ -208,7 +208,8 @@ def test_no_test_has_its_reason(random_model, word2vec):
     result = metrics.weat(Query.of([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
     assert "more than 64 words" in result.inference["random_groups"]["reason"]
     with pytest.raises(
-        BiasgridError, match="random_groups: draws: 3 is not allowed; allowed are whole numbers"
+        BiasgridError,
+        match="random_groups: draws: 3 is not allowed: it should be greater than or equal to 19",
     ):
         metrics.weat(QUERY, word2vec, random_groups={"draws": 3})
     with pytest.raises(BiasgridError, match="random_groups has no option 'draw'"):

@@ -301,7 +301,7 @@ def test_figure_of_directions(study):
     found = table(study, "directions")
     assert "no angle" in texts(draw_directions(found.assign(angle=math.nan), {}, "Occupations"))
     assert any("Nothing to draw" in text for text in texts(draw_directions(found, {}, "Other")))
-    with pytest.raises(BiasgridError, match="'other' is not known"):
+    with pytest.raises(BiasgridError, match="unknown value 'other'"):
         draw_directions(found.assign(direction_a="other"), {}, "Occupations")
 
 

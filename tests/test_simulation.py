@@ -284,7 +284,10 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
             "population: unknown key 'size'; allowed: dimensions, lean",
         ),
         ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
-        ({"metrics": {"rnd": {"params": {"distance": "far"}}}}, "metrics: rnd: distance: 'far' is not known"),
+        (
+            {"metrics": {"rnd": {"params": {"distance": "far"}}}},
+            "metrics: rnd: distance: unknown value 'far'",
+        ),
         (
             {"metrics": {"rnd": {"null": {"draws": 1}}}},
             "metrics: rnd: null: draws: 1 is not allowed: it should be greater than or equal to 2",

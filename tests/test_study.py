@@ -7,7 +7,8 @@ import yaml
 from conftest import ROOT, grid_config
 
 from biasgrid import BiasgridError
-from biasgrid.study import Study, cell_seed
+from biasgrid.seeds import seed_of
+from biasgrid.study import Study
 
 
 def changed(path, value):
@@ -35,27 +36,27 @@ def changed(path, value):
         (
             ("models", "one", "source"),
             {"type": "ftp"},
-            "one: source: type: unknown type of source 'ftp'; allowed: pypi, npm",
+            "one: source: type: unknown value 'ftp'; allowed: file, gensim-data",
         ),
         (
             ("models", "one", "source"),
             {"type": "pypi", "package": "x"},
-            "models: one: source: key 'version' is missing",
+            "models: one: source: key 'members' is missing; a source of type pypi needs",
         ),
         (
             ("models", "one", "source"),
             {"type": "url", "url": ["http://a/1", "http://a/2"]},
-            "models: one: source: key 'filename' is missing",
+            "models: one: source: a file in parts needs a filename",
         ),
         (
             ("models", "one", "source"),
             {"type": "url", "url": ["http://a/1"], "filename": "a"},
-            "source: url: ['http://a/1'] is not allowed: list should have at least 2 items",
+            "source: url is a list for a file in parts, and lists two at least",
         ),
         (
             ("models", "one", "source"),
             {"type": "gensim-data", "dataset": "a", "md5": ["a" * 32, "b"]},
-            "models: one: source: md5: 1: 'b' is not allowed",
+            "models: one: source: md5 must be 32 lower-case hex digits, not 'b'",
         ),
         (
             ("models", "one", "format"),
@@ -67,11 +68,11 @@ def changed(path, value):
             {},
             "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: direct_bias",
         ),
-        (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: weat has no parameter 'dddof'"),
+        (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: unknown weat parameter 'dddof'"),
         (
             ("metrics", "rnd"),
             {"params": {"dist": "cos"}},
-            "metrics: rnd: rnd has no parameter 'dist'; allowed",
+            "metrics: rnd: unknown rnd parameter 'dist'",
         ),
         (
             ("metrics", "rnd"),
@@ -107,7 +108,11 @@ def changed(path, value):
         ),
         (("criteria", "First", "queries", "q 1"), {"targets": {}, "attributes": {}}, "q 1"),
         (("criteria",), ["nowhere.yaml"], "nowhere.yaml: cannot read it"),
-        (("metrics", "rnd"), {"params": {"distance": "normm"}}, "metrics: rnd: distance: 'normm'"),
+        (
+            ("metrics", "rnd"),
+            {"params": {"distance": "normm"}},
+            "metrics: rnd: distance: unknown value 'normm'; did you mean 'norm'?",
+        ),
         (("metrics", "rnsb"), {"params": {"test_size": "1e-1"}}, "metrics: rnsb: test_size: '1e-1'"),
         (
             ("models", "raw"),
@@ -260,13 +265,13 @@ def test_word_options_are_laid_over_each_other(root):
     config["metrics"]["weat"]["words"] = {"normalize": True}
     config["models"]["two"]["words"] = {"preprocessors": [{"lowercase": True}]}
     study = Study.of(config, root=root)
-    assert json.loads(study.cells["two/none/weat/q1"].spec)["words"] == {
+    assert study.cells["two/none/weat/q1"].spec["words"] == {
         "strategy": "all",
         "normalize": True,
         "lost_vocabulary_threshold": 0.1,
         "preprocessors": [{"lowercase": True}],
     }
-    assert json.loads(study.cells["one/none/weat/q3"].spec)["words"]["strategy"] == "first"
+    assert study.cells["one/none/weat/q3"].spec["words"]["strategy"] == "first"
 
 
 def test_a_cells_spec_depends_on_nothing_but_itself(root):
@@ -282,9 +287,9 @@ def test_a_cells_spec_depends_on_nothing_but_itself(root):
 
 def test_seeds_differ_between_cells_and_follow_the_studys_seed(root):
     study = Study.of(grid_config(), root=root)
-    seeds = {json.loads(cell.spec)["seed"] for cell in study.cells.values()}
+    seeds = {cell.spec["seed"] for cell in study.cells.values()}
     assert len(seeds) == len(study.cells)
-    assert cell_seed(0, "a") != cell_seed(1, "a")
+    assert seed_of(0, "a") != seed_of(1, "a")
 
 
 # the studies that ship

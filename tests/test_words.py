@@ -123,15 +123,18 @@ def test_pairs_keep_their_places(model):
     [
         ({"preprocessors": []}, "list is empty"),
         ({"preprocessors": {}}, "expected a list"),
-        ({"preprocessors": [{"lower": True}]}, "unknown option 'lower'; allowed are lowercase"),
+        (
+            {"preprocessors": [{"lower": True}]},
+            "unknown option 'lower'; did you mean 'lowercase'\\? allowed: lowercase",
+        ),
         ({"preprocessors": [{"lowercase": "yes"}]}, "lowercase: 'yes'"),
         ({"preprocessors": [{"strip_accents": "latin"}]}, "strip_accents: 'latin'"),
         ({"preprocessors": [{"lowercase": True, "uppercase": True}]}, "contradict"),
-        ({"preprocessors": ["lowercase"]}, "not a mapping"),
-        ({"strategy": "any"}, "allowed are 'first' and 'all'"),
-        ({"normalize": "true"}, "not true or false"),
-        ({"lost_vocabulary_threshold": 1.5}, "number from 0 to 1"),
-        ({"lost_vocabulary_threshold": True}, "number from 0 to 1"),
+        ({"preprocessors": ["lowercase"]}, "mappings such as"),
+        ({"strategy": "any"}, "strategy: unknown value 'any'; allowed: first, all"),
+        ({"normalize": "true"}, "normalize: 'true' is not allowed; allowed: true, false"),
+        ({"lost_vocabulary_threshold": 1.5}, "numbers from 0 to 1"),
+        ({"lost_vocabulary_threshold": True}, "numbers from 0 to 1"),
     ],
 )
 def test_bad_options(options, says):

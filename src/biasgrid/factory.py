@@ -256,7 +256,7 @@ def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, An
         check_parameters(algorithm, params)
         return params
     for name in params.keys() - PPMI.keys():
-        raise BiasgridError(f"ppmi: {unknown('parameter', name, PPMI)}")
+        raise BiasgridError(unknown("ppmi parameter", name, PPMI))
     size = params["dimensions"]
     if type(size) is not int or not 2 <= size <= 10_000:
         raise BiasgridError(not_allowed("dimensions", size, "whole numbers from 2 to 10000"))

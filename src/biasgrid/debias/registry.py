@@ -76,7 +76,7 @@ class Method:
         """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
         for name, value in given.items():
             if name not in self.words:
-                raise BiasgridError(f"{self.name}: {unknown('argument of words', name, self.words)}")
+                raise BiasgridError(unknown(f"{self.name} argument of words", name, self.words))
             if not _is(value, self.words[name]):
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
             try:
@@ -94,7 +94,7 @@ class Method:
         """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
         for name, value in given.items():
             if name not in self.parameters:
-                raise BiasgridError(f"{self.name}: {unknown('parameter', name, self.parameters)}")
+                raise BiasgridError(unknown(f"{self.name} parameter", name, self.parameters))
             if any(
                 type(v) is int and abs(v) > LARGEST for v in (value if isinstance(value, list) else [value])
             ):

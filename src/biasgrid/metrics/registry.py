@@ -169,7 +169,7 @@ class Metric:
         """
         for name in given:
             if name not in self.parameters:
-                raise BiasgridError(f"{self.name}: {unknown('parameter', name, [*self.parameters, *others])}")
+                raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *others]))
         if self.check:
             self.check(**{**self.parameters, **given})
 
