@@ -621,7 +621,7 @@ class Study:
                             # the study's key of a metric; `function` is the registered metric behind it
                             of_metric = {
                                 "function": metric.get("metric", key),
-                                "params": metric.get("params", {}),
+                                "params": params,
                             }
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
