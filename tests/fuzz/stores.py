@@ -15,7 +15,6 @@ import tempfile
 import zipfile
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 from damage import damaged
@@ -24,7 +23,8 @@ from biasgrid.bounded import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
 from biasgrid.embeddings import EmbeddingStore, convert, writers
 from biasgrid.errors import BiasgridError
-from biasgrid.uncertainty import RESAMPLED, read_ranks
+from biasgrid.statistics.ranks import RESAMPLED
+from biasgrid.tables.rank_samples import read_ranks
 
 VOCABULARY = [f"w{i}" for i in range(60)] + ["naïve", "中文"]
 FILES = ("model.json", "vectors.npy", "vocabulary.sqlite")
@@ -181,8 +181,7 @@ def ranks(seed: int, folder: Path) -> str:
     file = io.BytesIO()
     np.save(file, np.random.default_rng(seed).normal(size=shape))
     path.write_bytes(damaged(file.getvalue(), chance) if chance.random() < 0.8 else file.getvalue())
-    study = SimpleNamespace(config={"inference": {"bootstrap": {"draws": 20}}}, ranks_file=path)
-    return same_array(lambda: read_ranks(study, range(3)), path)
+    return same_array(lambda: read_ranks(path, 3, 20), path)
 
 
 def npy(seed: int, folder: Path) -> str:

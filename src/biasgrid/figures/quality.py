@@ -11,8 +11,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ..quality import TOO_FEW
 from ..statistics.aggregation import OVERALL
+from ..tables.quality import TOO_FEW
 from .grid import (
     _NO_CORRELATION,
     DAGGER,

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
+import re
 import sys
-import tokenize
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.util import find_spec
@@ -21,6 +20,13 @@ PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
 # messages, and how things are discovered
 LEFT_OUT = {f"{PACKAGE}.errors", f"{PACKAGE}.registry", f"{PACKAGE}.validation"}
+# a text, in which a # is no comment and a blank line is none; or the end of a line, with lines after it that are
+# blank or a comment
+TEXT_OR_END = re.compile(
+    r"""("{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+    r"""|(?:[ \t]*(?:#[^\n]*)?\n)+""",
+    re.DOTALL,
+)
 
 
 def digest(*modules: str) -> str:
@@ -52,13 +58,13 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
     text = _file(module).read_text(encoding="utf-8")
     tree = ast.parse(text)
     statements = list(_statements(tree))
-    code = _bare(text, tree, statements)
+    code = _bare(text, statements)
     imports = (name for node in statements for name in _imported(node, module))
     return hashlib.sha256(code.encode()).hexdigest(), frozenset(imports)
 
 
 def _file(module: str) -> Path:
-    if not module.startswith(f"{PACKAGE}."):
+    if module.partition(".")[0] != PACKAGE:
         # a plugin's, or an installed package's
         return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)
     path = ROOT.joinpath(*module.split(".")[1:])
@@ -98,20 +104,22 @@ def _imported(node: ast.AST, module: str) -> Iterable[str]:
 
 
 def _bound(module: str, name: str) -> Iterable[str]:
-    """The modules that `from module import name` reaches: of a package, the one that the name comes from."""
+    """The modules that `from module import name` reaches: of a package, the one that the name comes from; none for a
+    package as a whole, in which things are discovered by name."""
     if not ROOT.joinpath(*module.split(".")[1:]).is_dir():
         inner = {module}
     elif name and _is_module(f"{module}.{name}"):
-        inner = {f"{module}.{name}"}
+        inner = {f"{module}.{name}"} if _file(f"{module}.{name}").name != "__init__.py" else set()
     else:
         tree = ast.parse(_file(module).read_text(encoding="utf-8"))
-        inner = {
-            found
+        passed_on = [
+            node
             for node in tree.body
             if isinstance(node, ast.ImportFrom) and name in {a.asname or a.name for a in node.names}
-            for found in _imported(node, module)
-        }
-    yield from (found for found in inner if found not in LEFT_OUT and _file(found).name != "__init__.py")
+        ]
+        # else a name that the package defines itself
+        inner = {other for node in passed_on for other in _imported(node, module)} if passed_on else {module}
+    yield from inner - LEFT_OUT
 
 
 def _is_module(module: str) -> bool:
@@ -119,51 +127,19 @@ def _is_module(module: str) -> bool:
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 
-def _bare(text: str, tree: ast.Module, statements: Iterable[ast.AST]) -> str:
+def _bare(text: str, statements: Iterable[ast.AST]) -> str:
     """The code without comments, docstrings and blank lines."""
-    lines = text.split("\n")
-    for node in [tree, *statements]:
-        body = getattr(node, "body", None)
-        if isinstance(
-            node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        ) and _is_docstring(body):
-            first = body[0]
-            for line in range(first.lineno - 1, first.end_lineno):
-                lines[line] = ""
-    # in a text of several lines, what looks like a comment is none
-    kept = _within_texts(tree) if any('"""' in line or "'''" in line for line in lines) else set()
-    bare = (line if number in kept else _without_comment(line) for number, line in enumerate(lines, 1))
-    return "\n".join(line for line in bare if line)
+    lines = text.encode().split(b"\n")  # in bytes, as the tree counts columns
+    for node in filter(None, map(_docstring, statements)):
+        first, last = node.lineno - 1, node.end_lineno - 1
+        rest = lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [lines[first][: node.col_offset] + rest, *[b""] * (last - first)]
+    return TEXT_OR_END.sub(lambda end: end[1] or "\n", "\n" + b"\n".join(lines).decode() + "\n")
 
 
-def _is_docstring(body: list[ast.stmt] | None) -> bool:
-    return bool(
-        body
-        and isinstance(body[0], ast.Expr)
-        and isinstance(body[0].value, ast.Constant)
-        and isinstance(body[0].value.value, str)
-    )
-
-
-def _within_texts(tree: ast.AST) -> set[int]:
-    """The numbers of the lines that a text of several lines is on."""
-    texts = (
-        n for n in ast.walk(tree) if isinstance(n, (ast.Constant, ast.JoinedStr)) and n.end_lineno > n.lineno
-    )
-    return {line for text in texts for line in range(text.lineno, text.end_lineno + 1)}
-
-
-def _without_comment(line: str) -> str:
-    line = line.rstrip()
-    if "#" not in line:
-        return line
-    if line.lstrip().startswith("#"):
-        return ""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(line.lstrip()).readline):
-            if token.type == tokenize.COMMENT:
-                indent = len(line) - len(line.lstrip())
-                return line[: indent + token.start[1]].rstrip()
-    except (tokenize.TokenError, SyntaxError):  # brackets that are open at the line's end
-        pass
-    return line
+def _docstring(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.body:
+        value = node.body[0].value if isinstance(node.body[0], ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return value
+    return None

@@ -1,0 +1,58 @@
+"""A study's steps, run in this process in the order in which they need each other: seconds less than Snakemake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from biasgrid.embeddings import build_store
+from biasgrid.files import write_text
+from biasgrid.plan import steps
+from biasgrid.study import Study
+
+
+def make_inputs(study: Study) -> None:
+    """What the steps of a plan read first: the study's file, its queries, and the stores of its models."""
+    write_text(study.results / "study.json", study.to_json())
+    for key, query in study.queries.items():
+        write_text(study.query_file(key), query.to_json())
+    for name, model in study.models.items():
+        build_store(name, model, study.embeddings)
+        record = study.embeddings / name / "model.json"
+        write_text(study.model_file(name), record.read_text(encoding="utf-8"))
+
+
+def make_cells(study: Study) -> None:
+    """The cells and their inference."""
+    for cell in study.cells.values():
+        steps.cell_step(study, cell).run()
+    if "random_groups" in study.config["inference"]:
+        for model in study.models:
+            steps.pool_step(study, model).run()
+    for group in study.inference_groups.values():
+        steps.inference_step(study, group).run()
+
+
+def make_tables(study: Study, *names: str) -> None:
+    """Tables, and those that they are made from; all of the study where none is named."""
+    files = {study.table_file(name): steps.table_step(study, name) for name in study.tables}
+    if "bootstrap" in study.config["inference"]:
+        files[study.ranks_file] = steps.rank_samples_step(study)
+    made: set[Path] = set()
+
+    def make(file: Path) -> None:
+        if file in files and file not in made:
+            for needed in files[file].files:
+                make(Path(needed))
+            files[file].run()
+            made.add(file)
+
+    for name in names or study.tables:
+        make(study.table_file(name))
+
+
+def make(study: Study) -> Study:
+    """A study without debias methods and evaluations, to its last table."""
+    make_inputs(study)
+    make_cells(study)
+    make_tables(study)
+    return study
