@@ -290,9 +290,13 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
-    """The null distribution of one cell of a study as PDF, SVG and PNG, and the numbers that it shows."""
-    from .figures.grid import save
-    from .figures.null import of_cell
+    """The null distributions of one cell of a study, as numbers; with --output, as a figure in PDF, SVG and PNG."""
+    from .embeddings import study_store
+    from .figures import draw_file
+    from .figures.null import drawing
+    from .files import write_text
+    from .inference.null import write_null
+    from .study import UNTOUCHED, no_test
 
     study = _study(args.study)
     if args.cell in study.cells and args.cell not in study.inferences:
@@ -300,15 +304,25 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
     if args.cell not in study.inferences:
         example = next(iter(study.cells))
         raise BiasgridError(f"{args.study}: no cell {args.cell!r}; cells are named like {example!r}")
+    cell, spec = study.cells[args.cell], json.loads(study.inferences[args.cell].spec)
+    query, file = study.queries[cell.query].to_json(), study.query_file(cell.query)
+    if not file.is_file() or file.read_text(encoding="utf-8") != query:
+        write_text(file, query)
     try:
-        drawn, results = of_cell(study, study.inferences[args.cell])
+        if reason := no_test(study.metric(cell.criterion, cell.metric), spec["inference"]):
+            raise BiasgridError(reason)
+        store = study_store(study.embeddings, cell.model, study.models[cell.model]).path
+        inputs = {"query": file, "store": store, "pool": study.pool_file(cell.model)}
+        if cell.debias != UNTOUCHED:
+            inputs["transform"] = study.transform_file(cell.model, cell.debias)
+        numbers = write_null(inputs, spec, study.null_file(cell))
     except BiasgridError as error:
-        raise BiasgridError(f"{args.study}: {error}") from None
-    save(drawn, args.output)
-    return {
-        "figure": [f"{args.output}.{extension}" for extension in ("pdf", "svg", "png")],
-        "results": results,
-    }
+        raise BiasgridError(f"{args.study}: {cell.name}: {error}") from None
+    record = {"null": str(study.null_file(cell)), "results": numbers.results}
+    if args.output:
+        of_cell = drawing(study, cell)
+        record["figure"] = draw_file(of_cell.kind, of_cell.inputs, of_cell.spec, args.output)
+    return record
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
@@ -323,17 +337,20 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
     """One figure of a study as PDF, SVG and PNG."""
-    from .figures import draw
-    from .figures.grid import save
+    from .errors import unknown
+    from .figures import draw_file
+    from .figures.null import drawing
 
     study = _study(args.study)
+    cell = study.inferences.get(args.figure.removeprefix("null/"))
+    of_figure = drawing(study, cell.cell) if cell else study.figures.get(args.figure)
+    if of_figure is None:
+        raise BiasgridError(f"{args.study}: {unknown('figure', args.figure, study.figures)}")
+    stem = study.results / "figures" / of_figure.name
     try:
-        drawn = draw(study, args.figure)
+        return {"figure": draw_file(of_figure.kind, of_figure.inputs, of_figure.spec, stem)}
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {error}") from None
-    stem = study.results / "figures" / args.figure
-    save(drawn, stem)
-    return {"figure": [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]}
 
 
 def simulate(args: argparse.Namespace) -> dict[str, Any]:
@@ -536,7 +553,7 @@ def _parser() -> argparse.ArgumentParser:
         null,
         study=study,
         cell={"required": True, "help": "model/debias/metric/query"},
-        output={"required": True, "type": Path, "metavar": "STEM", "help": "the files' name without .png"},
+        output={"type": Path, "metavar": "STEM", "help": "also draw them; the files' name without .png"},
     )
     command(
         fit,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .errors import BiasgridError
-from .study import Cell, Study, cell_seed
+from .study import Study, cell_seed
 
 CELL = ["criterion", "query", "metric", "model", "debias"]
 RATINGS = [*CELL, "detail", "method", "n", "correlation", "ci_low", "ci_high"]
@@ -58,7 +59,9 @@ def of_study(study: Study, words: pd.DataFrame) -> pd.DataFrame:
     seed = cell_seed(study.config["seed"], "ratings")
     rows = []
     for cell in study.rated:
-        known = rated_words(study, words, cell)
+        known = rated_words(
+            words, place_of(study, cell), study.config["criteria"][cell.criterion]["ratings"]["file"]
+        )
         place = [getattr(cell, name) for name in CELL]
         place[1] = study.queries[cell.query].name
         for method in METHODS:
@@ -69,22 +72,35 @@ def of_study(study: Study, words: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=RATINGS).sort_values(RATINGS[:7], ignore_index=True)
 
 
-def rated_words(study: Study, words: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """`word_biases` with a column rating, without the words that nobody rated."""
-    known = read(study.config["criteria"][cell.criterion]["ratings"]["file"])
-    biases = word_biases(study, words, cell)
-    return biases.assign(rating=biases["word"].map(known)).dropna(ignore_index=True)
+def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: Path | str) -> pd.DataFrame:
+    """`of_cell` with a column rating, without the words that nobody rated."""
+    biases = of_cell(words, place)
+    return biases.assign(rating=biases["word"].map(read(file))).dropna(ignore_index=True)
 
 
-def word_biases(study: Study, words: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """Of a study's table of words, what a cell says of each: which of two groups it is nearer to (word, value)."""
-    metric = study.metric(cell.criterion, cell.metric)
-    names = {query.name for query in study.queries[cell.query].subqueries(metric.template)}
-    mine = words["query"].isin(names) & (words["detail"] == metric.word_bias)
-    for name in ("criterion", "metric", "model", "debias"):
-        mine &= words[name] == getattr(cell, name)
+def place_of(grid: Any, cell: Any) -> dict[str, Any]:
+    """Which rows of the table of words are a cell's: its columns, with the names of all its (sub-)queries."""
+    metric = grid.metric(cell.criterion, cell.metric)
+    return {
+        "criterion": cell.criterion,
+        "queries": [query.name for query in grid.queries[cell.query].subqueries(metric.template)],
+        "metric": cell.metric,
+        "model": cell.model,
+        "debias": cell.debias,
+        "detail": metric.word_bias,
+    }
+
+
+def of_cell(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
+    """Of a table of words, what a cell says of each: which of two groups it is nearer to (word, value).
+
+    `place` says which cell: see `place_of`.
+    """
+    rows = words["query"].isin(place["queries"])
+    for name in ("criterion", "metric", "model", "debias", "detail"):
+        rows &= words[name] == place[name]
     # a word of several sets has one value: it is of the word and the groups
-    return words.loc[mine, ["word", "value"]].drop_duplicates("word", ignore_index=True)
+    return words.loc[rows, ["word", "value"]].drop_duplicates("word", ignore_index=True)
 
 
 def correlation(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 
@@ -20,8 +20,12 @@ from .configs import check_expansion, read_json, read_yaml
 from .embeddings.training import check_parameters
 from .errors import BiasgridError
 from .evaluation.spec import Spec
+from .files import slug
 from .query import Query
 from .words import WordOptions
+
+if TYPE_CHECKING:
+    from .figures import Drawing
 
 SCHEMA = json.loads(Path(__file__).with_name("study.schema.json").read_text(encoding="utf-8"))
 TABLES = (
@@ -37,21 +41,6 @@ TABLES = (
 TABLES += ("scalars", "contrasts", "directions", "words", "ratings", "analogies", "analogy_summary")
 TABLES += ("comparison", "mitigation", "quality")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
-# kinds of figures that are drawn only where a config lists them -> what a study must have for them
-NEEDS = {
-    "analogies": "an evaluation with questions about words",
-    "comparison": "numbers to compare with (published, computed)",
-    "directions": "a criterion with Direct Bias of pairs",
-    "influence": "inference with a bootstrap and sensitivity",
-    "order": "inference with a bootstrap",
-    "professions": "an evaluation of direct bias with extremes",
-    "projections": "a criterion with a table of words (word_table), two groups and a metric that says of each word "
-    "which it is nearer to",
-    "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
-    "sentiment": "a criterion with RNSB",
-    "word-set-map": "an evaluation with a map",
-    "weat-table": "a criterion with WEAT, and numbers to compare with (published, computed)",
-}
 INFERRED = (
     "permutation",
     "random_groups",
@@ -103,7 +92,7 @@ class Evaluation:
     @property
     def name(self) -> str:
         """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
-        return f"{self.model}/{self.debias}/{_slug(self.criterion) if self.criterion else QUALITY}"
+        return f"{self.model}/{self.debias}/{slug(self.criterion) if self.criterion else QUALITY}"
 
 
 @dataclass(frozen=True)
@@ -273,9 +262,9 @@ class Study:
         """Where the words are that random groups of a model are made of."""
         return self.results / "pools" / f"{model}.npz"
 
-    def null_stem(self, cell: Cell) -> Path:
-        """Where the figure of a cell's null distribution is, less the extension."""
-        return self.results / "figures" / "null" / cell.name
+    def null_file(self, cell: Cell) -> Path:
+        """Where the numbers of a cell's null distributions are."""
+        return self.results / "null" / f"{cell.name}.npz"
 
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
@@ -326,76 +315,12 @@ class Study:
         return [name for name in TABLES if needs.get(name, True)]
 
     @cached_property
-    def figures(self) -> dict[str, tuple[str, str | None, str | None]]:
-        """Figure name -> (kind, criterion, model or cell)."""
-        figures: dict[str, tuple[str, str | None, str | None]] = {}
-        wanted = self.config["figures"]
-        if "comparison" in wanted and self.compared:
-            figures["comparison"] = ("comparison", None, None)
-        if self.ranked:
-            for name in ("rankings", "rankings-by-criterion", "correlations"):
-                if name in wanted:
-                    figures[name] = (name, None, None)
-            if "bootstrap" in self.config["inference"]:
-                figures |= {
-                    name: (name, None, None) for name in ("rank-intervals", "order") if name in wanted
-                }
-            if "scores" in wanted:
-                figures |= {f"scores-{_slug(c)}": ("scores", c, None) for c in self.ranked}
-            if "influence" in wanted and {"bootstrap", "sensitivity"} <= set(self.config["inference"]):
-                figures |= {f"influence-{_slug(c)}": ("influence", c, None) for c in self.ranked}
-            if "quality-ranks" in wanted and self.quality:
-                figures["quality-ranks"] = ("quality-ranks", None, None)
-        if "weat-table" in wanted:
-            for criterion in self.config["criteria"]:
-                registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
-                if registered & {"weat", "weat_es"} and self.compared:
-                    figures[f"weat-table-{_slug(criterion)}"] = ("weat-table", criterion, None)
-        if "mitigation" in wanted:
-            for criterion, entry in self.config["evaluation"].items():
-                if criterion not in self.config["debias"]:
-                    continue
-                slug = _slug(criterion)
-                methods = self.config["debias"][criterion]
-                measured = [cell.criterion for cell in self.cells.values() if cell.debias in methods]
-                figures |= {f"before-after-{_slug(c)}": ("before-after", c, None) for c in measured}
-                if entry["similarity"]:  # the quality that is kept
-                    figures[f"trade-off-{slug}"] = ("trade-off", criterion, None)
-                if entry.get("hidden") is not None:
-                    figures[f"hidden-bias-{slug}"] = ("hidden-bias", criterion, None)
-                    models = self._evaluated(criterion)
-                    figures |= {f"word-map-{slug}-{m}": ("word-map", criterion, m) for m in models}
-        if "professions" in wanted:
-            for criterion, spec in self.evaluation_specs.items():
-                if spec.direct and spec.direct.extremes:
-                    models, slug = self._evaluated(criterion), _slug(criterion)
-                    figures |= {f"professions-{slug}-{m}": ("professions", criterion, m) for m in models}
-        for criterion, spec in self.evaluation_specs.items():
-            asked = any(questions.words for questions in spec.questions.values())
-            models = self._evaluated(criterion)
-            if "analogies" in wanted and asked:
-                figures |= {f"analogies-{_slug(criterion)}-{m}": ("analogies", criterion, m) for m in models}
-            if "word-set-map" in wanted and spec.map:
-                figures |= {
-                    f"word-set-map-{_slug(criterion)}-{m}": ("word-set-map", criterion, m) for m in models
-                }
-        if "directions" in wanted:
-            for criterion in dict.fromkeys(cell.criterion for cell in self.directed):
-                figures[f"directions-{_slug(criterion)}"] = ("directions", criterion, None)
-        if "projections" in wanted:
-            figures |= {f"projections/{c.name}": ("projections", c.criterion, c.name) for c in self.leaning}
-        if "ratings" in wanted:
-            figures |= {f"ratings/{cell.name}": ("ratings", cell.criterion, cell.name) for cell in self.rated}
-        if "sentiment" in wanted:
-            for criterion in self.config["criteria"]:
-                if any(self.metric(criterion, key).name == "rnsb" for key in self.metrics(criterion)):
-                    figures[f"sentiment-{_slug(criterion)}"] = ("sentiment", criterion, None)
-        return figures
+    def figures(self) -> dict[str, Drawing]:
+        """The figures by name, and what each is drawn from."""
+        # imported late: tables and figures are made without a study
+        from .figures import planned
 
-    def _evaluated(self, criterion: str) -> list[str]:
-        """The models that are evaluated on a criterion."""
-        models = (e.model for e in self.evaluations.values() if e.criterion == criterion)
-        return list(dict.fromkeys(models))
+        return planned(self, self.config["figures"])
 
     @property
     def ranked(self) -> list[str]:
@@ -707,9 +632,10 @@ class Study:
             registered = self.metric(cell.criterion, cell.metric)
             if reason := no_test(registered, json.loads(inference.spec)["inference"] if inference else ()):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
-        drawn = {kind for kind, *_ in self.figures.values()}
-        for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
-            raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
+        try:
+            self.figures  # noqa: B018
+        except BiasgridError as error:
+            raise BiasgridError(f"{where}: figures: {error}") from None
 
     def _check_files(self, where: str) -> None:
         """That benchmarks' files are files, as far as can be known before anything is fetched."""
@@ -771,7 +697,7 @@ class Study:
                 Spec.of(entry)
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: evaluation: {criterion}: {error}") from None
-            if self.config["quality"] and _slug(criterion) == QUALITY:
+            if self.config["quality"] and slug(criterion) == QUALITY:
                 raise BiasgridError(
                     f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
                     "criterion otherwise"
@@ -794,9 +720,9 @@ class Study:
 
     def _check_names(self, where: str) -> None:
         """What would meet in one file, one label or one column of a table."""
-        slugs = [_slug(criterion) for criterion in self.config["criteria"]]
+        slugs = [slug(criterion) for criterion in self.config["criteria"]]
         for criterion in self.config["criteria"]:
-            if slugs.count(_slug(criterion)) > 1:
+            if slugs.count(slug(criterion)) > 1:
                 raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
         labels = [model["label"] for model in self.models.values()]
         of_methods = [self.labels[key] for key in self.debias]
@@ -860,10 +786,6 @@ class Study:
 def cell_seed(study_seed: int, name: str) -> int:
     """A cell's seed, from the study's seed and its own name alone: the same on any machine, in any order."""
     return int.from_bytes(hashlib.sha256(f"{study_seed}/{name}".encode()).digest()[:4], "big")
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
 
 
 def _canonical(record: Any) -> str:

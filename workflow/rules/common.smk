@@ -10,12 +10,12 @@ import traceback
 
 from snakemake.exceptions import WorkflowError
 
-from biasgrid import comparison, debias, metrics, processes, ratings
+from biasgrid import comparison, debias, figures, metrics, processes, ratings
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import STORE_VERSION, EmbeddingStore, build_store
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
-from biasgrid.figures import KINDS, cells_of
+from biasgrid.figures.null import drawing as null_figure
 from biasgrid.files import write_text
 from biasgrid.study import PLACE, UNTOUCHED, Study
 
@@ -358,27 +358,33 @@ def evaluation_files(wildcards):
     return manifests + [file for file, archive in of_archives.items() if not archive and Path(file).is_file()]
 
 
-def drawn_from(wildcards):
-    name, criterion, model = STUDY.figures[wildcards.figure]
-    kind = KINDS[name]
-    evaluations = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
-    tables = [f"{RESULTS}/{table}.csv" for table in kind.tables]
-    cells = [str(STUDY.cell_file(cell)) for cell in cells_of(STUDY, name, criterion)]
-    return tables + cells + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
+def drawing_of(wildcards):
+    return STUDY.figures[wildcards.figure]
 
 
-def figure_code(wildcards):
-    kind = KINDS[STUDY.figures[wildcards.figure][0]]
-    drawn_by = {"__init__", "grid", kind.module or "grid"}
-    # figures of words take them from the table as ratings.py does, those of evaluations read their records
-    chosen_by = [source("ratings.py")] if kind.module == "words" else []
-    chosen_by += [source("mitigation.py")] if kind.evaluations else []
-    return [source(f"figures/{name}.py") for name in sorted(drawn_by)] + chosen_by
+def null_figure_of(wildcards):
+    return null_figure(STUDY, cell_of(wildcards))
 
 
-def draw_null(cell, study):
-    stem = str(STUDY.null_stem(cell))
-    command("null", "--study", study, "--cell", cell.name, "--output", stem)
+def drawn_from(drawing):
+    """The files that a figure is drawn from."""
+    files = [[file] if isinstance(file, Path) else file for file in drawing.inputs.values()]
+    return [str(file) for some in files for file in some]
+
+
+def drawn_by(kind):
+    """The modules that a kind of figure is drawn by."""
+    return list(map(os.path.relpath, figures.code(figures.REGISTRY.file(kind))))
+
+
+def spec_of(drawing):
+    # one canonical text: Snakemake compares parameters as a set of values
+    return json.dumps(drawing.spec, sort_keys=True, ensure_ascii=False)
+
+
+def draw(drawing, log):
+    called = ("figure", "--study", "-", "--figure", drawing.name)
+    step(f"figure {drawing.name}", log, command, *called, given=STUDY.to_json())
 
 
 onstart:

@@ -33,7 +33,7 @@ from ..words import FoundSet, WordOptions
 from .bootstrap import digest, drawn_counts, groups_of, intervals
 from .options import checked
 from .permutation import ALTERNATIVES, Permutation, deal, drawn_test, permutation_test
-from .pool import Pool, make_pool, pool_of
+from .pool import Pool, make_pool, pool_of, stored_pool
 from .random_groups import groups_test
 
 __all__ = [
@@ -65,7 +65,7 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> list[dict[str,
     has of each cell.
     """
     path, samples_path = study.inference_file(inferences[0]), study.samples_file(inferences[0])
-    pool = study_pool(study, inferences[0].cell.model)
+    pool = stored_pool(study.pool_file(inferences[0].cell.model))
     kept = _kept(path, samples_path)
     records, samples = [], []
     for inference in inferences:
@@ -99,21 +99,6 @@ def infer_cells(study: Study, inferences: Sequence[Inference]) -> list[dict[str,
             write_bytes(samples_path, file.getvalue())
         write_text(path, dumps({"cells": records}, separators=(",", ":")) + "\n")
     return records
-
-
-def study_pool(study: Study, model: str) -> Pool | None:
-    """The pool of a study's model, from its file; None where there is none, or a damaged one, so that it is made when
-    it is needed."""
-    path = study.pool_file(model)
-    try:
-        return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
-    except BiasgridError:
-        return None
-
-
-@lru_cache(maxsize=16)
-def _read_pool(path: Path, time: int) -> Pool:
-    return Pool.load(path)
 
 
 def write_pool(study: Study, model: str) -> None:
