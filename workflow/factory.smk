@@ -19,7 +19,7 @@ threadpool_limits(1)
 SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
 sys.path.insert(0, str(SOURCES.parent))
 
-from biasgrid import metrics, processes
+from biasgrid import figures, metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory, make
 
@@ -62,6 +62,8 @@ CODE = [
 MEASURED = {entry["metric"] for entry in FACTORY.config["metrics"].values()}
 CODE += sorted({os.path.relpath(metrics.REGISTRY.file(name)) for name in MEASURED})
 
+DRAWN_BY = list(map(os.path.relpath, figures.code(SOURCES / "figures" / "factory.py")))
+
 
 def model_of(wildcards):
     return FACTORY.models["{trainer}/{mu}/{sigma}/{replicate}".format(**wildcards)]
@@ -99,10 +101,7 @@ rule factory_all:
 rule factory:
     input:
         models=[str(FACTORY.model_file(model)) for model in FACTORY.models.values()],
-        code=[
-            os.path.relpath(SOURCES / name)
-            for name in ("recovery.py", "figures/factory.py", "figures/grid.py")
-        ],
+        code=[os.path.relpath(SOURCES / "recovery.py")] + DRAWN_BY,
     output:
         f"{RESULTS}/factory.csv",
         f"{RESULTS}/recovery.csv",

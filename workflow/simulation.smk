@@ -15,7 +15,7 @@ from snakemake.exceptions import WorkflowError
 SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
 sys.path.insert(0, str(SOURCES.parent))
 
-from biasgrid import metrics, processes
+from biasgrid import figures, metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.simulation import Simulation
 
@@ -69,6 +69,8 @@ REAL_METRICS = sorted(
     }
 )
 
+DRAWN_BY = list(map(os.path.relpath, figures.code(SOURCES / "figures" / "simulation.py")))
+
 
 def simulate(log, *arguments):
     """The command in a process of its own: cells side by side, and matplotlib's settings belong to a process."""
@@ -115,10 +117,7 @@ rule simulation:
     input:
         cells=[str(SIMULATION.cell_file(cell)) for cell in SIMULATION.cells.values()],
         real=[str(SIMULATION.real_file(cell)) for cell in SIMULATION.real_cells.values()],
-        code=[
-            os.path.relpath(SOURCES / name)
-            for name in ("calibration.py", "simulation.py", "figures/simulation.py", "figures/grid.py")
-        ],
+        code=[os.path.relpath(SOURCES / name) for name in ("calibration.py", "simulation.py")] + DRAWN_BY,
     output:
         [f"{RESULTS}/{table}.csv" for table in TABLES],
         expand(f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=FIGURES, extension=["pdf", "svg", "png"]),

@@ -38,9 +38,6 @@ GROUPS = ("male", "female")
 SETTINGS = ("mu", "sigma", "replicates", "vectors")
 TOKEN = re.compile(r"\w+")
 
-# what is measured of one training: the sums of a word's own vector and of that which it has as a context (Levy,
-# Goldberg, Dagan 2015, section 3.3), and the words' own, which is how models are published
-VECTORS = {"word+context": "word + context", "word": "word vectors alone"}
 PPMI = {"dimensions": 50}
 # a sentence is the window: all of its words are each other's contexts. They are few, and frequent by design
 WORD2VEC = {

@@ -34,6 +34,11 @@ KINDS = {
 }
 
 
+def slug(name: str) -> str:
+    """A criterion's name as a part of file names: small letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
+
+
 def write_text(path: Path | str, text: str) -> None:
     """Write UTF-8 text to `path`, as `writing` does."""
     write_bytes(path, text.encode())

@@ -740,7 +740,7 @@ def _number(value: float) -> str:
 
 def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     """Write properties.csv, counterexamples.json, properties.md and the figures; returns their paths."""
-    from .figures.grid import save
+    from .figures.layout import save
     from .figures.properties import counterexamples, matrix
 
     rows, text = table(verdicts), io.StringIO()
@@ -755,10 +755,8 @@ def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     for name, content in files.items():
         write_text(folder / name, content)
     figures = {"properties": matrix(verdicts), "counterexamples": counterexamples(verdicts)}
-    for name, figure in figures.items():
-        save(figure, folder / name)
-    drawn = [f"{name}.{extension}" for name in figures for extension in ("pdf", "svg", "png")]
-    return [str(folder / name) for name in (*files, *drawn)]
+    drawn = [path for name, figure in figures.items() for path in save(figure, folder / name)]
+    return [str(folder / name) for name in files] + drawn
 
 
 def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from .configs import read_json
-from .factory import VECTORS, Factory
+from .factory import Factory
+from .figures.factory import VECTORS
 from .files import write_text
 
 SETTING = ["trainer", "mu", "sigma", "replicate"]
@@ -149,7 +150,7 @@ def summarise(factory: Factory) -> list[str]:
     """
     # imported late: models need no matplotlib
     from .figures.factory import against_truth, word_level
-    from .figures.grid import save
+    from .figures.layout import save
 
     models = of_models(factory)
     recovery = recovered(models)
@@ -166,9 +167,7 @@ def summarise(factory: Factory) -> list[str]:
         figure = (
             word_level(table, factory.labels) if is_words else against_truth(table, factory.labels, truths)
         )
-        stem = factory.results / "figures" / name
-        save(figure, stem)
-        written += [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]
+        written += save(figure, factory.results / "figures" / name)
     return written
 
 

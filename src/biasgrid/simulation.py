@@ -422,7 +422,7 @@ def real_table(simulation: Simulation) -> pd.DataFrame:
 def summarise(simulation: Simulation) -> list[str]:
     """Write the table and the figures from the cells, which must be there; returns the files' paths."""
     # imported late: cells need no matplotlib
-    from .figures.grid import save
+    from .figures.layout import save
     from .figures.simulation import coverage, p_values, shares
 
     results = table(simulation)
@@ -442,9 +442,7 @@ def summarise(simulation: Simulation) -> list[str]:
         write_text(written[-1], real.to_csv(index=False, lineterminator="\n"))
         figures["calibration"] = shares(real, simulation.real_labels)
     for name, figure in figures.items():
-        stem = simulation.results / "figures" / name
-        save(figure, stem)
-        written += [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]
+        written += save(figure, simulation.results / "figures" / name)
     return list(map(str, written))
 
 

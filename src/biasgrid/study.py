@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,32 +13,19 @@ from typing import Any
 
 from . import debias, metrics, tables
 from .config import load
-from .config.check import QUALITY, check, slug
+from .config.check import QUALITY, check
 from .configs import ordered
 from .debias import UNTOUCHED
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError
 from .evaluation.spec import Spec
+from .files import slug
+from .figures import Drawing, planned
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
 
-# kinds of figures that are drawn only where a config lists them -> what a study must have for them
-NEEDS = {
-    "analogies": "an evaluation with questions about words",
-    "comparison": "numbers to compare with (published, computed)",
-    "directions": "a criterion with Direct Bias of pairs",
-    "influence": "inference with a bootstrap and sensitivity",
-    "order": "inference with a bootstrap",
-    "professions": "an evaluation of direct bias with extremes",
-    "projections": "a criterion with a table of words (word_table), two groups and a metric that says of each word "
-    "which it is nearer to",
-    "ratings": "a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
-    "sentiment": "a criterion with RNSB",
-    "word-set-map": "an evaluation with a map",
-    "weat-table": "a criterion with WEAT, and numbers to compare with (published, computed)",
-}
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
@@ -97,15 +84,6 @@ class Inference:
     def group(self) -> str:
         """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
         return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
-
-
-def no_test(metric: metrics.Metric, parts: Collection[str]) -> str:
-    """Why there is no test of a metric in these parts of `inference`; empty where there is one."""
-    if "random_groups" in parts or ("permutation" in parts and not metric.no_test):
-        return ""
-    if "permutation" in parts:
-        return f"{metric.label} has no permutation test (but one of random_groups): {metric.no_test}"
-    return "needs a test (inference: permutation or random_groups)"
 
 
 @dataclass(frozen=True)
@@ -201,9 +179,9 @@ class Study:
         """Where the words are that random groups of a model are made of."""
         return self.results / "pools" / f"{model}.npz"
 
-    def null_stem(self, cell: Cell) -> Path:
-        """Where the figure of a cell's null distribution is, less the extension."""
-        return self.results / "figures" / "null" / cell.name
+    def null_file(self, cell: Cell) -> Path:
+        """Where the numbers of a cell's null distributions are."""
+        return self.results / "null" / f"{cell.name}.npz"
 
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
@@ -241,76 +219,9 @@ class Study:
         return {name: files for name, table in tables.REGISTRY.items() if (files := table.inputs(self))}
 
     @cached_property
-    def figures(self) -> dict[str, tuple[str, str | None, str | None]]:
-        """Figure name -> (kind, criterion, model or cell)."""
-        figures: dict[str, tuple[str, str | None, str | None]] = {}
-        wanted = self.config["figures"]
-        if "comparison" in wanted and self.compared:
-            figures["comparison"] = ("comparison", None, None)
-        if self.ranked:
-            for name in ("rankings", "rankings-by-criterion", "correlations"):
-                if name in wanted:
-                    figures[name] = (name, None, None)
-            if "bootstrap" in self.config["inference"]:
-                figures |= {
-                    name: (name, None, None) for name in ("rank-intervals", "order") if name in wanted
-                }
-            if "scores" in wanted:
-                figures |= {f"scores-{slug(c)}": ("scores", c, None) for c in self.ranked}
-            if "influence" in wanted and {"bootstrap", "sensitivity"} <= set(self.config["inference"]):
-                figures |= {f"influence-{slug(c)}": ("influence", c, None) for c in self.ranked}
-            if "quality-ranks" in wanted and self.quality:
-                figures["quality-ranks"] = ("quality-ranks", None, None)
-        if "weat-table" in wanted:
-            for criterion in self.config["criteria"]:
-                registered = {self.metric(criterion, key).name for key in self.metrics(criterion)}
-                if registered & {"weat", "weat_es"} and self.compared:
-                    figures[f"weat-table-{slug(criterion)}"] = ("weat-table", criterion, None)
-        if "mitigation" in wanted:
-            for criterion, entry in self.config["evaluation"].items():
-                if criterion not in self.config["debias"]:
-                    continue
-                stem = slug(criterion)
-                methods = self.config["debias"][criterion]
-                measured = [cell.criterion for cell in self.cells.values() if cell.debias in methods]
-                figures |= {f"before-after-{slug(c)}": ("before-after", c, None) for c in measured}
-                if entry["similarity"]:  # the quality that is kept
-                    figures[f"trade-off-{stem}"] = ("trade-off", criterion, None)
-                if entry.get("hidden") is not None:
-                    figures[f"hidden-bias-{stem}"] = ("hidden-bias", criterion, None)
-                    models = self._evaluated(criterion)
-                    figures |= {f"word-map-{stem}-{m}": ("word-map", criterion, m) for m in models}
-        if "professions" in wanted:
-            for criterion, spec in self.evaluation_specs.items():
-                if spec.direct and spec.direct.extremes:
-                    models, stem = self._evaluated(criterion), slug(criterion)
-                    figures |= {f"professions-{stem}-{m}": ("professions", criterion, m) for m in models}
-        for criterion, spec in self.evaluation_specs.items():
-            asked = any(questions.words for questions in spec.questions.values())
-            models = self._evaluated(criterion)
-            if "analogies" in wanted and asked:
-                figures |= {f"analogies-{slug(criterion)}-{m}": ("analogies", criterion, m) for m in models}
-            if "word-set-map" in wanted and spec.map:
-                figures |= {
-                    f"word-set-map-{slug(criterion)}-{m}": ("word-set-map", criterion, m) for m in models
-                }
-        if "directions" in wanted:
-            for criterion in dict.fromkeys(cell.criterion for cell in self.directed):
-                figures[f"directions-{slug(criterion)}"] = ("directions", criterion, None)
-        if "projections" in wanted:
-            figures |= {f"projections/{c.name}": ("projections", c.criterion, c.name) for c in self.leaning}
-        if "ratings" in wanted:
-            figures |= {f"ratings/{cell.name}": ("ratings", cell.criterion, cell.name) for cell in self.rated}
-        if "sentiment" in wanted:
-            for criterion in self.config["criteria"]:
-                if any(self.metric(criterion, key).name == "rnsb" for key in self.metrics(criterion)):
-                    figures[f"sentiment-{slug(criterion)}"] = ("sentiment", criterion, None)
-        return figures
-
-    def _evaluated(self, criterion: str) -> list[str]:
-        """The models that are evaluated on a criterion."""
-        models = (e.model for e in self.evaluations.values() if e.criterion == criterion)
-        return list(dict.fromkeys(models))
+    def figures(self) -> dict[str, Drawing]:
+        """The figures by name, and what each is drawn from."""
+        return planned(self, self.config["figures"])
 
     @property
     def ranked(self) -> list[str]:
@@ -606,8 +517,9 @@ class Study:
                 )
             cell = self.cells[name]
             registered = self.metric(cell.criterion, cell.metric)
-            if reason := no_test(registered, inference.spec["inference"] if inference else ()):
+            if reason := registered.untested(inference.spec["inference"] if inference else ()):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
-        drawn = {kind for kind, *_ in self.figures.values()}
-        for kind in NEEDS.keys() & set(self.config["figures"]) - drawn:
-            raise BiasgridError(f"{where}: figures: {kind!r} needs {NEEDS[kind]}; leave it out")
+        try:
+            self.figures  # noqa: B018
+        except BiasgridError as error:
+            raise BiasgridError(f"{where}: figures: {error}") from None

@@ -1,43 +1,61 @@
-# Each figure as PDF, SVG and PNG, in a process of its own: matplotlib's settings belong to a process.
+# Each figure as PDF, SVG and PNG, drawn in the run's workers: matplotlib is loaded once in each.
+from biasgrid.figures.null import drawing as null_drawing
+
 FIGURES = expand(
-    f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=STUDY.figures, extension=["pdf", "svg", "png"]
-)
-FIGURES += expand(
-    f"{RESULTS}/figures/null/{{cell}}.{{extension}}",
-    cell=STUDY.config["null_distributions"],
+    f"{RESULTS}/figures/{{figure}}.{{extension}}",
+    figure=[*STUDY.figures, *(f"null/{cell}" for cell in STUDY.config["null_distributions"])],
     extension=["pdf", "svg", "png"],
 )
 
 
+def figure_step(wildcards):
+    return steps.figure_step(STUDY, STUDY.figures[wildcards.figure])
+
+
+def null_step(wildcards):
+    return steps.null_step(STUDY, cell_of(wildcards))
+
+
+def null_figure_step(wildcards):
+    return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
+
+
 rule figure:
     input:
-        study=f"{RESULTS}/study.json",
-        tables=drawn_from,
-        code=figure_code,
+        files_of(figure_step),
     output:
         multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
     log:
         f"{LOGS}/figure/{{figure}}.txt",
+    params:
+        depends_on=dependence_of(figure_step),
     run:
-        arguments = ("figure", "--study", input.study, "--figure", wildcards.figure)
-        RUN.call(f"figure {wildcards.figure}", log[0], command, *arguments)
+        RUN.perform(figure_step(wildcards), log[0], in_worker=True)
 
 
-# The null distribution of any cell that has a test; made where a config lists the cell, or for who asks by name.
-rule null_distribution:
+# The null distributions of any cell that has a test, as numbers and as a figure; made where a config lists the cell,
+# or for who asks by name.
+rule null:
     input:
-        study=f"{RESULTS}/study.json",
-        query=f"{RESULTS}/queries/{{query}}.json",
-        model=f"{RESULTS}/models/{{model}}.json",
-        transform=transform_of,
-        pool=f"{RESULTS}/pools/{{model}}.npz" if "random_groups" in STUDY.config["inference"] else [],
-        figure=[source("figures/grid.py"), source("figures/null.py")],
+        files_of(null_step),
     output:
-        multiext(f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.npz",
     log:
         f"{LOGS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
-        # without one, the step says so
-        spec=lambda w: json.dumps(STUDY.inferences[cell_of(w).name].spec) if STUDY.inferences else "",
+        depends_on=dependence_of(null_step),
     run:
-        RUN.call(f"null {cell_of(wildcards).name}", log[0], draw_null, cell_of(wildcards), input.study)
+        RUN.perform(null_step(wildcards), log[0], in_worker=True)
+
+
+rule null_figure:
+    input:
+        files_of(null_figure_step),
+    output:
+        multiext(f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}", ".pdf", ".svg", ".png"),
+    log:
+        f"{LOGS}/figure/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
+    params:
+        depends_on=dependence_of(null_figure_step),
+    run:
+        RUN.perform(null_figure_step(wildcards), log[0], in_worker=True)

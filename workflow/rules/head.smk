@@ -1,15 +1,12 @@
 # The study that the config declares, its plan, and what the rules share.
-import json
 import os
 import re
-import subprocess
 
-from biasgrid import comparison, debias, processes, ratings
+from biasgrid import comparison, processes, ratings
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
-from biasgrid.figures import KINDS, cells_of
 from biasgrid.files import write_text
 from biasgrid.plan import steps
 from biasgrid.study import PLACE, UNTOUCHED, Study
@@ -57,19 +54,6 @@ def dependence_of(step):
     return lambda wildcards: step(wildcards).depends_on
 
 
-def command(*arguments, given=None):
-    """A sub-command of biasgrid in a process of its own, for what would change this one's state.
-
-    `given` is text for its standard input.
-    """
-    called = [PYTHON, "-m", "biasgrid", *arguments]
-    done = subprocess.run(called, input=given, capture_output=True, encoding="utf-8")
-    if done.returncode:
-        raise BiasgridError(
-            (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("biasgrid: ")
-        )
-
-
 def one_of(names):
     """A wildcard's constraint: what the study has no name for is no target."""
     return "|".join(map(re.escape, names)) or "(?!)"
@@ -86,42 +70,8 @@ wildcard_constraints:
     table=one_of(STUDY.tables),
 
 
-def source(name):
-    """A module of the package as an input: editing it re-runs what depends on it; moving the project does not."""
-    return os.path.relpath(SOURCES / name)
-
-
 def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
-
-
-def transform_of(wildcards):
-    """The fitted debias method that a cell or an evaluation is under, if any."""
-    model, debias = wildcards.model, wildcards.debias
-    return [] if debias == UNTOUCHED else [str(STUDY.transform_file(model, debias))]
-
-
-def drawn_from(wildcards):
-    name, criterion, model = STUDY.figures[wildcards.figure]
-    kind = KINDS[name]
-    evaluations = [e for e in STUDY.evaluations.values() if (e.criterion, e.model) == (criterion, model)]
-    tables = [f"{RESULTS}/{table}.csv" for table in kind.tables]
-    cells = [str(STUDY.cell_file(cell)) for cell in cells_of(STUDY, name, criterion)]
-    return tables + cells + [str(STUDY.evaluation_file(e)) for e in evaluations if kind.evaluations]
-
-
-def figure_code(wildcards):
-    kind = KINDS[STUDY.figures[wildcards.figure][0]]
-    drawn_by = {"__init__", "grid", kind.module or "grid"}
-    # figures of words take them from the table as ratings.py does, those of evaluations read their records
-    chosen_by = [source("tables/words.py"), source("tables/ratings.py")] if kind.module == "words" else []
-    chosen_by += [source("evaluation/record.py")] if kind.evaluations else []
-    return [source(f"figures/{name}.py") for name in sorted(drawn_by)] + chosen_by
-
-
-def draw_null(cell, study):
-    stem = str(STUDY.null_stem(cell))
-    command("null", "--study", study, "--cell", cell.name, "--output", stem)
 
 
 onstart:

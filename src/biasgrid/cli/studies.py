@@ -54,21 +54,25 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
-    """The null distribution of one cell of a study as PDF, SVG and PNG, and the numbers that it shows."""
-    from ..figures.grid import save
-    from ..figures.null import of_cell
+    """The null distributions of one cell of a study, as numbers; with --output, as a figure in PDF, SVG and PNG."""
+    from ..figures import draw_file
+    from ..figures.null import drawing
+    from ..files import write_text
+    from ..plan.steps import null_step
 
     study = read_study(args.study)
-    inference = _inferred(study, args)
+    cell = _inferred(study, args).cell
+    write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+    step = null_step(study, cell)
     try:
-        drawn, results = of_cell(study, inference)
+        numbers = step.run()
     except BiasgridError as error:
-        raise BiasgridError(f"{args.study}: {error}") from None
-    save(drawn, args.output)
-    return {
-        "figure": [f"{args.output}.{extension}" for extension in ("pdf", "svg", "png")],
-        "results": results,
-    }
+        raise BiasgridError(f"{args.study}: {cell.name}: {error}") from None
+    record = {"null": str(step.output), "results": numbers.results}
+    if args.output:
+        of_cell = drawing(study, cell)
+        record["figure"] = draw_file(of_cell.kind, of_cell.inputs, of_cell.spec, args.output)
+    return record
 
 
 def fit(args: argparse.Namespace) -> dict[str, Any]:
@@ -109,17 +113,16 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
     """One figure of a study as PDF, SVG and PNG."""
-    from ..figures import draw
-    from ..figures.grid import save
+    from ..figures.null import drawing
+    from ..plan.steps import figure_step
 
     study = read_study(args.study)
+    inference = study.inferences.get(args.figure.removeprefix("null/"))
+    chosen = drawing(study, inference.cell) if inference else _chosen("figure", args.figure, study.figures, args)
     try:
-        drawn = draw(study, args.figure)
+        return {"figure": figure_step(study, chosen).run()}
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {error}") from None
-    stem = study.results / "figures" / args.figure
-    save(drawn, stem)
-    return {"figure": [f"{stem}.{extension}" for extension in ("pdf", "svg", "png")]}
 
 
 def _chosen(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import debias, metrics
 from ..debias import UNTOUCHED
+from ..files import slug
 from ..errors import BiasgridError, unknown
 from ..evaluation.spec import Spec, files_of
 from ..options import PARTS
@@ -65,11 +66,6 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
 def metrics_of(config: Mapping[str, Any], criterion: str) -> dict[str, dict[str, Any]]:
     """The metrics of a criterion by key: its own where it has any, else the study's."""
     return config["criteria"][criterion].get("metrics") or config["metrics"]
-
-
-def slug(name: str) -> str:
-    """A criterion's name in the name of a file."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
 
 
 def _known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from ..errors import BiasgridError, unknown
+from ..figures import REGISTRY
 from .common import Distinct
 
 DEFAULT = [
@@ -18,16 +19,12 @@ DEFAULT = [
     "quality-ranks",
     "mitigation",
 ]
-FIGURES = [
-    "rankings", "rankings-by-criterion", "rank-intervals", "order", "correlations", "scores", "influence",
-    "quality-ranks", "mitigation", "comparison", "professions", "directions", "projections", "ratings", "sentiment",
-    "weat-table", "analogies", "word-set-map",
-]  # fmt: skip
 
 
 def _kind(name: str) -> str:
-    if name not in FIGURES:
-        raise BiasgridError(unknown("kind of figure", name, FIGURES))
+    kinds = sorted({kind.listed for kind in REGISTRY.values() if kind.listed})
+    if name not in kinds:
+        raise BiasgridError(unknown("kind of figure", name, kinds, "biasgrid list figures"))
     return name
 
 

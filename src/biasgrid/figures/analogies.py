@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from ..files import slug
+from .figure import Drawing, Figure, Files, evaluations_of, tables
+from .layout import MARGIN, add_axes, add_box, legend_area, page, styled
+from .palette import LESS_LIGHT, MORE_LIGHT
+from .rows import read_table, rows_of
+from .text import BOLD, NORMAL, SMALL, text_width
 
-from ..evaluation.answers import PER_PAIR
-from .grid import (
-    BOLD,
-    LESS_LIGHT,
-    MARGIN,
-    MORE_LIGHT,
-    NORMAL,
-    SMALL,
-    _axes,
-    _page,
-    _rows,
-    _styled,
-    _width,
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
 
 METHODS = {  # in their order
     "pair_distance": "PairDistance",
@@ -34,30 +27,43 @@ ROW = 0.165
 SHADES = {"c": MORE_LIGHT, "a": LESS_LIGHT, "b": LESS_LIGHT}
 
 
-@_styled
+@styled
 def analogies(
     answers: pd.DataFrame,
     summary: pd.DataFrame,
     labels: Mapping[str, str],
     criterion: str,
     model: str,
-    shown: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[str]]],
-) -> Figure:
-    """The best answer to each word's question by the four methods, of the untouched model: a table for each of the
-    sets of questions.
+    questions: Sequence[tuple[str, Sequence[Sequence[str]], Sequence[str]]],
+) -> figure.Figure:
+    """The best answer to each word's question by the four methods, of the untouched model: one table per set of
+    questions. PairDistance and 3CosAdd are shown for the first pair.
 
-    answers, summary  analogies.csv and analogy_summary.csv
-    shown             questions' name -> its pairs and words; of the words the first twenty that have answers
+    Parameters
+    ----------
+    answers, summary
+        analogies.csv and analogy_summary.csv.
+    labels
+        What is printed for the model's key.
+    criterion, model
+        Whose questions, and which model answers them.
+    questions
+        Name, pairs and words of each set of questions; of the words the first twenty that have answers are shown.
 
-    PairDistance and 3CosAdd are shown for the first pair. Raises BiasgridError where there is no answer.
+    Raises
+    ------
+    BiasgridError
+        Where there is no answer.
     """
-    of_model = _rows(_rows(answers, "analogies", criterion), "analogies", model, column="model")
+    from ..evaluation.answers import PER_PAIR
+
+    of_model = rows_of(rows_of(answers, "analogies", criterion), "analogies", model, column="model")
     of_model = of_model[(of_model["debias"] == "none") & (of_model["rank"] == 1)]
     summary = summary[
         (summary["criterion"] == criterion) & (summary["model"] == model) & (summary["debias"] == "none")
     ]
     blocks = {}
-    for name, (pairs, words) in shown.items():
+    for name, pairs, words in questions:
         mine = of_model[of_model["questions"] == name]
         first = next((":".join(p) for p in pairs if (mine["pair"] == ":".join(p)).any()), "")
         mine = mine[mine["pair"].isin([first, ""])].set_index(["word", "method", "excluded"])
@@ -76,29 +82,29 @@ def analogies(
     pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
     wide = {}
     for method, excluded in columns:
-        found = max(_width(text, SMALL) for text in [*texts[method, excluded], "with own"])
+        found = max(text_width(text, SMALL) for text in [*texts[method, excluded], "with own"])
         of = (pair[method not in PER_PAIR] for pair in pairs_of)
-        above = max(_width(f"{METHODS[method]} ({text})", SMALL) for text in of) * BOLD
+        above = max(text_width(f"{METHODS[method]} ({text})", SMALL) for text in of) * BOLD
         wide[method, excluded] = max(found, above / 2) + 0.12
-    first_column = max(_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
+    first_column = max(text_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
     across = first_column + sum(wide.values()) + 2 * MARGIN
     head = 0.22 + 3 * ROW
     down = sum(head + len(asked) * ROW + 0.2 for _, _, asked, _ in blocks.values())
-    figure, top = _page(
+    figure, top = page(
         f"{criterion}: answers to analogies",
         f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
         "question's own words as possible answers and without them. Below each column's name: how often the best "
         "answer is one of the question's own words, over all words and pairs.",
         [
-            ("the word itself", Patch(facecolor=MORE_LIGHT)),
-            ("a word of the pairs", Patch(facecolor=LESS_LIGHT)),
+            ("the word itself", legend_area(facecolor=MORE_LIGHT)),
+            ("a word of the pairs", legend_area(facecolor=LESS_LIGHT)),
         ],
         across,
         down,
     )
     for name, (first, pairs, asked, mine) in blocks.items():
         height = head + len(asked) * ROW
-        axes = _axes(figure, MARGIN, top, across - 2 * MARGIN, height)
+        axes = add_axes(figure, MARGIN, top, across - 2 * MARGIN, height)
         axes.set(xlim=(0, across - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         axes.text(0, 0.1, name, weight="bold", size=NORMAL, va="center")
@@ -125,7 +131,7 @@ def analogies(
                     if row["own"]:
                         corner, width = (x - 0.05, at - ROW / 2), wide[method, excluded] - 0.04
                         shade = {"color": SHADES[row["own"]], "linewidth": 0}
-                        axes.add_patch(Rectangle(corner, width, ROW, **shade))
+                        add_box(axes, corner, width, ROW, **shade)
                     axes.text(x, at, row["answer"].replace("_", " "), **line)
                 else:
                     axes.text(x, at, "n/a", color="#666666", **line)
@@ -134,3 +140,33 @@ def analogies(
             axes.text(0, head + (i + 0.5) * ROW, word, weight="bold", **line)
         top += height + 0.2
     return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion, evaluated in grid.evaluation_specs.items():
+        questions = [
+            [name, asked.pairs, asked.words] for name, asked in evaluated.questions.items() if asked.words
+        ]
+        for model in evaluations_of(grid, criterion) if questions else ():
+            spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}
+            yield Drawing(
+                f"analogies-{slug(criterion)}-{model}",
+                tables(grid, "analogies", "analogy_summary"),
+                spec | {"questions": questions},
+            )
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    answers, summary = (read_table(inputs[name]) for name in ("analogies", "analogy_summary"))
+    return analogies(answers, summary, **spec)
+
+
+FIGURES = (
+    Figure(
+        "analogies",
+        "What a model answers to analogy questions, with and without the question's own words as answers.",
+        _drawings,
+        _draw,
+        needs="an evaluation with questions about words",
+    ),
+)

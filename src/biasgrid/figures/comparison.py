@@ -1,44 +1,32 @@
-"""Published numbers beside ours, of any study that names some (see grid.py for what all figures share)."""
+"""Figure of published numbers beside ours, of any study that names some."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, NullLocator
 
-from ..comparison import COMPUTED, HALVED, NO_VALUE, NOT_ASKED, OTHER_VECTORS, RATED, TESTED, UNJUDGED
-from ..tables.directions import ANGLE
-from .grid import (
-    GREY,
-    MARGIN,
-    MISSING_LOOK,
-    MODEL_COLOURS,
-    PAGE,
-    SMALL,
-    SUPERSCRIPTS,
-    _axes,
-    _cycled,
-    _figure,
-    _Legend,
-    _published_label,
-    _rows,
-    _styled,
-    _width,
-    _wrapped,
-)
+from .figure import Drawing, Figure, Files, tables
+from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, legend_line, styled
+from .palette import GREY, MISSING_MARK, MODEL_COLOURS, cycled
+from .rows import read_table, rows_of
+from .text import SMALL, SUPERSCRIPTS, published_label, text_width, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
 
 PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
 PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
 # of other code, a square
 OTHER_CODE = PRINTED | {"marker": "s", "markersize": 6.0}
-# ours fit into the printed number's ring
+COMPUTED = "computed by other code"
+OTHER_VECTORS, NO_VALUE, NOT_ASKED = "other vectors", "no value", "not asked"
+# the verdicts of comparison.csv; ours fit into the printed number's ring
 SHAPES = {
     "reproduced": ("o", 3.4),
     "compatible": ("s", 3.2),
@@ -79,7 +67,9 @@ P_VALUES = "p-values"  # a scale
 HALVES = "change on half the words"  # another
 RATINGS = "correlation with ratings by people"
 ANGLES = "angles in degrees"
-LABEL = 40  # characters a line
+# how a quantity of a query begins that has a scale of its own
+SCALES = {"p_": P_VALUES, "robustness_": HALVES, "rating_": RATINGS, "/scalars/angle_": ANGLES}
+LABEL = 40  # characters per line
 ACROSS = 2.1  # inches of a panel
 COUNT = 0.52  # inches behind it
 
@@ -114,39 +104,41 @@ class _Panel:
         return self.head + self.heights.sum() + 0.34
 
 
-@_styled
-def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> Figure:
+@styled
+def comparison(
+    comparison: pd.DataFrame, labels: Mapping[str, str], queries: Sequence[tuple[str, str]]
+) -> figure.Figure:
     """Every published number, a ring (a square: of other code), and ours, a filled mark whose shape is the verdict.
 
     A panel holds a source's numbers of one metric; a row, those of one printed result: its value and whatever was
     printed of its words; a line in the row, a model. Behind a row of several numbers that are judged stands how many
-    of them are reproduced or compatible. Ours that is NaN is a grey mark on the panel's right margin. `queries`: a
-    query's id -> its name. Raises BiasgridError for an empty table.
+    of them are reproduced or compatible. Ours that is NaN is a grey mark on the panel's right margin. `queries`: ids
+    and names of the queries, in the order of the rows. Raises BiasgridError for an empty table.
     """
-    table = _rows(comparison, "comparison").copy()
+    table = rows_of(comparison, "comparison").copy()
     models = sorted(table["model"].unique())
-    colours = _cycled(models, MODEL_COLOURS)
-    panels = _panels(table, labels, queries)
-    left = max(_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
+    colours = cycled(models, MODEL_COLOURS)
+    panels = _panels(table, labels, dict(queries))
+    left = max(text_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
     across = left + ACROSS + COUNT
 
     other_code = table["origin"] == COMPUTED
     handles, entries = [], []
     if not other_code.all():
-        handles, entries = [Line2D([], [], **PRINTED)], ["printed"]
+        handles, entries = [legend_line(**PRINTED)], ["printed"]
     if other_code.any():
-        handles.append(Line2D([], [], **OTHER_CODE))
+        handles.append(legend_line(**OTHER_CODE))
         entries.append(COMPUTED)
     for verdict in SHAPES:
         if (table["verdict"] == verdict).any():
-            missing = MISSING_LOOK if verdict in (NO_VALUE, NOT_ASKED) else {}
-            handles.append(Line2D([], [], **_mark(verdict, GREY) | missing))
+            missing = MISSING_MARK if verdict in (NO_VALUE, NOT_ASKED) else {}
+            handles.append(legend_line(**_mark(verdict, GREY) | missing))
             entries.append(MEANINGS[verdict])
     # a correlation between rankings is of no model
-    handles += [Line2D([], [], color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
-    entries += [_published_label(model, labels) for model in models if model]
+    handles += [legend_line(color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
+    entries += [published_label(model, labels) for model in models if model]
     if any(_judged(part) > 1 for panel in panels for part in panel.rows.values()):
-        handles.append(Line2D([], [], linestyle=""))
+        handles.append(legend_line(linestyle=""))
         entries.append("16/16: how many of the row's numbers are reproduced or compatible")
 
     def size(columns: list[list[_Panel]]) -> tuple[float, float]:
@@ -159,8 +151,8 @@ def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Map
     # at most three columns: with more, no page would hold the text in a readable size
     columns = max((_columns(panels, n) for n in range(1, min(3, len(panels)) + 1)), key=merit)
     width, height = size(columns)
-    legend = _Legend(handles, entries, width - 2 * MARGIN)
-    figure = _figure(legend.width + 2 * MARGIN, height + legend.height + 3 * MARGIN)
+    legend = Legend(handles, entries, width - 2 * MARGIN)
+    figure = blank(legend.width + 2 * MARGIN, height + legend.height + 3 * MARGIN)
     for i, column in enumerate(columns):
         top = MARGIN
         for panel in column:
@@ -168,14 +160,16 @@ def comparison(comparison: pd.DataFrame, labels: Mapping[str, str], queries: Map
                 place = (MARGIN + i * across) / figure.get_figwidth(), 1 - top / figure.get_figheight()
                 figure.text(*place, panel.heading, weight="bold", va="top", linespacing=1.1)
             corner = MARGIN + i * across + left - 0.1, top + panel.head
-            axes = _axes(figure, *corner, ACROSS, panel.heights.sum())
-            _draw(axes, panel, colours)
+            axes = add_axes(figure, *corner, ACROSS, panel.heights.sum())
+            _draw_panel(axes, panel, colours)
             top += panel.height
     legend.draw(figure, height + 2 * MARGIN)
     return figure
 
 
 def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> list[_Panel]:
+    import pandas as pd
+
     table["query"] = [q.split(": ", 1)[0] if ": " in q else "" for q in table["quantity"]]
     table["what"] = [q.split(": ", 1)[-1] for q in table["quantity"]]
     table["scale"] = [_scale(query, what) for query, what in zip(table["query"], table["what"], strict=True)]
@@ -199,14 +193,14 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
                 words += [criterion] if by_criterion else []
                 what = numbers["what"].iloc[0]
                 words.append(QUANTITIES.get(what, what.rpartition("/")[2].replace("_", " ")))
-            label = "\n".join(_wrapped(text, LABEL) for text in dict.fromkeys(words))
+            label = "\n".join(wrapped(text, LABEL) for text in dict.fromkeys(words))
             rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
         # an evaluation's measures are of no metric
         title = " and ".join(labels.get(key, key) for key in metric.split("~")) or MEASURES.get(scale, scale)
         if scale in (P_VALUES, HALVES, RATINGS, ANGLES):
             title += f", {scale}"
         known = source in {panel.source for panel in panels}
-        heading = "" if known else _wrapped(source, LABEL + 22)
+        heading = "" if known else wrapped(source, LABEL + 22)
         # in panels of a length that columns can be made of
         parts = np.array_split(np.array(list(rows), dtype=object), ceil(len(rows) / 30))
         for n, some in enumerate(parts):
@@ -219,10 +213,7 @@ def _scale(query: str, what: str) -> str:
     """What has an axis of its own beside a metric's scores: p-values, robustness, correlations with ratings, angles,
     ranks, rank correlations, an evaluation's group."""
     if query:
-        of_cells = (
-            dict.fromkeys(TESTED, P_VALUES) | dict.fromkeys(HALVED, HALVES) | dict.fromkeys(RATED, RATINGS)
-        )
-        return ANGLES if what.startswith(f"/scalars/{ANGLE}") else of_cells.get(what, "")
+        return next((scale for beginning, scale in SCALES.items() if what.startswith(beginning)), "")
     return what if what in ("rank", "correlation") else what.rpartition("/")[0]
 
 
@@ -247,7 +238,9 @@ def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
     return filled(high)
 
 
-def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
+def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
+    import pandas as pd
+
     ends = np.cumsum(panel.heights)
     middles = ends - panel.heights / 2
     numbers = pd.concat(panel.rows.values())[["published", "ours"]].to_numpy()
@@ -271,7 +264,7 @@ def _draw(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
                 known = some[some["ours"].notna()]
                 axes.plot(known["ours"], np.full(len(known), y), zorder=3, **_mark(verdict, colours[model]))
                 if len(known) < len(some):
-                    grey = _mark(verdict, GREY) | MISSING_LOOK
+                    grey = _mark(verdict, GREY) | MISSING_MARK
                     grey |= {"clip_on": False, "transform": axes.get_yaxis_transform()}
                     axes.plot([1 + 0.07 / ACROSS], [y], **grey)
         judged = _judged(part)
@@ -306,13 +299,13 @@ def _set_scale(axes: Axes, numbers: np.ndarray, logarithmic: bool) -> None:
         powers = np.arange(round(np.log10(first)), round(np.log10(last)) + 1)
         powers = powers[:: ceil(len(powers) / 4)]
         axes.set_xticks([0.0] * int(low <= 0) + [10.0**power for power in powers])
-        axes.xaxis.set_minor_locator(NullLocator())
+        axes.minorticks_off()
         axes.xaxis.set_major_formatter(lambda x, _: "0" if x == 0 else _power(x))
         return
     # no finer than a difference that matters
     room = max(0.06 * (high - low), 0.05 * max(abs(low), abs(high)), 1e-6)
     axes.set_xlim(low - room, high + room)
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    few_ticks(axes.xaxis, 4)
 
 
 def _power(x: float) -> str:
@@ -321,9 +314,30 @@ def _power(x: float) -> str:
 
 
 def _judged(part: pd.DataFrame) -> int:
-    return int((~part["verdict"].isin(UNJUDGED)).sum())
+    return int((~part["verdict"].isin([OTHER_VECTORS, NO_VALUE, NOT_ASKED])).sum())
 
 
 def _mark(verdict: str, colour: str) -> dict:
     marker, size = SHAPES[verdict]
     return {"marker": marker, "markersize": size, "color": colour, "linestyle": "", "markeredgewidth": 0}
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    if grid.compared:
+        spec = {"labels": grid.labels, "queries": [[key, query.name] for key, query in grid.queries.items()]}
+        yield Drawing("comparison", tables(grid, "comparison"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return comparison(read_table(inputs["comparison"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "comparison",
+        "Every published number and ours, with the verdict on whether they agree.",
+        _drawings,
+        _draw,
+        needs="numbers to compare with (published, computed)",
+    ),
+)

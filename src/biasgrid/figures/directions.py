@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import seaborn as sns
-from matplotlib.figure import Figure
 
-from ..errors import BiasgridError
-from .grid import (
-    BOLD,
-    MARGIN,
-    NORMAL,
-    PAGE,
-    SMALL,
-    _axes,
-    _figure,
-    _fitted,
-    _heading,
-    _lines,
-    _nothing,
-    _styled,
-    _unit_label,
-    _width,
-)
+from ..errors import BiasgridError, unknown
+from ..files import slug
+from .figure import Drawing, Figure, Files, labels, tables
+from .layout import MARGIN, PAGE, add_axes, blank, heading, nothing, styled
+from .rows import read_table
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
 
 # what Direct Bias calls them -> above a column, and beside a row
 DIRECTIONS = {
@@ -41,52 +32,53 @@ NOTE = (
 CELL = (0.75, 0.34)  # inches
 
 
-@_styled
-def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> Figure:
-    """Angles in degrees: a heatmap a query and model, from white (0°) to orange (90°), a cell two directions.
+@styled
+def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+    """Angles in degrees: one heatmap per query and model, from white (0°) to orange (90°).
 
     `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
     NaN, of a direction that there is not, is a grey cell.
     Without rows of the criterion, as of words that no model has, the figure says so. Raises BiasgridError for a
     direction that is not known.
     """
+    import seaborn
+
     title = f"{criterion}: angles between directions"
     mine = table[table["criterion"] == criterion]
     if mine.empty:
-        return _nothing(title, "no model has the groups' words.")
-    unknown = sorted({*mine["direction_a"], *mine["direction_b"]} - DIRECTIONS.keys())
-    if unknown:
-        raise BiasgridError(f"directions: {unknown[0]!r} is not known; known are {', '.join(DIRECTIONS)}")
+        return nothing(title, "no model has the groups' words.")
+    for direction in sorted({*mine["direction_a"], *mine["direction_b"]} - DIRECTIONS.keys()):
+        raise BiasgridError(f"directions: {unknown('direction', direction, DIRECTIONS)}")
     panels = list(mine.groupby(["query", "model", "debias"], sort=True))
     names = [long for _, long in DIRECTIONS.values()]
-    left = MARGIN + max(_width(name, SMALL) for name in names) + 0.08
+    left = MARGIN + max(text_width(name, SMALL) for name in names) + 0.08
     width, height = (size * len(DIRECTIONS) for size in CELL)
     across = max(left + width + MARGIN, PAGE[0])
-    note = _fitted(
+    note = fitted(
         NOTE,
         across - 2 * MARGIN,
         SMALL,
     )
     heads = [
-        _fitted(f"{_unit_label(unit, labels)}: {query}", (across - 2 * MARGIN) / BOLD, NORMAL)
+        fitted(f"{unit_label(unit, labels)}: {query}", (across - 2 * MARGIN) / BOLD, NORMAL)
         for (query, *unit), _ in panels
     ]
-    top = 0.3 + 0.125 * _lines(note) + 0.05
-    downs = [0.15 + 0.14 * _lines(head) + 0.25 + height for head in heads]
-    figure = _figure(across, top + sum(downs) + MARGIN)
+    top = 0.3 + 0.125 * line_count(note) + 0.05
+    downs = [0.15 + 0.14 * line_count(head) + 0.25 + height for head in heads]
+    figure = blank(across, top + sum(downs) + MARGIN)
     inches = figure.get_figheight()
-    figure.text(MARGIN / across, 1 - MARGIN / inches, title, **_heading())
+    figure.text(MARGIN / across, 1 - MARGIN / inches, title, **heading())
     figure.text(MARGIN / across, 1 - 0.3 / inches, note, va="top", size=SMALL, color="#333333")
     for (_, part), head, down in zip(panels, heads, downs, strict=True):
         figure.text(MARGIN / across, 1 - (top + 0.12) / inches, head, va="top", weight="bold")
-        axes = _axes(figure, left, top + down - height, width, height)
+        axes = add_axes(figure, left, top + down - height, width, height)
         matrix = part.pivot(index="direction_a", columns="direction_b", values="angle").reindex(
             index=DIRECTIONS, columns=DIRECTIONS
         )
         angles = matrix.combine_first(matrix.T).reindex(index=DIRECTIONS, columns=DIRECTIONS).to_numpy()
         drawn = np.where(np.eye(len(angles), dtype=bool), 0.0, angles)
         axes.set_facecolor("#DDDDDD")
-        sns.heatmap(
+        seaborn.heatmap(
             drawn, vmin=0, vmax=90, cmap="Oranges", cbar=False, linewidths=0.6, linecolor="#BBBBBB", ax=axes
         )
         for (row, column), angle in np.ndenumerate(drawn):
@@ -105,3 +97,25 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
         axes.tick_params(length=0, labeltop=True, labelbottom=False)
         top += down
     return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion in dict.fromkeys(cell.criterion for cell in grid.directed):
+        cells = [cell for cell in grid.directed if cell.criterion == criterion]
+        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        yield Drawing(f"directions-{slug(criterion)}", tables(grid, "directions"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return directions(read_table(inputs["directions"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "directions",
+        "How far apart the directions lie in which two groups of words can be said to differ.",
+        _drawings,
+        _draw,
+        needs="a criterion with Direct Bias of pairs",
+    ),
+)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..errors import BiasgridError
-from ..factory import VECTORS
-from .grid import GREY, MARGIN, MODEL_COLOURS, NORMAL, PAGE, SMALL, _axes, _page, _short, _styled, _width
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, legend_mark, page, styled
+from .palette import GREY, MODEL_COLOURS, colour_map
+from .text import NORMAL, SMALL, short, text_width
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.lines import Line2D
 
 # truth -> heading, x axis, what the colour is
 BLOCKS = {
@@ -29,17 +31,21 @@ BLOCKS = {
 }
 COLOURS = {
     # dark in the middle, too
-    "mu": ("planted mean", LinearSegmentedColormap.from_list("mu", ["#0072B2", "#AAAAAA", "#D55E00"])),
+    "mu": ("planted mean", ["#0072B2", "#AAAAAA", "#D55E00"]),
     "sigma": ("planted standard deviation", "viridis_r"),
 }
 # panels across, where a metric has one or two
 COLUMNS = {1: 5, 2: 6}
-PANELS = VECTORS | {"word": "word alone"}
+# above a panel, and above a column of panels, the vectors that are measured of one training: the sums of a word's own
+# vector and of that which it has as a context (Levy, Goldberg, Dagan 2015, section 3.3), and the words' own, which is
+# how models are published
+PANELS = {"word+context": "word + context", "word": "word alone"}
+VECTORS = PANELS | {"word": "word vectors alone"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 
 
-@_styled
-def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mapping[str, str]) -> Figure:
+@styled
+def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mapping[str, str]) -> figure.Figure:
     """Metric against truth, the models of a trainer: a panel per metric and kind of vectors, a mark per model.
 
     Parameters
@@ -57,6 +63,10 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
     BiasgridError
         Where no metric has a value.
     """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.ticker import FuncFormatter
+
     metrics = [metric for metric in table if metric in truths and table[metric].notna().any()]
     if not metrics:
         raise BiasgridError("factory: nothing to draw, no metric has a value")
@@ -92,16 +102,17 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
     height = max(width * 0.78, 0.66)
     row = panel_head + height + 0.2
     down = sum(head + ceil(len(mine) / columns) * row + foot - 0.1 for mine in blocks.values())
-    figure, top = _page("What metrics say, against what was planted", note, legend, PAGE[0], down)
-    page = figure.get_size_inches()
+    figure, top = page("What metrics say, against what was planted", note, legend, PAGE[0], down)
+    size = figure.get_size_inches()
     for truth, mine in blocks.items():
         heading, x_label, colour = BLOCKS[truth]
-        place = {"x": MARGIN / page[0], "y": 1 - (top + 0.06) / page[1]}
+        place = {"x": MARGIN / size[0], "y": 1 - (top + 0.06) / size[1]}
         figure.text(s=heading, size=NORMAL + 0.5, weight="bold", color="#333333", va="top", **place)
         values = table[colour]
         norm = Normalize(values.min(), values.max() if values.nunique() > 1 else values.min() + 1)
-        shades = ScalarMappable(norm, COLOURS[colour][1])
-        _scale(figure, shades, COLOURS[colour][0], top + 0.07)
+        name, shades = COLOURS[colour]
+        shades = ScalarMappable(norm, shades if isinstance(shades, str) else colour_map(colour, shades))
+        _scale(figure, shades, name, top + 0.07)
         for i, metric in enumerate(mine):
             down_by, across = divmod(i, columns)
             for k, kind in enumerate(kinds):
@@ -109,13 +120,13 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
                     MARGIN + left + (across * len(kinds) + k) * (width + gap) + across * apart,
                     top + head + down_by * row + panel_head,
                 )
-                axes = _axes(figure, *corner, width, height)
+                axes = add_axes(figure, *corner, width, height)
                 # in an order that hides neither end of the colours
                 part = of_kind[kind].sample(frac=1, random_state=0)
                 x, y = part[f"true_{truth}"], part[metric]
                 axes.scatter(x, y, c=shades.to_rgba(part[colour]), s=4, linewidths=0)
-                axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
-                axes.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
+                few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
+                few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
                 axes.yaxis.set_major_formatter(FuncFormatter(_tick))
                 axes.margins(0.06)
                 if y.notna().any() and np.ptp(y.dropna()) == 0:
@@ -143,8 +154,8 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
     return figure
 
 
-@_styled
-def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+@styled
+def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Pearson's r of words' scores with the truth: a row per metric, a column per trainer and kind of vectors, a mark
     per model.
 
@@ -172,19 +183,19 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
         (f"with the {name}" if truth == "signed" else f"with {name}", _dot(looks[truth]))
         for truth, name in LEVELS.items()
     ]
-    legend.append(("mean over models", Line2D([], [], color="black", linewidth=1.4)))
+    legend.append(("mean over models", legend_line(color="black", linewidth=1.4)))
     note = (
         "Pearson's correlation of occupations' scores with the share of the male pronoun in their sentences. "
         "Each dot is a model; one in which all words have the same score has none. "
         "A metric's sign should be the same in all models."
     )
-    left = max(_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
+    left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
     row, head, foot, gap = 0.34, 0.4, 0.4, 0.14
     width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
     height = row * len(metrics)
-    figure, top = _page("Do scores of words recover the truth?", note, legend, PAGE[0], head + height + foot)
+    figure, top = page("Do scores of words recover the truth?", note, legend, PAGE[0], head + height + foot)
     for column, (trainer, kind) in enumerate(columns):
-        axes = _axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
+        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
         axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
         chosen = table[(table["trainer"] == trainer) & (table["vectors"] == kind)]
         for i, metric in enumerate(metrics):
@@ -223,17 +234,17 @@ def _tick(value: float, _: int) -> str:
 
 
 def _r(value: float) -> str:
-    return "–" if np.isnan(value) else _short(value)
+    return "–" if np.isnan(value) else short(value)
 
 
 def _dot(colour: str) -> Line2D:
-    return Line2D([], [], linestyle="", marker="o", markersize=4, markeredgewidth=0, color=colour)
+    return legend_mark(marker="o", markersize=4, markeredgewidth=0, color=colour)
 
 
-def _scale(figure: Figure, shades: ScalarMappable, name: str, top: float) -> None:
+def _scale(figure: figure.Figure, shades: ScalarMappable, name: str, top: float) -> None:
     """A scale of colours at the right edge, its upper edge `top` inches below the figure's."""
     width = figure.get_figwidth()
-    axes = _axes(figure, width - MARGIN - 1.15, top, 0.85, 0.07)
+    axes = add_axes(figure, width - MARGIN - 1.15, top, 0.85, 0.07)
     scale = figure.colorbar(shades, cax=axes, orientation="horizontal")
     scale.outline.set_visible(False)
     scale.set_ticks([])

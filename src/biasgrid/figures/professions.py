@@ -5,52 +5,54 @@ Bolukbasi et al., NeurIPS 2016, figures 1 and 6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from ..errors import BiasgridError
-from .grid import (
-    LARGE,
-    LESS_LIGHT,
-    MARGIN,
-    MORE_LIGHT,
-    NO_FILL,
-    PAGE,
-    SMALL,
-    _axes,
-    _page,
-    _styled,
-    _two_digits,
-    _width,
-)
+from ..files import slug
+from .figure import Drawing, Figure, Files, evaluations_of
+from .layout import MARGIN, PAGE, add_axes, legend_area, page, styled
+from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL
+from .text import LARGE, SMALL, text_width, two_digits
+
+if TYPE_CHECKING:
+    from matplotlib import figure
 
 MOST = 12  # words of each end, where no other number was printed
 ROW = 0.175  # inches of a bar and its word
 NUMBER = 0.4  # inches of a projection's number
 
 
-@_styled
+@styled
 def professions(
     direct: Mapping[str, Any],
-    expected: Mapping[str, Sequence[str]],
+    expected: Sequence[tuple[str, Sequence[str]]],
     label: str,
     criterion: str,
     excluded: bool = True,
-) -> Figure:
+) -> figure.Figure:
     """The words furthest towards either end, as many as were printed, and the components' shares of variance.
 
-    direct    the entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with
-              the furthest first, and "shares" and "random_shares" of variance, largest first
-    expected  by end, the left one first, the words that were printed for it: they are in bold, with a blue bar
-    label     what the model is called
-    excluded  whether words that have a gender (or the like) by definition were left out
+    Parameters
+    ----------
+    direct
+        The entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with the
+        furthest first, and "shares" and "random_shares" of variance, largest first.
+    expected
+        The ends, the left one first, each with the words that were printed for it: they are in bold, with a blue bar.
+    label
+        What the model is called.
+    excluded
+        Whether words that have a gender (or the like) by definition were left out.
 
-    Raises BiasgridError for a record without projections.
+    Raises
+    ------
+    BiasgridError
+        For a record without projections.
     """
+    expected = dict(expected)
     if not direct.get("projections"):
         raise BiasgridError(f"professions, {criterion}: nothing to draw, the evaluation has no projections")
     # in the order of the study: a record's keys are sorted
@@ -66,12 +68,12 @@ def professions(
     shares = direct["shares"]
     high, low = rows * ROW, 1.5
     legend = [
-        ("among the words that the original prints (bold)", Patch(facecolor=LESS_LIGHT)),
-        ("not among them", Patch(facecolor=NO_FILL)),
-        ("components of the definitional pairs", Patch(facecolor=MORE_LIGHT)),
-        ("of as many random pairs (mean)", Patch(facecolor="white", edgecolor="#666666")),
+        ("among the words that the original prints (bold)", legend_area(facecolor=LESS_LIGHT)),
+        ("not among them", legend_area(facecolor=NO_FILL)),
+        ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
+        ("of as many random pairs (mean)", legend_area(facecolor="white", edgecolor="#666666")),
     ]
-    figure, top = _page(
+    figure, top = page(
         f"{criterion}: the most extreme words",
         f"{label}. Projections on the difference of {ends[0]} and {ends[1]}"
         f"{', words that have a side by definition left out' if excluded else ''}; below, what share of the variance "
@@ -85,9 +87,9 @@ def professions(
     for i, end in enumerate(ends):
         words = towards[end]
         names = [word.replace("_", " ") for word, _ in words]
-        room = max((_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
+        room = max((text_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
         left = MARGIN + i * (across + between)
-        axes = _axes(figure, left + room, top + head, across - room, high)
+        axes = add_axes(figure, left + room, top + head, across - room, high)
         known = [word in expected.get(end, ()) for word, _ in words]
         values = np.array([value for _, value in words])
         colours = [LESS_LIGHT if printed else NO_FILL for printed in known]
@@ -98,13 +100,13 @@ def professions(
         for text, printed in zip(axes.get_yticklabels(), known, strict=True):
             text.set_weight("bold" if printed else "normal")
         for y, value in enumerate(values):
-            axes.text(value + longest * 0.02, y, _two_digits(value), va="center", size=SMALL)
+            axes.text(value + longest * 0.02, y, two_digits(value), va="center", size=SMALL)
         if not words:
             axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)
         axes.spines["bottom"].set_visible(False)
         axes.set_title(f"towards {end}", loc="left", weight="bold", size=LARGE - 1)
-    axes = _axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
+    axes = add_axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
     x = np.arange(len(direct["random_shares"]))
     axes.bar(x[: len(shares)] - 0.2, np.array(shares) * 100, width=0.38, color=MORE_LIGHT)
     random = np.array(direct["random_shares"]) * 100
@@ -116,3 +118,34 @@ def professions(
     axes.set(xlabel="principal component", ylabel="% of the variance", ylim=(0, max([*shares, 0.1]) * 112))
     axes.set_title("variance of the definitional pairs", loc="left", weight="bold", size=LARGE - 1)
     return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion, evaluated in grid.evaluation_specs.items():
+        if evaluated.direct and evaluated.direct.extremes:
+            for model, (untouched, *_) in evaluations_of(grid, criterion).items():
+                spec = {
+                    "expected": [[end, list(words)] for end, words in evaluated.direct.extremes.items()],
+                    "label": grid.labels[model],
+                    "criterion": criterion,
+                    "excluded": bool(evaluated.direct.exclude),
+                }
+                inputs = {"evaluation": grid.evaluation_file(untouched)}
+                yield Drawing(f"professions-{slug(criterion)}-{model}", inputs, spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..evaluation.record import read_evaluation
+
+    return professions(read_evaluation(inputs["evaluation"], "direct")["direct"], **spec)
+
+
+FIGURES = (
+    Figure(
+        "professions",
+        "The words furthest towards two ends of a direction, and the components of the pairs that define it.",
+        _drawings,
+        _draw,
+        needs="an evaluation of direct bias with extremes",
+    ),
+)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, Patch, Rectangle
 
 from ..properties import (
     CATALOGUE,
@@ -25,24 +22,13 @@ from ..properties import (
     Verdict,
     by_row,
 )
-from .grid import (
-    BOLD,
-    GREY,
-    LESS_LIGHT,
-    MARGIN,
-    MODEL_COLOURS,
-    MORE_LIGHT,
-    NORMAL,
-    PAGE,
-    SMALL,
-    _axes,
-    _fitted,
-    _lines,
-    _page,
-    _styled,
-    _width,
-    _wrapped,
-)
+from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, legend_line, page, styled
+from .palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib import figure
+    from matplotlib.axes import Axes
 
 COLOURS = {YES: LESS_LIGHT, NOT_REFUTED: "#DDEBF7", NO: MORE_LIGHT, UNDEFINED: "#D9D9D9"}
 MEANING = {
@@ -64,16 +50,16 @@ SHOWS = {
 }
 
 
-@_styled
-def matrix(verdicts: Sequence[Verdict]) -> Figure:
+@styled
+def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     """Metrics by properties: what each can and cannot see. Rows of one word and of sets of words."""
     rows = by_row(verdicts)
-    names = {label: _wrapped(label, 24) for label, _ in rows}
-    left = max(_width(name, NORMAL) for name in names.values()) + 0.12
-    of = max(_width(level, SMALL) for level in (WORD, SET)) + 0.12
+    names = {label: wrapped(label, 24) for label, _ in rows}
+    left = max(text_width(name, NORMAL) for name in names.values()) + 0.12
+    of = max(text_width(level, SMALL) for level in (WORD, SET)) + 0.12
     cell, high = 0.86, 0.235
-    heads = {name: _wrapped(text, 16) for name, text in PROPERTIES.items()}
-    head = max(map(_lines, heads.values())) * 0.12 + 0.1
+    heads = {name: wrapped(text, 16) for name, text in PROPERTIES.items()}
+    head = max(map(line_count, heads.values())) * 0.12 + 0.1
     note = (
         "Words have bias where they are nearer (mean cosine) to one group than to another. Bold: also a theorem of "
         "Schroeder et al. (2021). One word: the metric of a single word. Empty: the question makes no sense there. "
@@ -81,18 +67,18 @@ def matrix(verdicts: Sequence[Verdict]) -> Figure:
     )
     there = {v.holds for v in verdicts}
     legend = [
-        (MEANING[holds], Patch(facecolor=colour)) for holds, colour in COLOURS.items() if holds in there
+        (MEANING[holds], legend_area(facecolor=colour)) for holds, colour in COLOURS.items() if holds in there
     ]
     across = left + of + len(heads) * cell
     gaps = 0.05 * len(names)
-    figure, top = _page(
+    figure, top = page(
         "What metrics can and cannot see",
         note,
         legend,
         across + 2 * MARGIN,
         head + len(rows) * high + gaps + 0.1,
     )
-    axes = _axes(figure, MARGIN, top, across, head + len(rows) * high + gaps)
+    axes = add_axes(figure, MARGIN, top, across, head + len(rows) * high + gaps)
     axes.set(xlim=(0, across), ylim=(head + len(rows) * high + gaps, 0))
     axes.axis("off")
     for i, text in enumerate(heads.values()):
@@ -111,7 +97,7 @@ def matrix(verdicts: Sequence[Verdict]) -> Figure:
                 continue
             x = left + of + i * cell
             colour = COLOURS[verdict.holds]
-            axes.add_patch(Rectangle((x + 0.015, y + 0.015), cell - 0.03, high - 0.03, facecolor=colour))
+            add_box(axes, (x + 0.015, y + 0.015), cell - 0.03, high - 0.03, facecolor=colour)
             text = {UNDEFINED: "no value"}.get(verdict.holds, verdict.holds)
             weight = "bold" if verdict.paper else "normal"
             ordered = row.get((name, ORDERED))
@@ -119,13 +105,9 @@ def matrix(verdicts: Sequence[Verdict]) -> Figure:
             if ordered and ordered.holds != verdict.holds:
                 # the condition's own colour, in the right part of the cell
                 part = 0.56
-                patch = Rectangle(
-                    (x + (1 - part) * cell, y + 0.015),
-                    part * cell - 0.015,
-                    high - 0.03,
-                    facecolor=COLOURS[ordered.holds],
-                )
-                axes.add_patch(patch)
+                shade = COLOURS[ordered.holds]
+                corner = x + (1 - part) * cell, y + 0.015
+                add_box(axes, corner, part * cell - 0.015, high - 0.03, facecolor=shade)
                 axes.text(
                     x + (1 - part / 2) * cell,
                     middle,
@@ -150,8 +132,8 @@ def matrix(verdicts: Sequence[Verdict]) -> Figure:
     return figure
 
 
-@_styled
-def counterexamples(verdicts: Sequence[Verdict]) -> Figure:
+@styled
+def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     """The groups and words of every counterexample of sets of words, a panel each, with the values that metrics give
     there; below, the ranges of metrics whose values do not compare."""
     panels, ranges = _panels(verdicts), [v for v in verdicts if v.property == "comparable" and v.holds == NO]
@@ -160,12 +142,13 @@ def counterexamples(verdicts: Sequence[Verdict]) -> Figure:
     width = PAGE[0] / columns
     drawing = 1.3
     gap = 0.16
-    titles = [_fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels]
-    said = [[_fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
+    titles = [fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels]
+    said = [[fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
     starts = range(0, len(panels), columns)
-    heads = [0.125 * max(map(_lines, titles[i : i + columns])) + 0.05 for i in starts]
+    heads = [0.125 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
     feet = [
-        max(sum(0.12 * _lines(x) + 0.02 for x in lines) for lines in said[i : i + columns]) for i in starts
+        max(sum(0.12 * line_count(x) + 0.02 for x in lines) for lines in said[i : i + columns])
+        for i in starts
     ]
     rows = [head + drawing + foot + 0.3 for head, foot in zip(heads, feet, strict=True)]
     bars = 0.24
@@ -176,26 +159,26 @@ def counterexamples(verdicts: Sequence[Verdict]) -> Figure:
         "(words lean one way), stereotype (words lean apart) or bias is unseen where that value is the neutral one."
     )
     legend = [
-        ("group A", Line2D([], [], color=GROUPS[0])),
-        ("group B", Line2D([], [], color=GROUPS[1])),
-        ("word", Line2D([], [], linestyle="", marker="o", color="black", markersize=4)),
+        ("group A", legend_line(color=GROUPS[0])),
+        ("group B", legend_line(color=GROUPS[1])),
+        ("word", legend_line(linestyle="", marker="o", color="black", markersize=4)),
         (
             "word of the second set",
-            Line2D([], [], linestyle="", marker="o", markerfacecolor="white", color="black", markersize=4),
+            legend_line(linestyle="", marker="o", markerfacecolor="white", color="black", markersize=4),
         ),
     ]
-    figure, top = _page("What metrics cannot see: counterexamples", note, legend, PAGE[0], sum(rows) + below)
+    figure, top = page("What metrics cannot see: counterexamples", note, legend, PAGE[0], sum(rows) + below)
     w, h = figure.get_size_inches()
     for i, (setting, _) in enumerate(panels):
         row, column = divmod(i, columns)
         x, y = MARGIN + column * width, top + sum(rows[:row])
         figure.text(x / w, 1 - y / h, titles[i], va="top", weight="bold", size=TITLE, linespacing=1.1)
         y += heads[row]
-        _draw(_axes(figure, x, y, width - gap, drawing), setting)
+        _draw(add_axes(figure, x, y, width - gap, drawing), setting)
         y += drawing + 0.05
         for line in said[i]:
             figure.text(x / w, 1 - y / h, line, va="top", size=SMALL, linespacing=1.15)
-            y += 0.12 * _lines(line) + 0.02
+            y += 0.12 * line_count(line) + 0.02
     if ranges:
         _ranges(figure, top + sum(rows), ranges, below)
     return figure
@@ -234,6 +217,8 @@ def _short(value: float) -> str:
 
 def _draw(axes: Axes, setting: Setting) -> None:
     """Groups and words in the plane; in space, seen along the third axis."""
+    from matplotlib.patches import Circle
+
     everything = np.concatenate([*setting.groups, *setting.words])[:, :2]
     reach = max(np.abs(everything).max(), 1.0) * 1.35
     axes.set_aspect("equal")
@@ -295,8 +280,8 @@ def _beside(axes, row, reach: float, text: str, colour: str, off: float, across:
     axes.text(x, y, text, color=colour, size=SMALL, ha="center", va="center", zorder=5)
 
 
-def _ranges(figure: Figure, top: float, verdicts: Sequence[Verdict], height: float) -> None:
-    """Two ranges a metric: the smallest and largest value of any two words of unit length, of two pairs of groups."""
+def _ranges(figure: figure.Figure, top: float, verdicts: Sequence[Verdict], height: float) -> None:
+    """Two ranges per metric: the smallest and largest value of two words of unit length, of two pairs of groups."""
     w, h = figure.get_size_inches()
     figure.text(
         MARGIN / w,
@@ -306,9 +291,9 @@ def _ranges(figure: Figure, top: float, verdicts: Sequence[Verdict], height: flo
         weight="bold",
         size=TITLE,
     )
-    left = max(_width(v.label, SMALL) for v in verdicts) + 0.2
-    names = max(_width(s.name, SMALL) for v in verdicts for s in v.example.settings) + 0.2
-    axes = _axes(figure, MARGIN + left, top + 0.25, PAGE[0] - left - names - 0.5, height - 0.6)
+    left = max(text_width(v.label, SMALL) for v in verdicts) + 0.2
+    names = max(text_width(s.name, SMALL) for v in verdicts for s in v.example.settings) + 0.2
+    axes = add_axes(figure, MARGIN + left, top + 0.25, PAGE[0] - left - names - 0.5, height - 0.6)
     for i, v in enumerate(verdicts):
         axes.text(
             -0.02, i, v.label, transform=axes.get_yaxis_transform(), ha="right", va="center", size=SMALL

@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from ..errors import BiasgridError
-from .grid import (
-    BOLD,
-    DASHED,
-    LESS_LIGHT,
-    MARGIN,
-    MORE_LIGHT,
-    NORMAL,
-    PAGE,
-    SMALL,
-    _axes,
-    _fitted,
-    _lines,
-    _page,
-    _rows,
-    _styled,
-    _two_digits,
-    _unit_label,
-    _width,
-)
+from ..files import slug
+from .figure import Drawing, Figure, Files, cells_of, labels
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
+from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
+from .rows import rows_of
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, two_digits, unit_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
 
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
 
 def distributions(cells: Iterable[Path]) -> pd.DataFrame:
-    """One row a word of a target set of RNSB cells, in the cells' order; words that a cell lacks have no share.
+    """One row per word of a target set of RNSB cells, in the cells' order; words that a cell lacks have no share.
 
     id is the query's in the study, query the name of the (sub-)query that was measured, which another may have, too;
     share is the word's part of the negative sentiment (they sum to 1), value the cell's RNSB in nats, accuracy the
     classifier's on words left out, or NaN. Raises BiasgridError for a file that is no cell of RNSB.
     """
+    import pandas as pd
+
     rows = []
     for path in cells:
         try:
@@ -61,16 +50,17 @@ def distributions(cells: Iterable[Path]) -> pd.DataFrame:
     return table.astype({"share": "float64", "value": "float64", "accuracy": "float64"})
 
 
-@_styled
-def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> Figure:
-    """How the negative sentiment is shared out among the names of a query: a panel a model and query, a bar a name.
+@styled
+def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+    """How the negative sentiment is shared out among the names of a query: one panel per model and query, one bar per
+    name.
 
     `table` is as `distributions` gives it. A bar is a target set, the mean share of its words. On the dashed line,
     all words are found equally negative; a bar above it is orange. Queries are columns, models rows; a query's panels
     have one scale and one order of names. A model without any value has no row; the note above the panels names it.
     Raises BiasgridError for a table without rows.
     """
-    _rows(table, "sentiment")
+    rows_of(table, "sentiment")
     keys = ["metric", "model", "debias"]
     queries = list(dict.fromkeys(zip(table["id"], table["query"], strict=True)))
     named = [name for _, name in queries]
@@ -78,7 +68,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         query: f"{query[1]} ({query[0]})" if named.count(query[1]) > 1 else query[1] for query in queries
     }
     units = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
-    names = {unit: _unit_label(unit[1:], labels) for unit in units}
+    names = {unit: unit_label(unit[1:], labels) for unit in units}
     if len({metric for metric, *_ in units}) > 1:
         names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
     has_value = table["share"].notna().groupby([table[key] for key in keys]).any()
@@ -87,19 +77,19 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
 
     parts = dict(list(table.groupby(["id", "query"])))
     sets = {query: list(dict.fromkeys(part["set"][part["set"] != ""])) for query, part in parts.items()}
-    below = max([_width(name, SMALL) for named in sets.values() for name in named], default=0.0) + 0.1
+    below = max([text_width(name, SMALL) for named in sets.values() for name in named], default=0.0) + 0.1
     left, gap, high, facts = 0.42, 0.35, 0.85, 0.16
     width = (PAGE[0] - 2 * MARGIN - left - gap * (len(queries) - 1)) / len(queries)
-    heads = {unit: _fitted(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown}
-    above = {unit: _lines(heads[unit]) * 0.14 + facts + 0.12 for unit in shown}
-    titles = {query: _fitted(shown_as[query], (width - 0.05) / BOLD, NORMAL) for query in queries}
-    title = max(map(_lines, titles.values())) * 0.14 + 0.06
+    heads = {unit: fitted(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown}
+    above = {unit: line_count(heads[unit]) * 0.14 + facts + 0.12 for unit in shown}
+    titles = {query: fitted(shown_as[query], (width - 0.05) / BOLD, NORMAL) for query in queries}
+    title = max(map(line_count, titles.values())) * 0.14 + 0.06
     legend = [
-        ("more than an equal share of the negative sentiment", Patch(facecolor=MORE_LIGHT)),
-        ("less", Patch(facecolor=LESS_LIGHT)),
-        ("equal shares", Line2D([], [], **DASHED)),
+        ("more than an equal share of the negative sentiment", legend_area(facecolor=MORE_LIGHT)),
+        ("less", legend_area(facecolor=LESS_LIGHT)),
+        ("equal shares", legend_line(**DASHED)),
     ]
-    figure, top = _page(
+    figure, top = page(
         f"{criterion}: negative sentiment",
         "A classifier is trained to tell the words of two attribute sets apart. Each bar is a name's share of what "
         "it takes for the second, negative one; of a set of several words, their mean share. RNSB is the divergence "
@@ -117,7 +107,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         highest = mine["share"].max()
         for unit in shown:
             part = mine[(mine[keys] == list(unit)).all(axis=1)]
-            axes = _axes(figure, x, y + above[unit], width, high)
+            axes = add_axes(figure, x, y + above[unit], width, high)
             y += above[unit] + high
             ticks = sets[query] if unit == shown[-1] else [""] * len(sets[query])
             axes.set_title(heads[unit], loc="left", weight="bold", pad=4 + facts * 66)
@@ -125,7 +115,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
             axes.set_xticks(range(len(ticks)), ticks, rotation=90)
             axes.tick_params(axis="x", length=0)
             axes.annotate(
-                _fitted(_facts(part), width, SMALL),
+                fitted(_facts(part), width, SMALL),
                 (0, 1),
                 (0, facts * 72),
                 "axes fraction",
@@ -145,7 +135,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
             axes.axhline(equal, **DASHED | {"zorder": 3})
             axes.spines["left"].set_visible(True)
             axes.set_ylim(0, highest * 1.05)
-            axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+            few_ticks(axes.yaxis, 4)
             axes.set_ylabel("share" if i == 0 else "")
     return figure
 
@@ -165,5 +155,29 @@ def _facts(part: pd.DataFrame) -> str:
         why, _, lost = first["status"].partition(":")
         of = lost.replace(";", ", ") if lost.count(";") < 6 else f"{lost.count(';') + 1} sets"
         return f"no value: {why.replace('_', ' ')}{f' ({of})' if of else ''}"
-    accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {_two_digits(first['accuracy'])}"
-    return f"RNSB {_two_digits(first['value'])}{accuracy}"
+    accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {two_digits(first['accuracy'])}"
+    return f"RNSB {two_digits(first['value'])}{accuracy}"
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion in grid.config["criteria"]:
+        keys = {key for key in grid.metrics(criterion) if grid.metric(criterion, key).name == "rnsb"}
+        cells = [cell for cell in cells_of(grid, [criterion]) if cell.metric in keys]
+        if keys:
+            spec = {"labels": labels(grid, cells), "criterion": criterion, "cells": [c.name for c in cells]}
+            yield Drawing(f"sentiment-{slug(criterion)}", {"cells": list(map(grid.cell_file, cells))}, spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return sentiment(distributions(inputs["cells"]), spec["labels"], spec["criterion"])
+
+
+FIGURES = (
+    Figure(
+        "sentiment",
+        "How negative each name is found to be: RNSB's distribution, model by model.",
+        _drawings,
+        _draw,
+        needs="a criterion with RNSB",
+    ),
+)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import MultipleLocator, PercentFormatter
-from scipy.stats import kstwo
 
 from ..errors import BiasgridError
-from .grid import DASHED, GREY, MARGIN, MODEL_COLOURS, NORMAL, PAGE, SMALL, _axes, _look, _page, _styled
+from .layout import MARGIN, PAGE, add_axes, legend_area, legend_line, page, styled
+from .palette import DASHED, GREY, MODEL_COLOURS, Look, model_mark
+from .text import NORMAL, SMALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
 
 BAND = {"facecolor": "#E4E4E4", "linewidth": 0}
 DRAWN_DASHED = (0, (3, 1.5))
@@ -36,16 +37,18 @@ SMALL_P, BOUND = 0.05, 0.08
 LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
 
 
-@_styled
+@styled
 def p_values(
     uniform: Mapping[tuple[str, int, float], Sequence[float] | None], labels: Mapping[str, str]
-) -> Figure:
-    """The distribution of p-values where the null hypothesis is true, a panel a metric, against the diagonal.
+) -> figure.Figure:
+    """The distribution of p-values where the null hypothesis is true, one panel per metric, against the diagonal.
 
     `uniform`: (metric, words, bias) -> values that are uniform from 0 to 1 if the test is right, None without a test.
     The band holds all curves of a panel in 95 of 100 simulations of right tests, at least (Kolmogorov and Smirnov's
     test at level .05 divided by the number of curves). Raises BiasgridError where no metric has a test.
     """
+    from scipy.stats import kstwo
+
     tested = {key: np.sort(values) for key, values in uniform.items() if values is not None}
     if not tested:
         raise BiasgridError("p-values: nothing to draw, no metric of the simulation has a test")
@@ -59,30 +62,30 @@ def p_values(
     )
     if untested:
         note += f" Without a permutation test: {', '.join(untested)}."
-    legend = [(f"{words} words per set", Line2D([], [], color=colours[words])) for words in sizes]
+    legend = [(f"{words} words per set", legend_line(color=colours[words])) for words in sizes]
     black = {"color": "black", "linewidth": 1.0}
     if any(not bias for *_, bias in tested):
-        legend += [("new words, both sets from one population", Line2D([], [], **black))]
+        legend += [("new words, both sets from one population", legend_line(**black))]
     if any(bias for *_, bias in tested):
         legend += [
             (
-                "biased words whose labels were exchanged at random",
-                Line2D([], [], linestyle=DRAWN_DASHED, **black),
+                "biased words whose labels were permuted at random",
+                legend_line(linestyle=DRAWN_DASHED, **black),
             )
         ]
-    legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", Patch(**BAND))]
+    legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", legend_area(**BAND))]
     columns = min(len(metrics), 3)
     head, foot, left = 0.24, 0.42, 0.42
     panel = (PAGE[0] - MARGIN) / max(columns, 2)
     width = panel - left - 0.12
     down = head + width + foot
-    figure, top = _page(
+    figure, top = page(
         "p-values where there is nothing to find", note, legend, PAGE[0], ceil(len(metrics) / columns) * down
     )
     for i, metric in enumerate(metrics):
         row, column = divmod(i, columns)
         place = MARGIN + left + column * panel, top + row * down + head
-        axes = _axes(figure, *place, width, width)
+        axes = add_axes(figure, *place, width, width)
         curves = {key[1:]: values for key, values in tested.items() if key[0] == metric}
         x = np.linspace(0, 1, 201)
         band = max(kstwo.ppf(1 - 0.05 / len(curves), len(values)) for values in curves.values())
@@ -107,12 +110,12 @@ def p_values(
     return figure
 
 
-@_styled
-def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level: float) -> Figure:
+@styled
+def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level: float) -> figure.Figure:
     """Share of intervals that hold the true value (`true`: "expected" or "all_words"), of simulation.csv.
 
-    A column of panels a kind of interval, a row a bias; marks are metrics, with the 95 % interval that the number of
-    repetitions leaves. Raises BiasgridError for a table without intervals.
+    One column of panels per kind of interval, one row per bias; marks are metrics, with the 95 % interval that the
+    number of repetitions leaves. Raises BiasgridError for a table without intervals.
     """
     ending = f"_covers_{true}"
     table = results[results["what"].str.endswith(ending)].dropna(subset="value")
@@ -121,22 +124,22 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
     kinds = list(dict.fromkeys(table["what"].str.removesuffix(ending)))
     metrics = list(dict.fromkeys(table["metric"]))
     sizes, biases = sorted(table["words"].unique()), sorted(table["bias"].unique())
-    looks = {metric: _look(i) for i, metric in enumerate(metrics)}
+    looks = {metric: model_mark(i) for i, metric in enumerate(metrics)}
     low = table["value"].min() < LOWEST
     note = f"Share of intervals that hold {TRUE[true]}. Lines: what the number of repetitions leaves open."
-    legend = [(labels[metric], Line2D([], [], **looks[metric])) for metric in metrics]
-    legend += [(f"{100 * level:g} %", Line2D([], [], **DASHED))]
+    legend = [(labels[metric], legend_line(**looks[metric])) for metric in metrics]
+    legend += [(f"{100 * level:g} %", legend_line(**DASHED))]
     if low:
         note += f" Open marks at the edge: below {100 * LOWEST:g} %."
     left, gap = 0.85, 0.18
     width, height, head, foot = (PAGE[0] - MARGIN - left) / len(kinds) - gap, 1.25, 0.24, 0.38
     down = head + len(biases) * (height + 0.16) + foot
-    figure, top = _page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], down)
+    figure, top = page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], down)
     bottom = LOWEST - 0.01 if low else min(0.9, table["low"].min()) - 0.01
     for column, kind in enumerate(kinds):
         for row, bias in enumerate(biases):
             place = MARGIN + left + column * (width + gap), top + head + row * (height + 0.16)
-            axes = _axes(figure, *place, width, height)
+            axes = add_axes(figure, *place, width, height)
             part = table[(table["what"] == kind + ending) & (table["bias"] == bias)]
             _coverage_panel(axes, part, metrics, sizes, looks, bottom, level)
             if row == 0:
@@ -154,8 +157,16 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
 
 
 def _coverage_panel(
-    axes: Axes, table: pd.DataFrame, metrics, sizes, looks, bottom: float, level: float
+    axes: Axes,
+    table: pd.DataFrame,
+    metrics: Sequence[str],
+    sizes: Sequence[int],
+    looks: Mapping[str, Look],
+    bottom: float,
+    level: float,
 ) -> None:
+    from matplotlib.ticker import MultipleLocator, PercentFormatter
+
     places = np.arange(len(sizes))
     for place in places[::2]:
         axes.axvspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
@@ -178,8 +189,8 @@ def _coverage_panel(
     axes.spines["left"].set_visible(True)
 
 
-@_styled
-def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+@styled
+def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Share of p <= .05 of both tests on real vectors where there is nothing to find, of calibration.csv.
 
     A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
@@ -202,10 +213,10 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
         }
         for pair, (_, marker, filled) in SHARES.items()
     }
-    legend = [(text, Line2D([], [], **looks[pair])) for pair, (text, *_) in SHARES.items()]
+    legend = [(text, legend_line(**looks[pair])) for pair, (text, *_) in SHARES.items()]
     legend += [
-        (f"{SMALL_P:g}: as many as a right test gives", Line2D([], [], **DASHED)),
-        (f"{BOUND:g}: what is allowed", Line2D([], [], **DASHED | {"linestyle": ":", "color": "black"})),
+        (f"{SMALL_P:g}: as many as a right test gives", legend_line(**DASHED)),
+        (f"{BOUND:g}: what is allowed", legend_line(**DASHED | {"linestyle": ":", "color": "black"})),
     ]
     note = (
         "Share of p ≤ .05 among queries of words that are drawn from a model at random: nothing is to be found. "
@@ -217,9 +228,9 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     left, gap, down, head, foot = 1.25, 0.1, 0.21, 0.55, 0.36
     width = (PAGE[0] - MARGIN - left) / len(models) - gap
     height = down * len(metrics)
-    figure, top = _page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
+    figure, top = page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
     for column, model in enumerate(models):
-        axes = _axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
+        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
         for place in range(0, len(metrics), 2):
             axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
         axes.axvline(SMALL_P, **DASHED)

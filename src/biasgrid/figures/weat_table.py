@@ -3,48 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from ..files import slug
+from .figure import Drawing, Figure, Files, tables
+from .layout import MARGIN, PAGE, add_axes, add_box, blank, styled
+from .palette import GREY
+from .rows import read_table
+from .text import LARGE, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width, wrapped
 
-from ..comparison import LOWEST, NO_VALUE, NOT_ASKED, OTHER_VECTORS
-from ..query import Query
-from .grid import (
-    GREY,
-    LARGE,
-    MARGIN,
-    NORMAL,
-    PAGE,
-    SMALL,
-    SUPERSCRIPTS,
-    _axes,
-    _figure,
-    _fitted,
-    _lines,
-    _published_label,
-    _styled,
-    _width,
-    _wrapped,
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
 
 # a mark and a shade for each verdict: the table reads the same without colour
-MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗", OTHER_VECTORS: "△"}
+MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗", "other vectors": "△"}
 SHADES = {
     "reproduced": "#D6E9F5",
     "compatible": "#DDEBD3",
     "explained": "#F6EBD0",
     "differs": "#F3C9C0",
-    OTHER_VECTORS: "#EBEBEB",
+    "other vectors": "#EBEBEB",
 }
 MEANINGS = {
     "reproduced": "reproduced as printed",
     "compatible": "a single random run was printed, ours is within 2 standard deviations",
     "explained": "not as printed; a test recomputes what was printed (see comparison.csv)",
     "differs": "not as printed",
-    OTHER_VECTORS: "printed for other vectors, not judged",
+    "other vectors": "printed for other vectors, not judged",
 }
 MISSING = "–"
 # heads of what was computed
@@ -57,23 +45,36 @@ ROW, NARROW, WIDE = 0.36, 0.52, 0.72  # inches
 NUMBER = ["model", "source", "metric", "again", "query", "what", "published", "ours", "verdict", "note"]
 
 
-@_styled
+@styled
 def weat_table(
     comparison: pd.DataFrame,
     labels: Mapping[str, str],
     criterion: str,
-    queries: Mapping[str, Query],
-    metrics: Mapping[str, str],
-) -> Figure:
-    """A row a query, and the printed numbers beside ours, each with the mark of its verdict.
+    queries: Sequence[Mapping[str, Any]],
+    metrics: Sequence[tuple[str, str]],
+    models: Sequence[str] = (),
+) -> figure.Figure:
+    """One row per query, and the printed numbers beside ours, each with the mark of its verdict.
 
     The columns are in blocks: one for each model, metric and source, and one more for what a source prints again.
     Where nothing was printed of a query, the figure says so.
 
-    comparison  the study's comparison with published numbers (tables.read)
-    queries     the criterion's queries by id, in the order of the rows
-    metrics     the criterion's metrics that are shown, WEAT and its effect size: key -> what is printed for it
+    Parameters
+    ----------
+    comparison
+        The study's comparison with published numbers.
+    labels
+        What is printed for the keys of models and debias methods.
+    queries
+        The criterion's queries in the order of the rows: "key", its id; "targets" and "attributes", names and numbers
+        of words of its sets.
+    metrics
+        Keys of the criterion's metrics that are shown, WEAT and its effect size, and what is printed for them.
+    models
+        The models' keys, in the order of the blocks.
     """
+    metrics = dict(metrics)
+    queries = {query["key"]: query for query in queries}
     table = comparison[
         (comparison["criterion"] == criterion) & comparison["metric"].isin(list(metrics))
     ].copy()
@@ -88,8 +89,8 @@ def weat_table(
     place = ["model", "source", "metric", "again"]
     numbers = {(row[:4], *row[4:6]): row for row in table[NUMBER].itertuples(index=False, name="Number")}
     keys = [key for key in queries if key in set(table["query"])]
-    # in the study's order, which labels have; "a under b" is a model under a debias method
-    models = {key: i for i, key in enumerate(labels)}
+    # in the study's order; "a under b" is a model under a debias method
+    models = {key: i for i, key in enumerate(models)}
     order = {key: i for i, key in enumerate(metrics)}
     blocks = sorted(
         set(table[place].itertuples(index=False, name=None)),
@@ -101,35 +102,35 @@ def weat_table(
     heads = {}
     for block in blocks:
         model, source, _, again = block
-        label = _wrapped(_published_label(model, labels), max(14, int(extent[block] * 15)))
+        label = wrapped(published_label(model, labels), max(14, int(extent[block] * 15)))
         text = f"{source} ({again})" if again > 1 else source
-        heads[block] = label, _fitted(text, extent[block], SMALL) if several[model] else ""
+        heads[block] = label, fitted(text, extent[block], SMALL) if several[model] else ""
     names = [_name(queries[key]) for key in keys]
-    left = 0.35 + max(_width(name, SMALL) for name in names) + 0.15
+    left = 0.35 + max(text_width(name, SMALL) for name in names) + 0.15
     sizes = left + 2 * NARROW
     entries = {f"{MARKS[v]}  {MEANINGS[v]}": SHADES[v] for v in MARKS if v in set(table["verdict"])}
-    if table["verdict"].isin((NO_VALUE, NOT_ASKED)).any():
+    if table["verdict"].isin(["no value", "not asked"]).any():
         entries[f"{MISSING}  no value; comparison.csv has the reason"] = "white"
     across = sizes + sum(extent.values()) + 0.2 * len(blocks)
-    width = max(across, sum(_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
-    above = [_lines(label) * 0.14 + _lines(source) * 0.12 for label, source in heads.values()]
+    width = max(across, sum(text_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
+    above = [line_count(label) * 0.14 + line_count(source) * 0.12 for label, source in heads.values()]
     rule = max(0.66, 0.34 + max(above))
     top = rule + 0.56
     height = top + len(keys) * ROW + 0.42
-    figure = _figure(width, height)
-    axes = _axes(figure, 0, 0, width, height)
+    figure = blank(width, height)
+    axes = add_axes(figure, 0, 0, width, height)
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
     axes.text(MARGIN, MARGIN, criterion, size=LARGE, weight="bold", va="top")
     head = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
     axes.text(MARGIN + 0.35, top - 0.06, "target words\nattribute words", **head | {"ha": "left"})
     for i, (text, pick) in enumerate(
-        (("words a\ntarget set", "target_sets"), ("words an\nattribute\nset", "attribute_sets"))
+        (("words a\ntarget set", "targets"), ("words an\nattribute\nset", "attributes"))
     ):
         x = MARGIN + left + (i + 0.5) * NARROW
         axes.text(x, top - 0.06, text, **head)
         for row, key in enumerate(keys):
-            axes.text(x, top + (row + 0.5) * ROW, _size(getattr(queries[key], pick)), **_cell())
+            axes.text(x, top + (row + 0.5) * ROW, _size(queries[key][pick]), **_cell())
     for row, name in enumerate(names):
         y = top + (row + 0.5) * ROW
         axes.text(MARGIN + 0.12, y, str(row + 1), **_cell() | {"weight": "bold"})
@@ -141,7 +142,7 @@ def weat_table(
         middle, y = (x + right) / 2, rule - 0.04
         if source:
             axes.text(middle, y, source, **head)
-            y -= _lines(source) * 0.12
+            y -= line_count(source) * 0.12
         axes.text(middle, y, label, ha="center", va="bottom", weight="bold", size=NORMAL)
         axes.plot([x, right], [rule] * 2, color=GREY, linewidth=0.6)
         for title, whats in columns[block]:
@@ -156,15 +157,15 @@ def weat_table(
     x = MARGIN
     for entry, shade in entries.items():
         y = top + len(keys) * ROW + 0.24
-        axes.add_patch(Rectangle((x, y - 0.09), 0.18, 0.18, facecolor=shade, linewidth=0))
+        add_box(axes, (x, y - 0.09), 0.18, 0.18, facecolor=shade, linewidth=0)
         axes.text(x + 0.05, y, entry, va="center", size=NORMAL)
-        x += _width(entry, NORMAL) + 0.3
+        x += text_width(entry, NORMAL) + 0.3
     return figure
 
 
-def _nothing(criterion: str) -> Figure:
+def _nothing(criterion: str) -> figure.Figure:
     text = "The published files have no WEAT value or p-value of a query of this criterion for these models."
-    figure = _figure(PAGE[0], 0.7)
+    figure = blank(PAGE[0], 0.7)
     figure.text(MARGIN / PAGE[0], 0.85, criterion, size=LARGE, weight="bold", va="top")
     figure.text(MARGIN / PAGE[0], 0.2, text, size=NORMAL)
     return figure
@@ -172,7 +173,7 @@ def _nothing(criterion: str) -> Figure:
 
 def _columns(numbers: Mapping, block: tuple, keys: list[str], metric: str) -> list[tuple[str, list[str]]]:
     """A block's columns: the head, and what is in it, the first of these that a query has."""
-    metric = _wrapped(metric, 14)
+    metric = wrapped(metric, 14)
     found = [what for what in OURS if any((block, key, what) in numbers for key in keys)]
     columns = []
     # a p-value is printed once and computed twice
@@ -184,14 +185,13 @@ def _columns(numbers: Mapping, block: tuple, keys: list[str], metric: str) -> li
 
 
 def _number(axes: Axes, x: float, y: float, number, printed: bool, of_p: bool) -> None:
+    from ..comparison import LOWEST
+
     text = _text(number.published if printed else number.ours, of_p)
     # what has no value has no verdict that a shade could show
     if not printed and number.verdict in MARKS:
-        axes.add_patch(
-            Rectangle(
-                (x + 0.02, y + 0.05), WIDE - 0.04, ROW - 0.1, facecolor=SHADES[number.verdict], linewidth=0
-            )
-        )
+        corner, shade = (x + 0.02, y + 0.05), {"facecolor": SHADES[number.verdict], "linewidth": 0}
+        add_box(axes, corner, WIDE - 0.04, ROW - 0.1, **shade)
         text = f"≤ {text}" if str(number.note).startswith(LOWEST) else text
         text = f"{text} {MARKS[number.verdict]}"
     axes.text(x + WIDE / 2, y + ROW / 2, text, **_cell())
@@ -201,13 +201,12 @@ def _cell() -> dict:
     return {"ha": "center", "va": "center", "size": NORMAL}
 
 
-def _name(query: Query) -> str:
-    sides = ([s.name for s in side] for side in (query.target_sets, query.attribute_sets))
-    return "\n".join(" vs ".join(names) for names in sides)
+def _name(query: Mapping[str, Any]) -> str:
+    return "\n".join(" vs ".join(name for name, _ in query[side]) for side in ("targets", "attributes"))
 
 
-def _size(sets) -> str:
-    sizes = [len(s.distinct) for s in sets]
+def _size(sets: Sequence[tuple[str, int]]) -> str:
+    sizes = [size for _, size in sets]
     return str(sizes[0]) if len(set(sizes)) == 1 else ", ".join(map(str, sizes))
 
 
@@ -222,3 +221,49 @@ def _text(value: float, of_p: bool) -> str:
     digits, power = f"{value:.1e}".split("e")
     digits = "" if digits == "1.0" else f"{digits}·"
     return f"{digits}10{str(int(power)).translate(SUPERSCRIPTS)}"
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion in grid.config["criteria"] if grid.compared else ():
+        # by the criterion's own label: in another criterion, a key can be another metric's
+        metrics = [
+            [key, entry.get("label", grid.metric(criterion, key).label)]
+            for key, entry in grid.metrics(criterion).items()
+            if grid.metric(criterion, key).name in ("weat", "weat_es")
+        ]
+        if metrics:
+            spec = {
+                "labels": {key: grid.labels[key] for key in (*grid.models, *grid.debias)},
+                "criterion": criterion,
+                "queries": [
+                    {
+                        "key": key,
+                        "targets": _sets(query.target_sets),
+                        "attributes": _sets(query.attribute_sets),
+                    }
+                    for key in grid.config["criteria"][criterion]["queries"]
+                    for query in [grid.queries[key]]
+                ],
+                "metrics": metrics,
+                "models": list(grid.models),
+            }
+            yield Drawing(f"weat-table-{slug(criterion)}", tables(grid, "comparison"), spec)
+
+
+def _sets(sets: Sequence[Any]) -> list[list[Any]]:
+    return [[s.name, len(s.distinct)] for s in sets]
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return weat_table(read_table(inputs["comparison"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "weat-table",
+        "A criterion's published WEAT results beside ours, in the form of table 1 of Caliskan et al. (2017).",
+        _drawings,
+        _draw,
+        needs="a criterion with WEAT, and numbers to compare with (published, computed)",
+    ),
+)

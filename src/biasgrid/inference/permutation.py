@@ -189,11 +189,15 @@ def _partitions(members: tuple[int, ...]) -> np.ndarray:
     return labels
 
 
+def as_extreme(values: np.ndarray, observed: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which values (draws,) are at least as great as the observed one, and which at most; equal ones are both."""
+    tolerance = _rounding(values, observed)
+    return values >= observed - tolerance, values <= observed + tolerance
+
+
 def _share(values: np.ndarray, observed: float, alternative: str, drawn: bool) -> tuple[float, float, float]:
     """The p-value and the ends of its interval."""
-    tolerance = _rounding(values, observed)
-    greater = int(np.count_nonzero(values >= observed - tolerance))
-    less = int(np.count_nonzero(values <= observed + tolerance))
+    greater, less = (int(np.count_nonzero(tail)) for tail in as_extreme(values, observed))
     reached = {"greater": greater, "less": less, "two-sided": min(greater, less)}[alternative]
     n, sides = len(values), 2 if alternative == "two-sided" else 1
     p = low = high = reached / n

@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,20 @@ class Pool:
             raise BiasgridError(
                 f"{path}: no pool of random groups ({error}); delete it, and run again"
             ) from None
+
+
+def stored_pool(path: Path) -> Pool | None:
+    """The pool in a file, read once; None where there is none, or a damaged one, so that it is made when it is
+    needed."""
+    try:
+        return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
+    except BiasgridError:
+        return None
+
+
+@lru_cache(maxsize=16)
+def _read_pool(path: Path, time: int) -> Pool:
+    return Pool.load(path)
 
 
 def bands_of(rows: np.ndarray) -> np.ndarray:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ import numpy as np
 from .. import metrics
 from ..bounded import read_npy, read_npz
 from ..cell import model_of, query_of
-from ..errors import BiasgridError
 from ..files import locked, write_bytes, write_text
 from ..measure import dumps
 from ..words import WordOptions
 from .infer import infer_query
-from .pool import Pool
+from .pool import stored_pool
 
 
 def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> list[dict[str, Any]]:
@@ -46,7 +44,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
         What the file has of each cell.
     """
     samples_path = output.with_suffix(".npy")
-    pool = read_pool(inputs.get("pool"))
+    pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
     kept = _kept(output, samples_path)
     records, samples = [], []
     for cell, cell_file, query in zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True):
@@ -78,19 +76,6 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
             write_bytes(samples_path, file.getvalue())
         write_text(output, dumps({"cells": records}, separators=(",", ":")) + "\n")
     return records
-
-
-def read_pool(path: Path | None) -> Pool | None:
-    """The pool in a file; None where there is none, or a damaged one, so that it is made when it is needed."""
-    try:
-        return _loaded(path, path.stat().st_mtime_ns) if path and path.is_file() else None
-    except BiasgridError:
-        return None
-
-
-@lru_cache(maxsize=16)
-def _loaded(path: Path, time: int) -> Pool:
-    return Pool.load(path)
 
 
 def _measured(cell: Path) -> list[float]:

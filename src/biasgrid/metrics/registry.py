@@ -8,7 +8,7 @@ published. Putting the file here is all it takes: the grid, the tables and the c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -147,6 +147,14 @@ class Metric:
         """
         self.check_parameters(parameters)
         return replace(self, **self.variant(**{**self.parameters, **parameters})) if self.variant else self
+
+    def untested(self, parts: Iterable[str]) -> str:
+        """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
+        if "random_groups" in parts or ("permutation" in parts and not self.no_test):
+            return ""
+        if "permutation" in parts:
+            return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
+        return "needs a test (inference: permutation or random_groups)"
 
     @property
     def bias(self) -> Literal["greater", "less", "two-sided"]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import debias, metrics, tables
+from .. import debias, figures, metrics, tables
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
+from ..figures import Drawing
 from ..study import UNTOUCHED, Cell, Evaluation, Inference, Study
 from ..tables import rank_samples
 from .step import Step
@@ -97,6 +98,30 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         spec,
         "biasgrid.evaluation.evaluate:evaluate_state",
         modules,
+    )
+
+
+def null_step(study: Study, cell: Cell) -> Step:
+    """The step that computes the null distributions of a cell."""
+    inference = study.inferences.get(cell.name)
+    spec = inference.spec if inference else {**cell.spec, "inference": {}}
+    inputs = {"query": study.query_file(cell.query), **_state(study, cell.model, cell.debias)}
+    if "random_groups" in spec["inference"] and study.kind(cell.model).random_groups:
+        inputs["pool"] = study.pool_file(cell.model)
+    function = "biasgrid.inference.null:write_null"
+    return Step(f"null {cell.name}", inputs, study.null_file(cell), spec, function, _modules(study, [cell]))
+
+
+def figure_step(study: Study, drawing: Drawing) -> Step:
+    """The step that draws a figure; its output is the PDF, beside which lie .svg and .png."""
+    stem = study.results / "figures" / drawing.name
+    return Step(
+        f"figure {drawing.name}",
+        drawing.inputs,
+        stem.with_name(f"{stem.name}.pdf"),
+        {"kind": drawing.kind, "spec": drawing.spec},
+        "biasgrid.figures.drawing:write",
+        (figures.REGISTRY.modules[drawing.kind],),
     )
 
 

@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from .grid import (
-    GREY,
-    MARGIN,
-    NO_FILL,
-    PAGE,
-    SMALL,
-    _axes,
-    _free_places,
-    _look,
-    _nothing,
-    _page,
-    _styled,
-    _unit_label,
-)
+from ..files import slug
+from .figure import Drawing, Figure, Files, evaluations_of
+from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
+from .palette import GREY, NO_FILL, model_mark
+from .text import SMALL, unit_label
+
+if TYPE_CHECKING:
+    from matplotlib import figure
 
 REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
 HEIGHTS = 3.0, 7.0  # of a panel in inches, as the map needs
 EDGE = np.array([1.0, 0.5])  # inches, for names at the edges
 
 
-@_styled
-def word_sets(
-    maps: Mapping[str, Mapping[str, Any]],
+@styled
+def word_set_map(
+    maps: Sequence[tuple[str, Mapping[str, Any]]],
     labels: Mapping[str, str],
     criterion: str,
     model: str,
     sets: Sequence[str],
-) -> Figure:
-    """The words of `sets` in two dimensions, a colour and marker a set; words of no set are grey.
+) -> figure.Figure:
+    """The words of `sets` in two dimensions, one colour and marker per set; words of no set are grey.
 
-    `maps`: debias method or "none" -> map with "words", the "side" (set) of each and its "xy"; a panel each.
+    `maps`: debias method or "none", and a map with "words", the "side" (set) of each and its "xy"; one panel each.
     Directions and units mean nothing, distances do: axes have no numbers, and the same scale both ways. Of words that
     have no room beside their marks the name is left out.
     Where no map has a word the figure says so.
     """
-    maps = {state: drawn for state, drawn in maps.items() if drawn.get("words")}
+    maps = {state: drawn for state, drawn in maps if drawn.get("words")}
     if not maps:
         why = f"fewer than eight words have a place in {labels.get(model, model)}."
-        return _nothing(f"{criterion}: a map of the words", why)
+        return nothing(f"{criterion}: a map of the words", why)
     there = {side for drawn in maps.values() for side in drawn["side"]}
-    looks = {name: _look(i) for i, name in enumerate(sets)}
+    looks = {name: model_mark(i) for i, name in enumerate(sets)}
     others = sorted(there - looks.keys())
-    looks |= {name: _look(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in others}
-    legend = [(name, Line2D([], [], **look)) for name, look in looks.items() if name in there]
+    looks |= {name: model_mark(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in others}
+    legend = [(name, legend_line(**look)) for name, look in looks.items() if name in there]
     width = PAGE[0] - 2 * MARGIN
     shape = max(np.divide(*np.ptp(drawn["xy"], axis=0)[::-1]) for drawn in maps.values())
     size = np.array([width, np.clip(shape * (width - EDGE[0]) + EDGE[1], *HEIGHTS)])
     height = size[1]
     head = 0.22 * (len(maps) > 1)
-    figure, top = _page(
+    figure, top = page(
         f"{criterion}: a map of the words",
         f"{labels.get(model, model)}. t-SNE: words that are near each other here have similar vectors; distances "
         "between far groups, directions and units mean nothing. Words without room for their name have a mark only.",
@@ -67,9 +59,9 @@ def word_sets(
         len(maps) * (height + head + 0.12),
     )
     for panel, (state, drawn) in enumerate(maps.items()):
-        axes = _axes(figure, MARGIN, top + head + panel * (height + head + 0.12), *size)
+        axes = add_axes(figure, MARGIN, top + head + panel * (height + head + 0.12), *size)
         if head:
-            text = "as it is" if state == "none" else _unit_label((model, state), labels)
+            text = "as it is" if state == "none" else unit_label((model, state), labels)
             axes.set_title(text, loc="left", weight="bold", pad=3)
         xy, side = np.array(drawn["xy"], dtype=float), np.array(drawn["side"])
         scale = (np.ptp(xy, axis=0) / (size - EDGE)).max()
@@ -83,7 +75,7 @@ def word_sets(
         order = np.argsort([name in others for name in drawn["side"]], kind="stable")
         reach = np.where(np.isin(side[order], others), NEAR, REACH)
         texts = [drawn["words"][i].replace("_", " ") for i in order]
-        for i, text, place in zip(order, texts, _free_places(marks[order], texts, size, reach), strict=True):
+        for i, text, place in zip(order, texts, free_places(marks[order], texts, size, reach), strict=True):
             if place is None:
                 continue
             other = side[i] in others
@@ -94,3 +86,37 @@ def word_sets(
             box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
             axes.text(*place, text, bbox=None if other else box, **look)
     return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion, evaluated in grid.evaluation_specs.items():
+        for model, evaluations in evaluations_of(grid, criterion).items() if evaluated.map else ():
+            states = [evaluation.debias for evaluation in evaluations]
+            spec = {
+                "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                "criterion": criterion,
+                "model": model,
+                "sets": list(evaluated.map.sets),
+                "states": states,
+            }
+            inputs = {"evaluations": list(map(grid.evaluation_file, evaluations))}
+            yield Drawing(f"word-set-map-{slug(criterion)}-{model}", inputs, spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..evaluation.record import read_evaluation
+
+    records = (read_evaluation(path, "set_map") for path in inputs["evaluations"])
+    maps = [(state, record["set_map"]) for state, record in zip(spec["states"], records, strict=True)]
+    return word_set_map(maps, **{key: spec[key] for key in ("labels", "criterion", "model", "sets")})
+
+
+FIGURES = (
+    Figure(
+        "word-set-map",
+        "Where the words of some sets lie in a model.",
+        _drawings,
+        _draw,
+        needs="an evaluation with a map",
+    ),
+)

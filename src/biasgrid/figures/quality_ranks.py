@@ -2,65 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from ..statistics.aggregation import OVERALL
-from ..tables.quality import TOO_FEW
-from .grid import (
-    _NO_CORRELATION,
-    DAGGER,
-    FEWER,
-    MARGIN,
-    NORMAL,
-    SMALL,
-    _axes,
-    _by_rank,
-    _fewer,
-    _figure,
-    _fitted,
-    _heading,
-    _lines,
-    _rows,
-    _styled,
-    _two_digits,
-    _unit_label,
-    _units,
-    _width,
-    _wrapped,
-)
+from .figure import Drawing, Figure, Files, cells_of, tables
+from .layout import MARGIN, add_axes, add_box, blank, heading, styled
+from .palette import MISSING_CELL, colour_map
+from .rows import FEWER, OVERALL, by_rank, fewer_scores, read_table, rows_of, units_of
+from .text import DAGGER, NORMAL, SMALL, fitted, line_count, text_width, two_digits, unit_label, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
 
 CELL = 0.31  # inches
 BAR = 0.62  # inches of the mean ranks' bars, with their numbers
 GAP = 0.22
 # rank 1 is the darkest
-BEST_FIRST = LinearSegmentedColormap.from_list("ranks", ["#1B5E75", "#7FB4C4", "#F1F6F7"])
+BEST_FIRST = ["#1B5E75", "#7FB4C4", "#F1F6F7"]
 
 
-@_styled
-def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+@styled
+def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Which models are the least biased, and which the best (as Badilla et al., IJCAI 2020, figure 2, asks).
 
-    Left the models' overall ranks by metric, right their ranks by benchmark, a row a model, the least biased on top
-    and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean rank.
-    Quality ranks are `common_rank`: by the pairs and questions that all models have, but for models that have too few
-    to compare. What the models have themselves is the last column.
+    Left the models' overall ranks by metric, right their ranks by benchmark, one row per model, the least biased on
+    top and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean
+    rank. Quality ranks are `common_rank`: by the pairs and questions that all models have, but for models that have
+    too few to compare. What the models have themselves is the last column.
 
     A rank that is NaN is a hatched cell with "n/a", and the mean over the others is in brackets. Spearman's rho of
     the mean ranks is over the models that have all of both; below three there is none.
     Raises BiasgridError where a table is empty or has no overall ranks.
     """
-    rankings, quality = _rows(rankings, "rankings", OVERALL), _rows(quality, "quality")
-    order = _by_rank(rankings, sorted({*_units(rankings), *_units(quality)}))
+    from ..tables.quality import TOO_FEW
+
+    rankings, quality = rows_of(rankings, "rankings", OVERALL), rows_of(quality, "quality")
+    order = by_rank(rankings, sorted({*units_of(rankings), *units_of(quality)}))
     keys = ["model", "debias"]
     bias = rankings.pivot(index=keys, columns="metric", values="rank").reindex(order)
-    fewer = rankings.assign(fewer=_fewer(rankings)).pivot(index=keys, columns="metric", values="fewer")
+    fewer = rankings.assign(fewer=fewer_scores(rankings)).pivot(index=keys, columns="metric", values="fewer")
     fewer = fewer.reindex(order).eq(True)
     # word similarity first
     good = quality.pivot(index=keys, columns=["group", "benchmark"], values="common_rank").reindex(order)
@@ -68,26 +52,26 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     common = quality.groupby(["group", "benchmark"])[["common_n", "total"]].first()
     coverage = quality.groupby(keys)["coverage"].agg(["min", "max"]).reindex(order)
     halves = [
-        ("Bias: 1 = least biased", bias, [_wrapped(labels.get(key, key), 20) for key in bias]),
+        ("Bias: 1 = least biased", bias, [wrapped(labels.get(key, key), 20) for key in bias]),
         (
             "Quality: 1 = best on the benchmark",
             good,
-            [f"{_wrapped(key[1], 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}" for key in good],
+            [f"{wrapped(key[1], 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}" for key in good],
         ),
     ]
 
-    names = [_wrapped(_unit_label(unit, labels), 30) for unit in order]
-    left = max(_width(name, SMALL) for name in names) + MARGIN + 0.08
-    row = max(0.26, max(map(_lines, names)) * 0.115 + 0.06)
+    names = [wrapped(unit_label(unit, labels), 30) for unit in order]
+    left = max(text_width(name, SMALL) for name in names) + MARGIN + 0.08
+    row = max(0.26, max(map(line_count, names)) * 0.115 + 0.06)
     covered = [_coverage(*unit) for unit in coverage.to_numpy()]
-    last = max(0.2, *(_width(text, SMALL) for text in covered))
+    last = max(0.2, *(text_width(text, SMALL) for text in covered))
     # as wide as a half's title needs
     cells = [
-        max(CELL, (_width(title, NORMAL) * 1.15 + 0.05 - BAR) / len(part.columns))
+        max(CELL, (text_width(title, NORMAL) * 1.15 + 0.05 - BAR) / len(part.columns))
         for title, part, _ in halves
     ]
     across = [cell * len(part.columns) for cell, (_, part, _) in zip(cells, halves, strict=True)]
-    head = max(_width(text, SMALL) for *_, names in halves for text in names) + 0.1
+    head = max(text_width(text, SMALL) for *_, names in halves for text in names) + 0.1
     width = max(left + sum(across) + 2 * (BAR + GAP) + last + MARGIN, 5.0)
     under = [
         "Quality: Spearman's ρ of people's ratings of word pairs with the words' cosines, or the share of analogy "
@@ -107,23 +91,23 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
                 "that has fewer than 200"
             )
         under.insert(0, f"n/a: {why} (in brackets: the mean of the other ranks)")
-    notes = [_fitted(text, width - 2 * MARGIN, SMALL) for text in under]
+    notes = [fitted(text, width - 2 * MARGIN, SMALL) for text in under]
     title = MARGIN + 0.22 + 0.24
     top = title + head
     bottom = top + len(order) * row + 0.14
-    figure = _figure(width, bottom + sum(_lines(note) * 0.12 + 0.05 for note in notes) + MARGIN)
+    figure = blank(width, bottom + sum(line_count(note) * 0.12 + 0.05 for note in notes) + MARGIN)
     high = figure.get_figheight()
-    figure.text(MARGIN / width, 1 - MARGIN / high, "Bias ranks beside quality ranks", **_heading())
+    figure.text(MARGIN / width, 1 - MARGIN / high, "Bias ranks beside quality ranks", **heading())
 
     x = left
     for (text, part, columns), inches in zip(halves, across, strict=True):
-        axes = _axes(figure, x, top, inches, len(order) * row)
+        axes = add_axes(figure, x, top, inches, len(order) * row)
         _cells(axes, part, len(order), fewer if part is bias else None)
         axes.set_xticks(np.arange(len(columns)), columns, rotation=90, multialignment="left")
         axes.set_yticks(range(len(order)), names if part is bias else [""] * len(order))
         figure.text(x / width, 1 - (MARGIN + 0.25) / high, text, va="top", weight="bold")
         x += inches
-        bars = _axes(figure, x + 0.06, top, BAR - 0.06, len(order) * row)
+        bars = add_axes(figure, x + 0.06, top, BAR - 0.06, len(order) * row)
         _means(bars, part, len(order))
         x += BAR + GAP
     for i, text in enumerate(covered):
@@ -131,19 +115,19 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     figure.text(x / width, 1 - (top - 0.05) / high, "coverage", rotation=90, va="bottom", size=SMALL)
     for note in notes:
         figure.text(MARGIN / width, 1 - bottom / high, note, va="top", size=SMALL, color="#333333")
-        bottom += _lines(note) * 0.12 + 0.05
+        bottom += line_count(note) * 0.12 + 0.05
     return figure
 
 
 def _cells(axes: Axes, ranks: pd.DataFrame, models: int, fewer: pd.DataFrame | None) -> None:
     axes.imshow(
         (np.nan_to_num(ranks.to_numpy(), nan=models) - 1) / max(models - 1, 1),
-        cmap=BEST_FIRST, vmin=0, vmax=1, aspect="auto",
+        cmap=colour_map("ranks", BEST_FIRST), vmin=0, vmax=1, aspect="auto",
     )  # fmt: skip
     for (i, j), rank in np.ndenumerate(ranks.to_numpy()):
         centre = {"x": j, "y": i, "ha": "center", "va": "center"}
         if np.isnan(rank):
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **_NO_CORRELATION))
+            add_box(axes, (j - 0.5, i - 0.5), 1, 1, **MISSING_CELL)
             axes.text(
                 s="n/a", size=6.5, bbox={"boxstyle": "square,pad=0.1", "fc": "#E8E8E8", "lw": 0}, **centre
             )
@@ -182,6 +166,8 @@ def _coverage(low: float, high: float) -> str:
 
 
 def _agreement(bias: pd.DataFrame, good: pd.DataFrame) -> str:
+    import pandas as pd
+
     whole = bias.notna().all(axis=1) & good.notna().all(axis=1)
     means = pd.DataFrame({"bias": bias[whole].mean(axis=1), "quality": good[whole].mean(axis=1)})
     n = len(means)
@@ -189,7 +175,29 @@ def _agreement(bias: pd.DataFrame, good: pd.DataFrame) -> str:
         return "Too few models have all ranks, and different ones, to say whether the less biased are the better."
     rho = means["bias"].corr(means["quality"], method="spearman")
     return (
-        f"Spearman's ρ of the two mean ranks is {_two_digits(rho)} over the {n} models that have all ranks (1: the "
+        f"Spearman's ρ of the two mean ranks is {two_digits(rho)} over the {n} models that have all ranks (1: the "
         "less biased, the better; \N{MINUS SIGN}1: the less biased, the worse). It describes these models; so few "
         "support no conclusion about others."
     )
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    if grid.ranked and grid.quality:
+        shown = [*cells_of(grid, grid.ranked), *grid.quality.values()]
+        keys = {key for of in shown for key in (of.model, of.debias, getattr(of, "metric", None))}
+        spec = {"labels": {key: label for key, label in grid.labels.items() if key in keys}}
+        yield Drawing("quality-ranks", tables(grid, "rankings", "quality"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return quality_ranks(read_table(inputs["rankings"]), read_table(inputs["quality"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "quality-ranks",
+        "The models' ranks by bias beside their ranks on word-similarity and analogy benchmarks.",
+        _drawings,
+        _draw,
+    ),
+)

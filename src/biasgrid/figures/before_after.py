@@ -1,0 +1,128 @@
+"""Figure of what every metric says before and after every debias method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import slug
+from .figure import Drawing, Figure, Files, cells_of, labels, tables
+from .layout import legend_area, legend_mark, no_mark, styled
+from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
+from .palette import LESS_LIGHT, MORE_LIGHT
+from .rows import read_table
+from .text import BOLD, DAGGER, SMALL, text_width
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+LONGEST = 1.25  # times the untouched value: where a bar is cut off
+
+
+@styled
+def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+    """What every metric says before and after every method: one block per model, one column per metric, one row per
+    method.
+
+    A table with bars in its cells, which reads fastest where there are hundreds of numbers: a cell's number is the
+    value after, in the metric's own units (0 = unbiased; the untouched value is on top of the column); its bar is
+    this value divided by the untouched one, so that metrics and models of any scale compare. A bar that ends
+    before the cell's line is blue, less bias than untouched; a longer one is orange, and is cut off, with a pointed
+    end, at LONGEST times the untouched value. A method that lost queries is compared with the untouched model on
+    the others, and has a dagger.
+    Raises BiasgridError where the table has no rows of group "metric" and the criterion.
+    """
+    import pandas as pd
+
+    rows = rows_of_group(table, "before_after", criterion, "metric")
+    metrics = sorted(rows["measure"].unique())
+    fullest = rows.dropna(subset="before").sort_values("n", ascending=False, kind="stable")
+    untouched = fullest.groupby(["model", "measure"])["before"].first()
+    # two digits of the smallest untouched value that is not zero
+    smallest = untouched[untouched > 0].groupby("measure").min()
+    digits = (1 - np.floor(np.log10(smallest))).clip(2, 4).reindex(metrics, fill_value=2).astype(int)
+    cells = pd.MultiIndex.from_frame(rows[["model", "measure"]])
+    fewer = rows["after"].notna() & ~np.isclose(rows["before"], untouched.reindex(cells), rtol=1e-9, atol=0)
+    # nothing to nothing is no change
+    ratio = (rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 1.0)
+    text = [
+        "n/a" if np.isnan(after) else f"{after:.{digits[metric]}f}{DAGGER * less}"
+        for metric, after, less in zip(rows["measure"], rows["after"], fewer, strict=True)
+    ]
+    rows = rows.assign(ratio=ratio, text=text)
+    top = {cell: f"{value:.{digits[cell[1]]}f}" for cell, value in untouched.items()}
+    numbers = 0.08 + max(
+        [text_width(x, SMALL) for x in text] + [text_width(x, SMALL) * BOLD for x in top.values()]
+    )
+
+    legend = [
+        ("untouched value", legend_mark(color="black", marker="|", markersize=8, markeredgewidth=0.9)),
+        ("less bias than untouched", legend_area(facecolor=LESS_LIGHT)),
+        ("more bias than untouched", legend_area(facecolor=MORE_LIGHT)),
+    ]
+    if (ratio > LONGEST).any():
+        pointed = legend_mark(color=MORE_LIGHT, marker=">", markersize=5)
+        legend.append((f"cut off: over {LONGEST:g} times the untouched value", pointed))
+    if fewer.any():
+        legend.append((f"{DAGGER} before and after on fewer queries", no_mark()))
+    figure, panels, places = add_blocks(
+        f"{criterion}: bias before and after debiasing",
+        "Numbers: distance from the metric's neutral value, mean over the queries; 0 = unbiased. Bars: this value as "
+        "a share of the untouched one. Methods go by the share of bias that they remove, over all models.",
+        rows,
+        ordered_methods(table, criterion),
+        labels,
+        {metric: labels.get(metric, metric) for metric in metrics},
+        legend + missing_values(rows["after"], rows["status"]),
+        first=method_label(labels, "none"),
+        need=numbers + 0.29,
+        most=numbers + 0.7,
+        gap=0.06,
+    )
+    for (model, metric), axes in panels.items():
+        # bars begin right of the numbers
+        width = axes.get_position().width * figure.get_figwidth()
+        axes.set_xlim(-LONGEST * numbers / (width - numbers), LONGEST)
+        axes.plot([1, 1], axes.get_ylim(), color="black", linewidth=0.9, zorder=3)
+        look = {"va": "center", "ha": "right", "size": SMALL}
+        inset = -0.05 / (width - numbers) * LONGEST
+        axes.text(inset, places[model][None], top.get((model, metric), "n/a"), weight="bold", **look)
+        for row in rows[(rows["model"] == model) & (rows["measure"] == metric)].itertuples():
+            y = places[model][row.debias]
+            colour = LESS_LIGHT if row.ratio <= 1 else MORE_LIGHT
+            if not np.isnan(row.ratio):
+                axes.barh(y, min(row.ratio, LONGEST), height=0.13, color=colour, zorder=2)
+            if row.ratio > LONGEST:
+                axes.plot(LONGEST, y, marker=">", color=colour, markersize=5, clip_on=False, zorder=2)
+            axes.text(inset, y, row.text, **look)
+        axes.spines["bottom"].set_visible(False)
+        axes.set_xticks([])
+    return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    measured: dict[str, None] = {}
+    for criterion in grid.config["evaluation"]:
+        methods = grid.config["debias"].get(criterion, {})
+        measured |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
+    for criterion in measured:
+        spec = {"labels": labels(grid, cells_of(grid, [criterion])), "criterion": criterion}
+        yield Drawing(f"before-after-{slug(criterion)}", tables(grid, "mitigation"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return before_after(read_table(inputs["mitigation"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "before-after",
+        "What every metric says before and after every debias method, for each criterion that is measured.",
+        _drawings,
+        _draw,
+        group="mitigation",
+    ),
+)

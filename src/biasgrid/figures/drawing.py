@@ -1,0 +1,81 @@
+"""Which figures a study has, and how one is drawn into files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BiasgridError, unknown
+from . import REGISTRY
+from .figure import Drawing, Figure, Files
+
+if TYPE_CHECKING:
+    from matplotlib import figure
+
+
+def planned(grid: Any, listed: Iterable[str]) -> dict[str, Drawing]:
+    """The figures of a study by name, of the kinds that its config lists.
+
+    Raises BiasgridError for a name that no kind has, for a kind that the study lacks something for, and for two
+    figures of one name.
+    """
+    by_name: dict[str, list[Figure]] = {}
+    for kind in REGISTRY.values():
+        if kind.listed:
+            by_name.setdefault(kind.listed, []).append(kind)
+    drawings: dict[str, Drawing] = {}
+    for name in listed:
+        if name not in by_name:
+            raise BiasgridError(unknown("figure", name, sorted(by_name)))
+        kinds = by_name[name]
+        of_kinds = [replace(d, kind=kind.name) for kind in kinds for d in kind.drawings(grid)]
+        needs = next(filter(None, (kind.needs for kind in kinds)), "")
+        if needs and not of_kinds:
+            raise BiasgridError(f"{name!r} needs {needs}; leave it out")
+        for drawing in of_kinds:
+            if drawing.name in drawings:
+                raise BiasgridError(f"{name}: another figure is named {drawing.name!r}")
+            drawings[drawing.name] = drawing
+    return drawings
+
+
+def draw(drawing: Drawing) -> figure.Figure:
+    """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
+    return REGISTRY[drawing.kind].draw(drawing.inputs, drawing.spec)
+
+
+def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | str) -> list[str]:
+    """Draw a figure and write stem.pdf, stem.svg and stem.png.
+
+    The bytes are the same whatever the process has drawn before.
+
+    Parameters
+    ----------
+    kind
+        The name of the figure's kind.
+    inputs, spec
+        As in its `Drawing`.
+    stem
+        The files' path, less the extension.
+
+    Returns
+    -------
+    list of str
+        The files' paths.
+
+    Raises
+    ------
+    BiasgridError
+        For a kind that does not exist, and for files that the figure cannot be drawn from.
+    """
+    # imported late: it would import matplotlib
+    from .layout import save
+
+    return save(REGISTRY.find(kind).draw(inputs, spec), stem)
+
+
+def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
+    """`draw_file` as a step: spec has the "kind" and the drawing's own "spec"; `output` is the PDF."""
+    return draw_file(spec["kind"], inputs, spec["spec"], Path(output).with_suffix(""))

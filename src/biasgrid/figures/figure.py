@@ -1,0 +1,93 @@
+"""What a figure of a study is: which of them a study has, what each is drawn from, how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib import figure
+
+# a role -> a file, or a list of files
+Files = Mapping[str, "Path | list[Path]"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One figure of a study: what it is drawn from.
+
+    name    its file below figures/, without extension, such as "scores-gender"
+    inputs  files by role, such as {"scores": results/embedded/scores.csv}
+    spec    everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level
+    kind    the name of the `Figure` that draws it; `figures.planned` fills it in
+    """
+
+    name: str
+    inputs: Files
+    spec: Mapping[str, Any]
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A kind of figure: one file of this package, or of a plugin. Importing it imports no matplotlib and no pandas.
+
+    name      the kind's
+    meaning   what it shows, in a sentence
+    drawings  grid -> the figures of this kind that a study has; from the grid is read what they need, and no result
+    draw      (inputs, spec) of a drawing -> the figure as matplotlib has it
+    needs     what a study must have for it, said of a config that lists it in vain; empty: it is left out silently
+    group     the name that a config lists under `figures` for it, where that is another than the kind's; None: none,
+              as the config asks for it otherwise
+    """
+
+    name: str
+    meaning: str
+    drawings: Callable[[Any], Iterable[Drawing]]
+    draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
+    needs: str = ""
+    group: str | None = ""
+
+    @property
+    def listed(self) -> str | None:
+        """The name that a config lists under `figures`, if any."""
+        return self.name if self.group == "" else self.group
+
+
+def tables(grid: Any, *names: str) -> dict[str, Path]:
+    """The files of a study's tables, by the tables' names."""
+    return {name: grid.results / f"{name}.csv" for name in names}
+
+
+def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
+    """What is printed for the keys of the cells' models, metrics and debias methods."""
+    keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
+    return {key: grid.labels[key] for key in sorted(keys & grid.labels.keys())}
+
+
+def state_label(grid: Any, cell: Any) -> str:
+    """What a cell's model is called, with its debias method."""
+    model = grid.labels[cell.model]
+    return model if cell.debias == "none" else f"{model}, under {grid.labels[cell.debias]}"
+
+
+def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
+    """The cells of some criteria."""
+    criteria = set(criteria)
+    return [cell for cell in grid.cells.values() if cell.criterion in criteria]
+
+
+def level(grid: Any) -> float:
+    """The share of resamples that an interval holds."""
+    return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
+
+
+def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:
+    """The evaluations on a criterion, by model: untouched, then under the debias methods."""
+    models: dict[str, list[Any]] = {}
+    for evaluation in grid.evaluations.values():
+        if evaluation.criterion == criterion:
+            models.setdefault(evaluation.model, []).append(evaluation)
+    return models

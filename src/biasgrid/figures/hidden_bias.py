@@ -1,0 +1,108 @@
+"""Figure of what can still be recovered of a bias after debiasing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BiasgridError, unknown
+from ..files import slug
+from .figure import Drawing, Figure, Files, tables
+from .layout import legend_line, legend_mark, styled
+from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
+from .palette import DASHED, GREY, LESS
+from .rows import read_table
+from .text import SMALL, two_digits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+# the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
+HIDDEN = {
+    "cluster_accuracy": ("Clustering: 2-means accuracy", 0.5),
+    "svm_accuracy": ("Classification: SVM accuracy", 0.5),
+    "neighbours_share": ("Neighbours: share of same side", 0.5),
+    "neighbours_correlation": ("Professions: correlation", 0.0),
+}
+UNTOUCHED = {"marker": "D", "markersize": 5.5, "markeredgewidth": 0.8}
+
+
+@styled
+def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+    """What can still be recovered of the bias (Gonen & Goldberg, NAACL 2019): one block per model, one
+    column per measure.
+
+    A diamond is the untouched model, a dot the debiased one, its value beside it; the dashed line is chance, where
+    nothing is left to recover (0.5; 0 for the correlation). A measure has the same axis in all blocks.
+    Raises BiasgridError where the table has no rows of group "hidden" and the criterion, or has a measure there
+    that is none of HIDDEN.
+    """
+    rows = rows_of_group(table, "hidden_bias", criterion, "hidden")
+    for measure in sorted(set(rows["measure"]) - set(HIDDEN)):
+        raise BiasgridError(f"hidden_bias: {unknown('measure', measure, HIDDEN)}")
+    measures = [measure for measure in HIDDEN if measure in set(rows["measure"])]
+    after = {"color": LESS, "marker": "o", "markersize": 4.5}
+    legend = [
+        (method_label(labels, "none"), legend_mark(color=GREY, markerfacecolor="white", **UNTOUCHED)),
+        ("debiased (and its value)", legend_mark(**after)),
+        ("chance: nothing left to recover", legend_line(**DASHED)),
+    ]
+    figure, panels, places = add_blocks(
+        f"{criterion}: bias that can still be recovered",
+        "Measures on the words that are most biased in the untouched model. Correlation: Pearson's r of a "
+        "profession's bias in the untouched model and the share of one side among its neighbours. On the dashed "
+        "line, nothing is left.",
+        rows,
+        ordered_methods(table, criterion),
+        labels,
+        {measure: labels.get(measure, HIDDEN[measure][0]) for measure in measures},
+        legend + missing_values(rows["after"], rows["status"]),
+        need=0.85,
+        most=1.6,
+        # the value after stands beside the panel
+        gap=0.4,
+        foot=0.16,
+    )
+    for (model, measure), axes in panels.items():
+        chance = HIDDEN[measure][1]
+        mine = rows[(rows["model"] == model) & (rows["measure"] == measure)]
+        y = mine["debias"].map(places[model]).to_numpy()
+        axes.axvline(chance, **DASHED)
+        axes.hlines(y, mine["before"], mine["after"], color=LESS, linewidth=1.0, zorder=2)
+        axes.plot(mine["before"], y, linestyle="", color=GREY, markerfacecolor="white", zorder=3, **UNTOUCHED)
+        axes.plot(mine["after"], y, linestyle="", zorder=4, **after)
+        for at, value in zip(y, mine["after"], strict=True):
+            number = "n/a" if np.isnan(value) else two_digits(value)
+            beside = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+            axes.annotate(number, (1, at), (4, 0), va="center", size=SMALL, **beside)
+        values = rows.loc[rows["measure"] == measure, ["before", "after"]].to_numpy()
+        low, high = np.nanmin([chance, *values.ravel()]), np.nanmax([1.0, *values.ravel()])
+        axes.set_xlim(low - 0.06 * (high - low), high + 0.06 * (high - low))
+        axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace("-", "−"))
+    return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion, entry in grid.config["evaluation"].items():
+        if criterion in grid.config["debias"] and entry.get("hidden") is not None:
+            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
+            yield Drawing(f"hidden-bias-{slug(criterion)}", tables(grid, "mitigation"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return hidden_bias(read_table(inputs["mitigation"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "hidden-bias",
+        "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
+        _drawings,
+        _draw,
+        group="mitigation",
+    ),
+)

@@ -1,0 +1,135 @@
+"""Figure of which of two models is the less biased, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import Drawing, Figure, Files, cells_of, labels, level, tables
+from .layout import MARGIN, add_axes, best_columns, legend_area, page, styled
+from .palette import GREY, LESS_LIGHT, MORE_LIGHT, colour_map
+from .rows import OVERALL, Unit, read_table, rows_of
+from .text import SMALL, line_count, text_width, unit_label, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"}
+
+
+@styled
+def order(
+    order: pd.DataFrame, labels: Mapping[str, str], criterion: str = OVERALL, level: float = 0.95
+) -> figure.Figure:
+    """How often the row's model is less biased than the column's in bootstrap resamples: one heatmap per metric, from
+    order.csv.
+
+    The numbers are percentages of resamples, bold where the order is decided (see `rank_intervals`). Models
+    have one order in all panels, by how often they are the less biased over all metrics.
+    Raises BiasgridError where the table has no rows of the criterion.
+    """
+    table, drawn = resampled_pairs(rows_of(order, "order", criterion))
+    metrics = sorted(table["metric"].unique())
+    matrices = {metric: pair_shares(table[table["metric"] == metric]) for metric in metrics}
+    sums: dict[Unit, list[float]] = {}
+    for found in matrices.values():
+        for (unit, _), share in found.items():
+            sums.setdefault(unit, []).append(share)
+    means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
+    units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
+    names = [wrapped(unit_label(unit, labels), 34) for unit in units]
+    cell = max(0.32, max(map(line_count, names)) * 0.115 + 0.06)
+    numbers = [str(i + 1) for i in range(len(units))]
+    left = max(text_width(name, SMALL) for name in names) + 0.34
+    head, foot, side, tail = 0.36, 0.16, len(units) * cell, (1 - level) / 2
+
+    def extent(columns: int) -> tuple[float, float]:
+        return left + columns * (side + 0.32), ceil(len(metrics) / columns) * (head + side + foot)
+
+    columns = best_columns(len(metrics), extent)
+    title = "How sure the order of the models is" + (f": {criterion}" if criterion != OVERALL else "")
+    note = (
+        f"Percentage of bootstrap resamples of {drawn} in which the row's model is less biased than the column's; a "
+        f"tie counts half. Bold: the order is decided (more than {(1 - tail) * 100:g} %, or less than "
+        f"{tail * 100:g} %)."
+    )
+    shades = colour_map("order", [MORE_LIGHT, "white", LESS_LIGHT])
+    legend = [
+        ("the row's model is less biased", legend_area(facecolor=shades(1.0))),
+        ("the column's model is less biased", legend_area(facecolor=shades(0.0))),
+    ]
+    figure, top = page(title, note, legend, *extent(columns))
+    for i, metric in enumerate(metrics):
+        line, column = divmod(i, columns)
+        corner = MARGIN + left + column * (side + 0.32), top + line * (head + side + foot) + head
+        axes = add_axes(figure, *corner, side, side)
+        values = np.array(
+            [[matrices[metric].get((a, b), np.nan) if a != b else np.nan for b in units] for a in units]
+        )
+        known = np.ma.masked_invalid(values)
+        axes.pcolormesh(known, vmin=0, vmax=1, cmap=shades, edgecolors="#DDDDDD", linewidth=0.4)
+        for (y, x), value in np.ndenumerate(values):
+            if x == y or np.isnan(value):
+                text, look = ("" if x == y else "n/a"), {"color": GREY}
+            else:
+                text = _percent(value)
+                look = {"weight": "bold"} if not tail <= value <= 1 - tail else {}
+            axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=SMALL, **look)
+        axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=14)
+        axes.set_xticks(np.arange(len(units)) + 0.5, numbers)
+        axes.xaxis.tick_top()
+        rows = [f"{n}. {name}" for n, name in zip(numbers, names, strict=True)] if column == 0 else numbers
+        axes.set_yticks(np.arange(len(units)) + 0.5, rows)
+        axes.tick_params(length=0, pad=2)
+        axes.spines[:].set_visible(False)
+        axes.set_ylim(len(units), 0)
+    return figure
+
+
+def resampled_pairs(order: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The pairs' shares over what was drawn again, and what that is: both, where there is that."""
+    there = set(order["resampled"])
+    chosen = next((name for name in RESAMPLED if name in there), "words")
+    return order[order["resampled"] == chosen], RESAMPLED[chosen]
+
+
+def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
+    """That the first is less biased than the second, of pairs of units in both directions."""
+    found = {}
+    for row in order.itertuples():
+        a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
+        found[a, b] = row.share_of_resamples
+        found.setdefault((b, a), 1 - row.share_of_resamples)
+    return found
+
+
+def _percent(share: float) -> str:
+    """A whole number; 0 and 100 of nothing but samples of one kind."""
+    if 0 < share < 0.005:
+        return "<1"
+    return ">99" if 0.995 <= share < 1 else f"{share * 100:.0f}"
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    if grid.ranked and "bootstrap" in grid.config["inference"]:
+        spec = {"labels": labels(grid, cells_of(grid, grid.ranked)), "level": level(grid)}
+        yield Drawing("order", tables(grid, "order"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return order(read_table(inputs["order"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "order",
+        "How often one model is less biased than another in bootstrap resamples.",
+        _drawings,
+        _draw,
+        needs="inference with a bootstrap",
+    ),
+)

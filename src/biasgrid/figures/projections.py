@@ -1,0 +1,162 @@
+"""Figure of the words that lie furthest towards two groups, in one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import Drawing, Figure, Files, state_label, tables
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, nothing, page, styled
+from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
+from .rows import read_table
+from .text import BOLD, LARGE, SMALL, text_width, two_digits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+MOST = 20  # words that are named of each side
+ROW = 0.16  # inches of a bar and its word
+NUMBER = 0.4  # inches of a bar's number
+
+
+@styled
+def projections(
+    words: pd.DataFrame,
+    poles: tuple[str, str],
+    title: str,
+    note: str,
+    most: int = MOST,
+    measure: str = "bias of the word",
+) -> figure.Figure:
+    """The words that lie furthest towards two poles, one bar each, over how all words are spread between them.
+
+    Without any value the figure says so.
+
+    Parameters
+    ----------
+    words
+        One row per word, with the columns word and value: positive towards the first pole, negative towards the
+        second. A value that is NaN is left out.
+    poles
+        What the two are called; the first is on the right.
+    note
+        What the values are, a sentence or two.
+    most
+        So many words of each side at most; a word is on the side that it leans to.
+    measure
+        What a value is called, beneath the scale.
+    """
+    values = words.dropna(subset="value").drop_duplicates("word").set_index("word")["value"]
+    if values.empty:
+        return nothing(title, f"no word has a value. {note}")
+    # the left panel has the second pole, as negative values are on the left
+    towards = [(values[sign * values > 0] * sign).sort_values(ascending=False) for sign in (-1, 1)]
+    sides = list(zip(poles[::-1], towards, (LESS_LIGHT, MORE_LIGHT), strict=True))
+    rows = max(1, *(min(most, len(found)) for found in towards))
+    between, head, high, low, foot = 0.3, 0.35, rows * ROW, 1.1, 0.42
+    legend = [
+        (f"nearer to {poles[1]}", legend_area(facecolor=LESS_LIGHT)),
+        (f"nearer to {poles[0]}", legend_area(facecolor=MORE_LIGHT)),
+        ("no bias", legend_line(color=DASHED["color"], linewidth=0.9, linestyle=DASHED["linestyle"])),
+        (
+            "mean of all words, and one standard deviation to either side",
+            legend_line(color="black", marker="|"),
+        ),
+    ]
+    figure, top = page(title, note, legend, PAGE[0], head + high + head + low + foot)
+    across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
+    longest = max(found.iloc[0] for found in towards if len(found)) if values.any() else 1.0
+    names = [[str(word).replace("_", " ") for word in found.index[:most]] for found in towards]
+    # one scale for both sides, whatever room their words take
+    room = max((text_width(name, SMALL) for side in names for name in side), default=0) * BOLD + 0.1
+    for i, (pole, found, colour) in enumerate(sides):
+        shown = found.iloc[:most]
+        axes = add_axes(figure, MARGIN + i * (across + between) + room, top + head, across - room, high)
+        axes.barh(range(len(shown)), shown, height=0.72, color=colour)
+        axes.set(xlim=(0, longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
+        axes.set_ylim(rows - 0.5, -0.5)
+        axes.set_yticks(range(len(shown)), names[i])
+        for y, value in enumerate(shown):
+            axes.text(value + longest * 0.02, y, two_digits(value), va="center", size=SMALL)
+        if shown.empty:
+            axes.text(0, 0, "no word", va="center", size=SMALL)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["bottom"].set_visible(False)
+        count = f"{len(found)} of {len(values)} words"
+        axes.text(
+            -room / (across - room),
+            1 + 0.12 / high,
+            f"towards {pole}: {count}",
+            weight="bold",
+            size=LARGE - 1,
+            transform=axes.transAxes,
+        )
+    axes = add_axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
+    _spread(axes, values)
+    axes.set(xlabel=f"{measure}: ← {poles[1]}   |   {poles[0]} →", ylabel="number of words")
+    return figure
+
+
+def _spread(axes, values: pd.Series) -> None:
+    """How many words have which value."""
+    end = max(float(values.abs().max()), 1e-9)
+    # an edge at 0: no bar has words of both sides
+    edges = np.linspace(-end, end, 41)
+    counts, _ = np.histogram(values, edges)
+    colours = [LESS_LIGHT] * 20 + [MORE_LIGHT] * 20
+    axes.bar(
+        edges[:-1],
+        counts,
+        width=np.diff(edges),
+        align="edge",
+        color=colours,
+        edgecolor="white",
+        linewidth=0.3,
+    )
+    axes.axvline(0, **DASHED)
+    over = counts.max() * 1.12
+    mean, deviation = values.mean(), values.std(ddof=0)
+    axes.plot([mean - deviation, mean + deviation], [over, over], color="black", linewidth=0.9)
+    axes.plot(mean, over, color="black", marker="|", markersize=7)
+    end = max(end, abs(mean) + deviation)
+    axes.set(xlim=(-end * 1.02, end * 1.02), ylim=(0, counts.max() * 1.25))
+    few_ticks(axes.yaxis, 4, None, integer=True)
+    axes.spines["left"].set_visible(True)
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for cell in grid.leaning:
+        # imported late: most studies have no such table
+        from ..tables.words import place_of
+
+        metric = grid.labels[cell.metric]
+        spec = {
+            "place": place_of(grid, cell),
+            "poles": list(grid.poles(cell)),
+            "title": f"{cell.criterion}: words between two groups, by {metric}",
+            "note": f"{state_label(grid, cell)}. Bars: the words furthest towards either group.",
+            "measure": metric,
+        }
+        yield Drawing(f"projections/{cell.name}", tables(grid, "words"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..tables.words import of_cell
+
+    words = of_cell(read_table(inputs["words"]), spec["place"])
+    return projections(words, **{key: spec[key] for key in ("poles", "title", "note", "measure")})
+
+
+FIGURES = (
+    Figure(
+        "projections",
+        "The words that a metric finds furthest towards two groups, over how all words are spread between them.",
+        _drawings,
+        _draw,
+        needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
+        "which it is nearer to",
+    ),
+)

@@ -1,0 +1,190 @@
+"""Figure of how sure the models' ranks are: an interval of each rank.
+
+In the style of Demsar's critical-difference diagrams (JMLR 7, 2006): bars join models whose order is undecided. What
+is undecided is told by bootstrap resamples instead of a post-hoc test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import Drawing, Figure, Files, cells_of, labels, level, tables
+from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
+from .order import pair_shares, resampled_pairs
+from .palette import GREY, ZEBRA, Look, model_mark
+from .rows import OVERALL, Unit, read_table, rows_of, units_of
+from .text import SMALL, line_count, text_width, unit_label, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+
+WORDS = {"linewidth": 2.2, "solid_capstyle": "butt", "zorder": 2}
+QUERIES = {"color": GREY, "linewidth": 0.9, "solid_capstyle": "butt", "zorder": 2}
+UNDECIDED = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
+LANE = 0.085  # inches between bars of undecided models
+
+
+@styled
+def rank_intervals(
+    intervals: pd.DataFrame,
+    order: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str = OVERALL,
+    level: float = 0.95,
+) -> figure.Figure:
+    """The models' ranks under each metric with their intervals, from rank_intervals.csv and order.csv.
+
+    One panel per metric, one row per model, the least biased on top. A mark is the rank, the thick line its interval
+    over words, the thin one below it that over queries. Bars to the right join models that follow each other and of
+    which no two are in one order in more than 1 - (1 - level) / 2 of the resamples: as few bars as show all of them.
+    Raises BiasgridError where a table has no rows of the criterion.
+    """
+    table = rows_of(intervals, "rank_intervals", criterion)
+    order, drawn = resampled_pairs(rows_of(order, "order", criterion))
+    units = units_of(intervals)
+    looks = {unit: model_mark(i) for i, unit in enumerate(units)}
+    metrics = sorted(table["metric"].unique())
+    parts = {metric: table[table["metric"] == metric] for metric in metrics}
+    rows = {metric: _by_rank(part) for metric, part in parts.items()}
+    tail = (1 - level) / 2
+    bars = {
+        metric: cliques(
+            [unit for unit, rank in rows[metric] if not np.isnan(rank)],
+            pair_shares(order[order["metric"] == metric]),
+            tail,
+        )
+        for metric in metrics
+    }
+    lanes = {metric: _lanes(runs) for metric, runs in bars.items()}
+    names = {unit: wrapped(unit_label(unit, labels), 36) for unit in units}
+    left = max(text_width(name, SMALL) for name in names.values()) + 0.1
+    row = max(0.2, max(map(line_count, names.values())) * 0.115 + 0.07)
+    across = max(1.2, min(2.4, 0.14 * len(units) + 0.6))
+    right = 0.1 + max((lane + 1 for found in lanes.values() for lane in found), default=0) * LANE
+    head, foot, gap = 0.24, 0.42, 0.16
+    down = {metric: head + len(rows[metric]) * row + foot for metric in metrics}
+    tallest = max(down.values())
+
+    def extent(columns: int) -> tuple[float, float]:
+        columns = min(columns, len(metrics))
+        return columns * (left + across + right + gap), ceil(len(metrics) / columns) * tallest
+
+    columns = best_columns(len(metrics), extent)
+    legend = [
+        ("rank", legend_line(**model_mark(0) | {"color": GREY})),
+        (f"{level * 100:g} % interval (bootstrap over words)", legend_line(color=GREY, **WORDS)),
+    ]
+    if (table.loc[table["resampled"] == "queries", "low"].notna()).any():
+        legend += [(f"{level * 100:g} % interval (bootstrap over queries)", legend_line(**QUERIES))]
+    if any(bars.values()):
+        legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
+    title = "How sure the ranks are" + (f": {criterion}" if criterion != OVERALL else "")
+    note = (
+        f"Ranks of the models in bootstrap resamples, 1 = least biased. Undecided: neither of two models is the less "
+        f"biased one in more than {(1 - tail) * 100:g} % of the resamples of {drawn}."
+    )
+    figure, top = page(title, note, legend, *extent(columns))
+    for i, metric in enumerate(metrics):
+        line, column = divmod(i, columns)
+        corner = MARGIN + column * (left + across + right + gap) + left, top + line * tallest + head
+        axes = add_axes(figure, *corner, across, len(rows[metric]) * row)
+        _rank_panel(axes, parts[metric], rows[metric], looks)
+        places = {unit: y for y, (unit, _) in enumerate(rows[metric])}
+        for found, lane in zip(bars[metric], lanes[metric], strict=True):
+            x = 1 + (0.1 + lane * LANE) / across
+            ends = [places[found[0]] - 0.28, places[found[-1]] + 0.28]
+            axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **UNDECIDED)
+        axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=4)
+        axes.set_yticks(range(len(rows[metric])), [names[unit] for unit, _ in rows[metric]])
+        axes.set_xlim(0.6, len(units) + 0.4)
+        axes.set_xlabel("rank", labelpad=1)
+    return figure
+
+
+def cliques(
+    units: Sequence[Unit], shares: Mapping[tuple[Unit, Unit], float], tail: float
+) -> list[list[Unit]]:
+    """The longest runs of two units and more of which all pairs are undecided: their share of resamples lies between
+    `tail` and 1 - `tail`."""
+
+    def undecided(a: Unit, b: Unit) -> bool:
+        return tail <= shares.get((a, b), np.nan) <= 1 - tail
+
+    found: list[list[Unit]] = []
+    end = 0
+    for start in range(len(units)):
+        stop = start + 1
+        while stop < len(units) and all(undecided(unit, units[stop]) for unit in units[start:stop]):
+            stop += 1
+        # one that ends where a longer one does is part of it
+        if stop > max(end, start + 1):
+            found.append(list(units[start:stop]))
+            end = stop
+    return found
+
+
+def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
+    """The first lane in which a run is free of those before it; runs begin and end later and later."""
+    last: list[list[Unit]] = []
+    lanes = []
+    for run in runs:
+        lane = next((i for i, before in enumerate(last) if not set(before) & set(run)), len(last))
+        last[lane : lane + 1] = [list(run)]
+        lanes.append(lane)
+    return lanes
+
+
+def _by_rank(part: pd.DataFrame) -> list[tuple[Unit, float]]:
+    """Units and their ranks, the least biased first and those without a rank last."""
+    ranks = part.groupby(["model", "debias"])["rank"].first()
+    return sorted(
+        ranks.items(), key=lambda item: (np.isnan(item[1]), item[1] if item[1] == item[1] else 0, item[0])
+    )
+
+
+def _rank_panel(
+    axes: Axes, part: pd.DataFrame, rows: Sequence[tuple[Unit, float]], looks: Mapping[Unit, Look]
+) -> None:
+    for y in range(0, len(rows), 2):
+        axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+    for y, (unit, rank) in enumerate(rows):
+        mine = part[(part["model"] == unit[0]) & (part["debias"] == unit[1])].set_index("resampled")
+        if np.isnan(rank):
+            axes.text(0.7, y, "no rank", va="center", size=SMALL, color=GREY)
+            continue
+        for name, offset, look in (
+            ("words", 0.0, WORDS | {"color": looks[unit]["color"]}),
+            ("queries", 0.27, QUERIES),
+        ):
+            if name in mine.index and not np.isnan(mine.loc[name, "low"]):
+                axes.plot(mine.loc[name, ["low", "high"]].astype(float), [y + offset] * 2, **look)
+        axes.plot([rank], [y], zorder=3, **looks[unit])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    few_ticks(axes.xaxis, 6, integer=True)
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    if grid.ranked and "bootstrap" in grid.config["inference"]:
+        spec = {"labels": labels(grid, cells_of(grid, grid.ranked)), "level": level(grid)}
+        yield Drawing("rank-intervals", tables(grid, "rank_intervals", "order"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return rank_intervals(read_table(inputs["rank_intervals"]), read_table(inputs["order"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "rank-intervals",
+        "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
+        _drawings,
+        _draw,
+    ),
+)

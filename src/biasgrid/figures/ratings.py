@@ -1,0 +1,161 @@
+"""Figure of biases of words beside ratings of the words by people, in one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import Drawing, Figure, Files, state_label, tables
+from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
+from .palette import DASHED, GREY, MODEL_COLOURS, Look
+from .rows import read_table
+from .text import SMALL, two_digits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+MOST_APART = 8  # words that are named of each end of a cloud of points
+MARK: Look = {"marker": "o", "markersize": 3, "color": MODEL_COLOURS[0], "alpha": 0.7, "markeredgewidth": 0}
+
+
+@styled
+def ratings(
+    words: pd.DataFrame,
+    poles: tuple[str, str],
+    correlations: Mapping[str, Sequence[float]],
+    title: str,
+    note: str,
+    rating: str,
+    measure: str = "bias of the word",
+) -> figure.Figure:
+    """Words by how people rated them (x) and their bias (y), with those named that lie furthest from the others.
+
+    Named are the most extreme in bias on either side, and those that lie furthest from the line of least squares.
+    Without any word the figure says so.
+
+    Parameters
+    ----------
+    words
+        One row per word, with the columns word, rating and value: positive towards the first pole.
+    poles
+        What the two groups are called.
+    correlations
+        "pearson" and "spearman" -> the coefficient and the ends of its interval.
+    rating
+        What is rated, and what its ends mean.
+    """
+    known = words.dropna(subset=["rating", "value"]).drop_duplicates("word")
+    if known.empty:
+        return nothing(title, f"no word has a rating and a value. {note}")
+    points = known[["rating", "value"]].to_numpy()
+    names = [str(word).replace("_", " ") for word in known["word"]]
+    x, y = points.T
+    slope, middle = 0.0, float(y.mean())
+    if np.ptp(x) > 0:
+        slope = float(np.cov(x, y, ddof=0)[0, 1] / x.var())
+        middle -= slope * float(x.mean())
+    by_bias, by_distance = np.argsort(y, kind="stable"), np.argsort(y - slope * x - middle, kind="stable")
+    half = MOST_APART // 2
+    named = dict.fromkeys(
+        np.concatenate(
+            [by_bias[:half], by_bias[::-1][:half], by_distance[:half], by_distance[::-1][:half]]
+        ).tolist()
+    )
+    said = [
+        f"{text} {two_digits(value)} [{two_digits(low)}, {two_digits(high)}]"
+        for text, (value, low, high) in zip(
+            ("Pearson's r", "Spearman's ρ"), correlations.values(), strict=True
+        )
+    ]
+    legend = [
+        (f"a word ({len(known)} with a rating)", legend_line(**MARK, linestyle="")),
+        ("line of least squares", legend_line(color="black", linewidth=0.9)),
+        (
+            "no bias; rated neither way",
+            legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"]),
+        ),
+    ]
+    left, high, foot = MARGIN + 0.55, 4.2, 0.45
+    figure, top = page(
+        title,
+        f"{note} {', '.join(said)} (95 % intervals, bootstrap over words).",
+        legend,
+        PAGE[0],
+        high + foot,
+    )
+    size = np.array([figure.get_figwidth() - left - MARGIN, high])
+    axes = add_axes(figure, left, top, *size)
+    low, end = points.min(axis=0), points.max(axis=0)
+    room = np.where(end > low, 0.06 * (end - low), 0.5)
+    low, end = low - room, end + room
+    axes.axhline(0, **DASHED)
+    axes.axvline(0, **DASHED)
+    axes.plot(x, y, linestyle="", zorder=3, **MARK)
+    axes.plot(
+        x := np.array([points[:, 0].min(), points[:, 0].max()]),
+        slope * x + middle,
+        color="black",
+        linewidth=0.9,
+    )
+    axes.set(xlim=(low[0], end[0]), ylim=(low[1], end[1]), xlabel=rating)
+    axes.set_ylabel(f"{measure}: ← {poles[1]}   |   {poles[0]} →")
+    axes.spines["left"].set_visible(True)
+    order = [*named, *(i for i in range(len(points)) if i not in named)]
+    marks = (points[order] - low) / (end - low) * size
+    texts = [names[i] for i in named]
+    for text, at, place in zip(texts, marks, free_places(marks, texts, size), strict=False):
+        line = np.stack([at, place]) / size
+        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
+        look = {"ha": "center", "va": "center", "size": SMALL, "zorder": 6}
+        look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
+        axes.text(*line[1], text, transform=axes.transAxes, **look)
+    return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for cell in grid.rated:
+        # imported late: most studies have no ratings
+        from ..tables.words import place_of
+
+        metric, of_criterion = grid.labels[cell.metric], grid.config["criteria"][cell.criterion]["ratings"]
+        spec = {
+            "place": place_of(grid, cell),
+            "query": grid.queries[cell.query].name,
+            "poles": list(grid.poles(cell)),
+            "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
+            "note": f"{state_label(grid, cell)}.",
+            "rating": of_criterion["label"],
+            "measure": metric,
+        }
+        inputs = tables(grid, "words", "ratings") | {"rated": Path(of_criterion["file"])}
+        yield Drawing(f"ratings/{cell.name}", inputs, spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..tables.ratings import rated_words
+
+    place, table = spec["place"], read_table(inputs["ratings"])
+    rows = table["query"] == spec["query"]
+    for name in ("criterion", "metric", "model", "debias"):
+        rows &= table[name] == place[name]
+    correlations = {
+        row.method: (row.correlation, row.ci_low, row.ci_high) for row in table[rows].itertuples()
+    }
+    words = rated_words(read_table(inputs["words"]), place, inputs["rated"])
+    shown = {key: spec[key] for key in ("poles", "title", "note", "rating", "measure")}
+    return ratings(words, correlations=correlations, **shown)
+
+
+FIGURES = (
+    Figure(
+        "ratings",
+        "Words by how people rated them and by their bias, with those named that lie furthest from the others.",
+        _drawings,
+        _draw,
+        needs="a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
+    ),
+)

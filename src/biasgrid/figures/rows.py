@@ -1,0 +1,73 @@
+"""What figures take out of a study's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import BiasgridError, listed
+from .text import DAGGER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEWER = (
+    f"{DAGGER} ranked without some scores that other models have (lost words)"  # `fewer_scores`, in a legend
+)
+OVERALL = "Overall"  # stands for all ranked criteria together
+Unit = tuple[
+    str, str
+]  # a model and a debias method, "none" for the untouched model: what has a bar or a mark
+
+
+def read_table(path: Path | str) -> pd.DataFrame:
+    """A table of a study from its file."""
+    # imported late: a plan reads no table, and pandas takes half a second
+    from .. import tables
+
+    return tables.read(path)
+
+
+def rows_of(
+    table: pd.DataFrame, name: str, value: str | None = None, column: str = "criterion"
+) -> pd.DataFrame:
+    """The rows of a table that have a value in a column, or all of them.
+
+    Raises BiasgridError, which begins with `name`, where there is none.
+    """
+    if table.empty:
+        raise BiasgridError(f"{name}: nothing to draw, the table is empty")
+    rows = table if value is None else table[table[column] == value]
+    if rows.empty:
+        values = listed(sorted(table[column].unique()))
+        raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {values}")
+    return rows
+
+
+def criteria_of(table: pd.DataFrame) -> list[str]:
+    """The criteria of a table in alphabetical order, "Overall" last."""
+    return sorted(table["criterion"].unique(), key=lambda criterion: (criterion == OVERALL, criterion))
+
+
+def units_of(table: pd.DataFrame) -> list[Unit]:
+    """What has bars and marks: models, each untouched or under a debias method."""
+    return sorted(set(zip(table["model"], table["debias"], strict=True)))
+
+
+def by_rank(rankings: pd.DataFrame, units: Sequence[Unit]) -> list[Unit]:
+    """The least biased first; those that miss a rank last."""
+    # a mean orders complete models as their sums do, and is fair to those that miss a rank
+    keys = [rankings["model"], rankings["debias"]]
+    mean, incomplete = rankings["rank"].groupby(keys).mean(), rankings["rank"].isna().groupby(keys).any()
+    place = {unit: (incomplete[unit], np.nan_to_num(mean[unit], nan=np.inf)) for unit in mean.index}
+    return sorted(units, key=lambda unit: (place.get(unit, (True, np.inf)), unit))
+
+
+def fewer_scores(rankings: pd.DataFrame) -> pd.Series:
+    """Whether a model was ranked by fewer scores than others were."""
+    # a query that no model has a score of takes nothing from the comparison
+    fullest = rankings.groupby(["criterion", "metric"])["cells_nan"].transform("min")
+    return rankings["cells_nan"] > fullest

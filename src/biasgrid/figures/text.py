@@ -1,0 +1,70 @@
+"""Text in figures: its sizes, how wide it is, where its lines break, and how numbers and names are written."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
+BOLD = 1.15  # times the width of normal text, at most
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+DAGGER = "\N{DAGGER}"
+
+
+def two_digits(value: float) -> str:
+    """A number with two decimals: a minus sign, not a hyphen, and none before a zero."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def short(value: float) -> str:
+    """As `two_digits`, without the zero before the point; a whole number without decimals."""
+    return two_digits(value).replace("0.", ".", 1) if abs(value) < 0.995 else two_digits(value)[:-3]
+
+
+def wrapped(text: str, width: int) -> str:
+    """Text in as few lines of at most `width` characters as it needs, and those of even length."""
+    # broken at hyphens, or anywhere, only where a word is longer than a line
+    breaks = any(len(word) > width for word in text.split())
+    lines = textwrap.wrap(text, width, break_on_hyphens=breaks)
+    for narrower in range(max(len(text) // max(len(lines), 1), 1), width):
+        even = textwrap.wrap(text, narrower, break_on_hyphens=breaks, break_long_words=False)
+        if len(even) == len(lines) and max(map(len, even), default=0) <= narrower:
+            return "\n".join(even)
+    return "\n".join(lines)
+
+
+def text_width(text: str, size: float) -> float:
+    """Inches that the widest line of a text of so many points takes."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size)
+    widths = (
+        text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in text.split("\n")
+    )
+    return max(widths) / 72
+
+
+def line_count(text: str) -> int:
+    """How many lines a text has; an empty one has none."""
+    return text.count("\n") + bool(text)
+
+
+def fitted(text: str, inches: float, size: float) -> str:
+    """Text of so many points in lines of at most so many inches."""
+    characters = len(text)
+    while text_width(lines := wrapped(text, characters), size) > inches and characters > 1:
+        characters = int(characters * 0.97)
+    return lines
+
+
+def unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
+    """What is printed for a model's and a debias method's keys; the method "none" is the untouched model."""
+    model, debias = (labels.get(key, key) for key in unit)
+    return model if unit[1] == "none" else f"{model} + {debias}"
+
+
+def published_label(model: str, labels: Mapping[str, str]) -> str:
+    """What is printed for a model's key in comparison.csv, which may be "<model> under <debias method>"."""
+    model, _, debias = model.partition(" under ")
+    return unit_label((model, debias or "none"), labels)

@@ -1,0 +1,187 @@
+"""Figure of bias removed against quality kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BiasgridError
+from ..files import slug
+from .figure import Drawing, Figure, Files, tables
+from .layout import MARGIN, PAGE, add_axes, add_panels, free_places, legend_mark, no_mark, styled
+from .methods import method_label, method_labels, ordered_methods, removed, rows_of_group
+from .palette import DASHED, GREY, NO_FILL, colour_map
+from .rows import read_table
+from .text import DAGGER, SMALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.lines import Line2D
+
+# an empty mark has nothing left in it, a full one everything
+FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
+RECOVERABLE = 0.5, 1.0  # 2-means accuracy by chance, and of everything
+IDEAL = {
+    "marker": "*",
+    "markersize": 13,
+    "color": "#F0E0A0",
+    "markeredgecolor": "#999933",
+    "markeredgewidth": 0.6,
+}
+
+
+@styled
+def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+    """Bias removed against quality kept: one panel per model, one mark per method, filled by what stays hidden.
+
+    x: the mean over the metrics of 1 - after/before, each at least -1 (a bias that doubles, or worse), of the metrics
+    with a bias to remove (before > 0). 0 removes nothing, 1 everything. y: the mean over the similarity benchmarks of
+    after/before, of the benchmarks with before > 0. 1 keeps the quality. The fill is cluster_accuracy after
+    debiasing, from white (0.5, nothing left to recover) to near black (1, everything): the best mark is on the star,
+    and empty. The diamond is the untouched model, numbers are the methods' places in the order. A method with fewer
+    metrics or benchmarks than others of its panel has a dagger; one without x or y is named above the panel.
+    Raises BiasgridError where the table has no rows of groups "metric" and "similarity" and the criterion, or no
+    method has both.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    fills, recoverable = colour_map("recoverable", FILLS), Normalize(*RECOVERABLE)
+    points = _points(table, criterion)
+    placed = points.dropna(subset=["x", "y"])
+    drawn = set(placed.index.unique("debias"))
+    numbers = {key: str(i) for i, key in enumerate(ordered_methods(table, criterion), 1) if key in drawn}
+    known = placed["left"].notna()
+    mark = {"markeredgecolor": "black", "markeredgewidth": 0.8}
+    shape = {True: {"marker": "D", "markersize": 5}, False: {"marker": "o", "markersize": 6}}
+    fill = fills(0.5) if known.any() else NO_FILL, colour_map
+    legend = [(labels.get(method, method), _number(number)) for method, number in numbers.items()]
+    legend.append((method_label(labels, "none"), legend_mark(color=fill, **shape[True], **mark)))
+    legend.append(("ideal", legend_mark(**IDEAL)))
+    if known.any() and not known.all():
+        legend.append(("grey: no 2-means accuracy", legend_mark(color=NO_FILL, **shape[False], **mark)))
+    if placed["fewer"].any():
+        legend.append((f"{DAGGER} over fewer metrics or benchmarks (no value)", no_mark()))
+    heads = {}
+    for model, part in points.groupby("model"):
+        lost = [labels.get(key, key) for key in part.index.droplevel(0) if (model, key) not in placed.index]
+        heads[model] = labels.get(model, model), f"no value: {', '.join(lost)}" if lost else ""
+
+    columns, aside, gap = min(2, len(heads)), 0.45, 0.45
+    size = np.array([(PAGE[0] - 2 * MARGIN - aside - gap) / 2, 2.4])
+    figure, panels, below = add_panels(
+        f"{criterion}: bias removed and quality kept",
+        "Bias removed: mean over the metrics of 1 − after/before, each at least −1. Quality kept: mean over the "
+        f"similarity benchmarks of after/before. Best: on the star{', and empty' if known.any() else ''}.",
+        heads,
+        columns,
+        size,
+        legend,
+        aside=aside,
+        gap=gap,
+        foot=0.36,
+        below=0.55 if known.any() else 0.0,
+    )
+    low, high = _limits(placed[["x", "y"]].to_numpy(), [0.0, 0.95], [1.0, 1.0])
+    for model, axes in panels.items():
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="bias removed (0 = nothing, 1 = all)")
+        axes.spines["left"].set_visible(True)
+        axes.axvline(0, **DASHED)
+        axes.axvline(1, **DASHED)
+        axes.axhline(1, **DASHED)
+        axes.plot(1, 1, linestyle="", zorder=2, **IDEAL)
+        part = placed.xs(model)
+        for row in part.itertuples():
+            fill = NO_FILL if np.isnan(row.left) else fills(recoverable(row.left))
+            axes.plot(row.x, row.y, linestyle="", color=fill, zorder=5, **shape[row.Index == "none"], **mark)
+        part = part.drop("none")
+        texts = [numbers[method] + DAGGER * fewer for method, fewer in part["fewer"].items()]
+        # the star and the untouched model have no text
+        marks = (np.vstack([part[["x", "y"]], [(1, 1), (0, 1)]]) - low) / (high - low) * size
+        for text, at, place in zip(texts, marks, free_places(marks, texts, size), strict=False):
+            line = np.stack([at, place]) / size
+            axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
+            look = {"ha": "center", "va": "center", "size": SMALL, "weight": "bold", "zorder": 6}
+            look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
+            axes.text(*line[1], text, transform=axes.transAxes, **look)
+    for axes in list(panels.values())[::columns]:
+        axes.set_ylabel("quality kept (1 = all)")
+    if known.any():
+        bar = add_axes(figure, MARGIN + 0.45, below + 0.2, 2.4, 0.1)
+        figure.colorbar(ScalarMappable(recoverable, fills), cax=bar, orientation="horizontal")
+        bar.set_xticks([0.5, 0.75, 1], ["0.5: nothing left", "0.75", "1: everything"])
+        bar.set_title("fill: 2-means accuracy, what can still be recovered", loc="left", size=SMALL, pad=3)
+    return figure
+
+
+def _number(text: str) -> Line2D:
+    """Bold text as a legend's mark."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    path = TextPath((0, 0), text, size=SMALL, prop=FontProperties(weight="bold"))
+    path = path.transformed(Affine2D().translate(*-path.get_extents().get_points().mean(axis=0)))
+    # as high as the text: a marker's size is that of its longer side
+    return legend_mark(
+        marker=path, markersize=2 * np.abs(path.vertices).max(), color="black", markeredgewidth=0
+    )
+
+
+def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
+    """x, y, fewer and left of `trade_off` by (model, debias), with the untouched models as "none"."""
+    import pandas as pd
+
+    bias = rows_of_group(table, "trade_off", criterion, "metric")
+    quality = rows_of_group(table, "trade_off", criterion, "similarity")
+    # methods of other criteria that are measured on this one have no quality here
+    bias = bias[bias["debias"].isin(quality["debias"])]
+    keys = ["model", "debias"]
+    kept = quality["after"] / quality["before"].where(quality["before"] > 0)
+    both = {
+        "x": removed(bias).groupby([bias[key] for key in keys]),
+        "y": kept.groupby([quality[key] for key in keys]),
+    }
+    points = pd.DataFrame({axis: values.mean() for axis, values in both.items()})
+    if points.isna().any(axis=1).all():
+        raise BiasgridError(f"trade_off, {criterion}: no method has a value of a metric and of a similarity")
+    counts = pd.DataFrame({axis: values.count() for axis, values in both.items()}).fillna(0)
+    points["fewer"] = (counts < counts.groupby("model").transform("max")).any(axis=1)
+    clusters = table[(table["criterion"] == criterion) & (table["measure"] == "cluster_accuracy")].set_index(
+        keys
+    )
+    points["left"] = clusters["after"].reindex(points.index)
+    untouched = points.groupby("model")[["x"]].first()
+    untouched = untouched.assign(x=0.0, y=1.0, fewer=False, left=clusters["before"].groupby("model").first())
+    return pd.concat([pd.concat({"none": untouched}, names=["debias"]).swaplevel(), points]).sort_index()
+
+
+def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """The range of the values by axis, at least from low to high, with room around it."""
+    low, high = np.minimum(values.min(axis=0), low), np.maximum(values.max(axis=0), high)
+    return low - 0.07 * (high - low), high + 0.07 * (high - low)
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion, entry in grid.config["evaluation"].items():
+        if criterion in grid.config["debias"] and entry["similarity"]:
+            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
+            yield Drawing(f"trade-off-{slug(criterion)}", tables(grid, "mitigation"), spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return trade_off(read_table(inputs["mitigation"]), **spec)
+
+
+FIGURES = (
+    Figure(
+        "trade-off",
+        "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
+        _drawings,
+        _draw,
+        group="mitigation",
+    ),
+)

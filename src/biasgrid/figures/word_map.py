@@ -1,0 +1,115 @@
+"""Figure of where the most biased words lie before and after debiasing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BiasgridError
+from ..files import slug
+from .figure import Drawing, Figure, Files, evaluations_of
+from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
+from .methods import method_label
+from .palette import LESS, MORE
+from .text import two_digits
+
+if TYPE_CHECKING:
+    from matplotlib import figure
+
+SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
+
+
+@styled
+def word_map(
+    maps: Sequence[tuple[str, str, Mapping, float | None]], labels: Mapping[str, str], criterion: str
+) -> figure.Figure:
+    """Where the most biased words of one model lie before and after debiasing (Gonen & Goldberg 2019, figure 1).
+
+    `maps`: (model, debias method or "none", map, accuracy of 2-means or None) of every panel, drawn in that order but
+    the untouched model first. A map has "words" and, for each, its "side" (one of two) and its "xy". Directions and
+    units of a panel mean nothing, distances do: axes have no numbers, and the same scale both ways.
+    Raises BiasgridError where there is no map, maps of two models or two of a method, not two sides, or lists of
+    different lengths.
+    """
+    if not maps:
+        raise BiasgridError("word_map: nothing to draw, there are no maps")
+    models = sorted({model for model, *_ in maps})
+    if len(models) > 1:
+        raise BiasgridError(f"word_map: maps of {len(models)} models ({', '.join(models)}); a figure has one")
+    methods = [method for _, method, *_ in maps]
+    if len(set(methods)) < len(methods):
+        raise BiasgridError(f"word_map: two maps of one method; there are {', '.join(methods)}")
+    sides = sorted({side for *_, drawn, _ in maps for side in drawn["side"]})
+    if len(sides) != 2:
+        raise BiasgridError(f"word_map: {len(sides)} sides; words have one of two")
+    for _, method, drawn, _ in maps:
+        if not len(drawn["words"]) == len(drawn["side"]) == len(drawn["xy"]):
+            raise BiasgridError(f"word_map: {method!r} has words, side and xy of different lengths")
+
+    heads = {
+        method: (
+            method_label(labels, method),
+            "no 2-means accuracy" if accuracy is None else f"2-means accuracy {two_digits(accuracy)}",
+        )
+        for _, method, _, accuracy in sorted(maps, key=lambda entry: entry[1] != "none")
+    }
+    columns = min(len(heads), min((4, 3), key=lambda columns: -len(heads) % columns))
+    gap = 0.12
+    size = np.full(2, min(2.2, (PAGE[0] - 2 * MARGIN + gap) / columns - gap))
+    figure, panels, _ = add_panels(
+        f"{criterion}: the most biased words",
+        f"{labels.get(models[0], models[0])}, t-SNE. Two sides that stay apart can still be told from each other. "
+        "Accuracy: 0.5 = nothing left to recover, 1 = everything.",
+        heads,
+        columns,
+        size,
+        [
+            (str(labels.get(side, side)), legend_mark(markersize=4, **SIDES[i]))
+            for i, side in enumerate(sides)
+        ],
+        gap=gap,
+    )
+    for _, method, drawn, _ in maps:
+        axes, xy, side = panels[method], np.asarray(drawn["xy"], dtype=float), np.asarray(drawn["side"])
+        # in turns, so that neither side lies on the other
+        for turn in range(8):
+            for i, name in enumerate(sides):
+                mine = xy[side == name][turn::8]
+                axes.plot(*mine.T, linestyle="", markersize=2.4, markeredgewidth=0, alpha=0.75, **SIDES[i])
+        middle, reach = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0).max() * 0.54
+        axes.set(xlim=middle[0] + [-reach, reach], ylim=middle[1] + [-reach, reach], xticks=[], yticks=[])
+        axes.spines[:].set(visible=True, color="#BBBBBB")
+    return figure
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    for criterion, entry in grid.config["evaluation"].items():
+        if criterion in grid.config["debias"] and entry.get("hidden") is not None:
+            for model, evaluations in evaluations_of(grid, criterion).items():
+                states = [evaluation.debias for evaluation in evaluations]
+                spec = {
+                    "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                    "criterion": criterion,
+                    "states": states,
+                }
+                inputs = {"evaluations": list(map(grid.evaluation_file, evaluations))}
+                yield Drawing(f"word-map-{slug(criterion)}-{model}", inputs, spec)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..evaluation.record import word_maps
+
+    return word_map(word_maps(inputs["evaluations"]), spec["labels"], spec["criterion"])
+
+
+FIGURES = (
+    Figure(
+        "word-map",
+        "Where the most biased words of a model lie before and after debiasing.",
+        _drawings,
+        _draw,
+        group="mitigation",
+    ),
+)

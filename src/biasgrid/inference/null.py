@@ -1,0 +1,141 @@
+"""The null distributions of a cell as numbers: what its tests compare the score with, and its bootstrap resamples.
+
+They are computed again from the cell's own seeds, so that they are those of the cell's inference file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..bounded import read_npz
+from ..cell import model_of
+from ..errors import BiasgridError
+from ..files import write_bytes
+from ..measure import dumps
+from ..query import Query
+from ..words import WordOptions
+from .infer import infer_query
+from .permutation import as_extreme
+from .pool import stored_pool
+
+TESTS = ("permutation", "random_groups")
+
+
+@dataclass(frozen=True)
+class Null:
+    """The null distributions of a cell.
+
+    results  as in the cell's inference file, without sensitivity
+    values   sub-query -> test -> the values that it compares the score with (draws,)
+    extreme  sub-query -> test -> which of them the p-value counts (draws,); of a two-sided test the smaller tail
+    samples  the values of the bootstrap resamples (sub-queries, draws); None where the study has none
+    """
+
+    results: list[dict[str, Any]]
+    values: Mapping[str, Mapping[str, np.ndarray]]
+    extreme: Mapping[str, Mapping[str, np.ndarray]]
+    samples: np.ndarray | None
+
+    def save(self, path: Path | str) -> None:
+        """Write the numbers; the same bytes for the same numbers."""
+        arrays = {"results": np.frombuffer(dumps(self.results).encode(), np.uint8)}
+        if self.samples is not None:
+            arrays["samples"] = self.samples
+        for i, result in enumerate(self.results):
+            for test, values in self.values.get(result["query"], {}).items():
+                arrays[f"values_{i}_{test}"] = values
+                arrays[f"extreme_{i}_{test}"] = self.extreme[result["query"]][test]
+        file = BytesIO()
+        np.savez(file, **arrays)
+        write_bytes(path, file.getvalue())
+
+    @classmethod
+    def load(cls, path: Path | str) -> Null:
+        """Read what `save` wrote. Raises BiasgridError for a file that holds no null distributions."""
+        try:
+            arrays = read_npz(path)
+            results = json.loads(arrays["results"].tobytes())
+            parts = {
+                part: {
+                    result["query"]: {
+                        test: arrays[f"{part}_{i}_{test}"] for test in TESTS if f"{part}_{i}_{test}" in arrays
+                    }
+                    for i, result in enumerate(results)
+                }
+                for part in ("values", "extreme")
+            }
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise BiasgridError(f"{path}: no null distributions ({error}); make them again") from None
+        return cls(results, samples=arrays.get("samples"), **parts)
+
+
+def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str) -> Null:
+    """Compute the null distributions of a cell, and write them.
+
+    Parameters
+    ----------
+    inputs
+        "query", the query's file; "store", a `StoreOf`; "transform", the fitted debias method that the model is
+        under, if any; "pool", the words of random groups, where there is such a file.
+    spec
+        As of a cell (`cell.compute_cell`), and "inference", the options of each part (`infer_query`).
+    output
+        The file (.npz).
+
+    Raises
+    ------
+    BiasgridError
+        Where no sub-query has a test: the reasons.
+    """
+    metric = metrics.metric(spec["function"]).under(spec["params"])
+    if reason := metric.untested(spec["inference"]):
+        raise BiasgridError(f"no test: {reason}")
+    parts = {part: options for part, options in spec["inference"].items() if part != "sensitivity"}
+    values: dict[str, dict[str, np.ndarray]] = {}
+    results, samples = infer_query(
+        metric,
+        Query.read(inputs["query"]),
+        model_of(inputs["store"], inputs.get("transform")),
+        spec["params"],
+        WordOptions(**spec["words"]),
+        spec["seed"],
+        **parts,
+        nulls=values,
+        pool=stored_pool(inputs["pool"]) if "pool" in inputs else None,
+    )
+    if not values:
+        raise BiasgridError(f"no test: {why_untested(results[0])}")
+    extreme = {
+        result["query"]: {
+            test: _extreme(drawn, result[test]) for test, drawn in values[result["query"]].items()
+        }
+        for result in results
+        if result["query"] in values
+    }
+    null = Null(results, values, extreme, samples)
+    null.save(output)
+    return null
+
+
+def why_untested(result: Mapping[str, Any]) -> str:
+    """Why a sub-query has no test, from its results."""
+    if result["status"] != "ok":
+        return f"{result['query']} has no value ({result['status'].replace('_', ' ')})"
+    reasons = {test: result[test]["reason"] for test in TESTS if "reason" in result.get(test, {})}
+    return "; ".join(f"{test.replace('_', ' ').capitalize()}: {reason}" for test, reason in reasons.items())
+
+
+def _extreme(values: np.ndarray, test: Mapping[str, Any]) -> np.ndarray:
+    if test["p_value"] is None:
+        return np.zeros(len(values), dtype=bool)
+    greater, less = as_extreme(values, test["observed"])
+    tails = {"greater": greater, "less": less}
+    return tails.get(test["alternative"], min(greater, less, key=np.count_nonzero))
