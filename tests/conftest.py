@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import subprocess
@@ -144,6 +145,14 @@ class Project:
         write_text_model(folder / "two.txt", GRID_WORDS, seed=2)
         self.configure(grid_config())
 
+    def copy(self, folder: Path) -> Project:
+        """The project with all that it made, in another folder."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        made = Project.__new__(Project)
+        made.folder, made.config = folder, copy.deepcopy(self.config)
+        made.word_sets = folder / "data" / "word_sets" / "toy.json"
+        return made
+
     def configure(self, config: dict) -> None:
         self.config = config
         (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
@@ -185,12 +194,7 @@ def finished_project(tmp_path_factory) -> Project:
 @pytest.fixture
 def finished(finished_project, tmp_path) -> Project:
     """A finished project of the test's own."""
-    folder = tmp_path / "project"
-    shutil.copytree(finished_project.folder, folder, symlinks=True)
-    made = Project.__new__(Project)
-    made.folder, made.config = folder, grid_config()
-    made.word_sets = folder / "data" / "word_sets" / "toy.json"
-    return made
+    return finished_project.copy(tmp_path / "project")
 
 
 @pytest.fixture

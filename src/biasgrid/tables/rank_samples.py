@@ -24,7 +24,7 @@ from ..results import KEYS, cells
 from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL, groups
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
-from .scores import SCORES
+from .scores import read_ranked
 from .table import Files
 
 NAME = "rank_samples"
@@ -42,7 +42,7 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
         "ranking": as `tables.rankings.rankings` takes it; "draws"; "seed", the study's; "queries": the ids of each
         ranked criterion's queries.
     """
-    scores = SCORES.read(inputs["scores"])
+    scores = read_ranked(inputs["scores"], spec["ranking"])
     ranks = rank_samples(scores, *value_samples(scores, inputs, spec), **spec["ranking"])
     file = BytesIO()
     np.save(file, ranks)

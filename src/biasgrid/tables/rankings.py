@@ -13,7 +13,7 @@ from ..statistics.aggregation import AGGREGATIONS, OVERALL, groups
 from ..statistics.ranks import rank_interval
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
-from .scores import SCORES
+from .scores import read_ranked
 from .table import Column, Files, Table
 
 
@@ -61,7 +61,7 @@ def rounded(values: pd.Series) -> pd.Series:
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """`rankings`, with 95 % intervals of the ranks (bootstrap over words) where the study has a bootstrap."""
-    table = rankings(SCORES.read(inputs["scores"]), **spec["ranking"])
+    table = rankings(read_ranked(inputs["scores"], spec["ranking"]), **spec["ranking"])
     if "bootstrap" in spec:
         ranks = read_ranks(inputs["rank_samples"], len(table), spec["bootstrap"]["draws"])[0]
         ends = [rank_interval(sample, spec["bootstrap"]["level"]) for sample in ranks]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, unknown
 from ..results import KEYS, cells, results
 from ..statistics.adjustment import METHODS
 from .inputs import cell_files, inference_files
@@ -107,6 +108,21 @@ def adjusted(
         once[p_values.index] = METHODS[method](p_values.to_numpy())
     values[known.index] = once.to_numpy()[tested.ngroup()]
     return values
+
+
+def read_ranked(path: Path | str, ranking: Mapping[str, Any]) -> pd.DataFrame:
+    """The table from its file, for who ranks by it (`ranking`: as `tables.rankings.rankings` takes it).
+
+    Raises BiasgridError as `Table.read`, and for a table of another study, with metrics that this one does not have.
+    """
+    table = SCORES.read(path)
+    ranked = table.loc[table["criterion"].isin(ranking["ranked"]), "metric"]
+    if foreign := sorted(set(ranked) - set(ranking["neutral"])):
+        raise BiasgridError(
+            f"{path}: {unknown('metric', foreign[0], sorted(ranking['neutral']))}; make it again: biasgrid table "
+            "--table scores"
+        )
+    return table
 
 
 def _spec(grid: Any) -> dict[str, Any]:

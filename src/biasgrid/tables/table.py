@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,13 @@ class Table:
         lacking = [name for name in self.names if name not in table.columns]
         if lacking:
             raise BiasgridError(f"{path}: has no column {listed(lacking)}; {again}")
+        # pandas takes what stands before the first column for an index
+        if not isinstance(table.index, pd.RangeIndex):
+            raise BiasgridError(f"{path}: line 2: more fields than columns; {again}")
+        with open(path, "rb") as file:
+            file.seek(-1, os.SEEK_END)
+            if file.read() not in (b"\n", b"\r"):  # pandas takes what is missing for empty
+                raise BiasgridError(f"{path}: line {len(table) + 1}: the file is cut off in it; {again}")
         for column in self.columns:
             if column.dtype != "text":
                 table[column.name] = _numbers(table[column.name], column, path, again)
@@ -92,15 +100,17 @@ class Table:
 
 
 def _numbers(texts: pd.Series, column: Column, path: Path | str, again: str) -> pd.Series:
-    empty = texts.isna() | (texts == "")
+    empty = texts == ""
     numbers = pd.to_numeric(texts.where(~empty, None), errors="coerce")
-    wrong = numbers.isna() & ~empty if column.dtype != "count" else numbers.isna() | (numbers % 1 != 0)
+    wrong = numbers.isna() & ~(empty & (column.dtype != "count"))
+    if column.dtype == "count":
+        wrong |= ~(numbers.abs() < 2**63) | (numbers % 1 != 0)
+    elif column.dtype == "optional count":  # more than a float can tell is infinite
+        wrong |= numbers.abs() % 1 > 0
     if wrong.any():
         line = int(wrong.to_numpy().argmax())
         expected = "a whole number" if "count" in column.dtype else "a number"
         raise BiasgridError(
             f"{path}: line {line + 2}: {column.name}: {str(texts[line])[:80]!r} is not {expected}; {again}"
         )
-    if column.dtype == "count":
-        return numbers.astype("int64")
-    return numbers.astype("float64") if column.dtype == "number" else numbers
+    return numbers.astype("int64" if column.dtype == "count" else "float64")

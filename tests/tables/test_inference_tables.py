@@ -1,0 +1,278 @@
+"""The tables of inference: tests, intervals and sensitivity in full, of toy files and of a small study."""
+
+import json
+import math
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from conftest import Project, grid_config
+from in_process import make, make_tables
+from reruns import stale
+from test_rank_samples import UNIT, one_by_one
+
+from biasgrid import BiasgridError, Query, tables
+from biasgrid.cli import main
+from biasgrid.plan import steps
+from biasgrid.study import Study
+from biasgrid.tables import REGISTRY
+from biasgrid.tables.rank_samples import value_samples
+from biasgrid.tables.results import KEYS
+
+
+def inference_file(path, results, metric="weat"):
+    """A file of inference, and that of its query."""
+    record = {"criterion": "G", "query": path.stem, "metric": metric, "model": "m", "debias": "none"}
+    record |= {"function": metric, "params": {}, "words": {}, "inference": {}}
+    path.write_text(json.dumps(record | {"results": results}))
+    (path.parent / "queries").mkdir(exist_ok=True)
+    (path.parent / "queries" / path.name).write_text(Query.of([["a"], ["b"]], [["c"], ["d"]]).to_json())
+    return path
+
+
+TESTED = {
+    "query": "one",
+    "status": "ok",
+    "value": 0.5,
+    "permutation": {
+        "test_of": "words", "p_value": 0.01, "p_low": 0.008, "p_high": 0.02, "p_normal": 0.015, "p_lowest": 0.001,
+        "alternative": "greater", "method": "monte_carlo", "partitions": 10**40, "draws": 999, "observed": 0.5,
+    },
+    "bootstrap": {
+        "draws": 50, "undefined": 2, "mean": 0.4, "standard_error": 0.1,
+        "percentile": [0.2, 0.6], "bca": [None, None], "jackknife": [0.1, 0.9],
+        "reasons": {"bca": "all resamples lie on one side of the value"},
+    },
+    "influence": {"A": {"x": 0.1, "NA": -0.3}, "B": {"x": None, "z": 0.2}},
+    "halves": {"targets": 0.2, "attributes": 0.5},
+}  # fmt: skip
+
+
+def test_inference_in_full(tmp_path):
+    """A test with everything, two without a test, and one of a sub-query that another query has already."""
+    files = [
+        inference_file(
+            tmp_path / "q1.json",
+            [TESTED, {"query": "two", "status": "lost_words:A"}, {"query": "three", "status": "ok", "value": 1.0,
+             "permutation": {"reason": "why not"}, "influence": {}}],
+        ),
+        inference_file(tmp_path / "q2.json", [TESTED | {"value": 9.0}, TESTED | {"query": "four"}]),
+    ]  # fmt: skip
+    inputs = {"inferences": files, "queries": [tmp_path / "queries" / file.name for file in files]}
+    path = tmp_path / "inference.csv"
+    assert REGISTRY["inference"].write(inputs, {"ranges": [["G", "weat", -2.0, 2.0]]}, path) == 4
+    assert ",10000000000000000000000000000000000000000," not in path.read_text()
+    table = tables.read(path)
+    assert list(table["query"]) == ["four", "one", "three", "two"]
+    table = table.set_index("query")
+    one = table.loc["one"]
+    assert one["value"] == 0.5
+    assert (one["alternative"], one["method"], one["draws"], one["partitions"]) == (
+        "greater",
+        "monte_carlo",
+        999,
+        1e40,
+    )
+    assert one["test_of"] == "words"
+    assert table.loc["three", "test_of"] == ""
+    # two tests in the family
+    assert (one["p_value"], one["p_holm"], one["p_benjamini_hochberg"]) == (0.01, 0.02, 0.01)
+    assert (one["set"], one["word"], one["influence"]) == ("A", "NA", -0.3)
+    assert (one["halves_targets"], one["robustness_targets"], one["robustness_attributes"]) == (
+        0.2,
+        0.05,
+        0.125,
+    )
+    assert (one["percentile_low"], one["percentile_high"], one["undefined"]) == (0.2, 0.6, 2)
+    assert (one["jackknife_low"], one["jackknife_high"]) == (0.1, 0.9)
+    assert math.isnan(one["bca_low"])
+    assert one["interval_reason"] == "bca: all resamples lie on one side of the value"
+    assert table.loc["three", "reason"] == "why not"
+    for query in ("two", "three"):
+        empty = table.loc[query].drop(["criterion", "metric", "model", "debias", "reason", "value"])
+        assert all(value == "" or math.isnan(value) for value in empty)
+    # infinite ranges are no unit
+    infinite = REGISTRY["inference"].make(inputs, {"ranges": [["G", "weat", -math.inf, math.inf]]})
+    assert infinite["robustness_targets"].isna().all()
+    words = REGISTRY["influence"].make(inputs, {})
+    assert words[words["query"] == "one"][["set", "word"]].values.tolist() == [
+        ["A", "x"], ["A", "NA"], ["B", "x"], ["B", "z"],
+    ]  # fmt: skip
+    assert len(words) == 8
+
+
+def inferred_config():
+    """The small study with everything inferred; two queries of one criterion share sub-queries."""
+    config = grid_config()
+    config["criteria"]["First"]["queries"]["q4"] = {
+        "targets": {"A": [f"a{i}" for i in range(8)], "B": [f"b{i}" for i in range(8)]},
+        "attributes": {"C": [f"c{i}" for i in range(8)], "E": "toy.e"},
+    }
+    config["figures"] = []
+    config["inference"] = {
+        "permutation": {"draws": 30, "exact": 10},
+        "bootstrap": {"draws": 25},
+        "sensitivity": {"halves": 5},
+    }
+    return config
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """The study, made step by step."""
+    made = Project(tmp_path_factory.mktemp("inferred"))
+    made.configure(inferred_config())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made.folder)
+        make(Study.read("config/config.yaml"))
+    return made
+
+
+@pytest.fixture
+def study(project, tmp_path, monkeypatch):
+    """The study in a folder of its own."""
+    monkeypatch.chdir(project.copy(tmp_path / "project").folder)
+    return Study.read("config/config.yaml")
+
+
+def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
+    found = {name: tables.read(study.table_file(name)) for name in study.tables}
+    assert {"inference", "influence", "rank_intervals", "order"} <= set(found)
+    scores, inference, rankings = found["scores"], found["inference"], found["rankings"]
+    pd.testing.assert_frame_equal(scores[[*KEYS, "value", "p_value"]], inference[[*KEYS, "value", "p_value"]])
+    assert scores["p_value"].notna().all()
+    pd.testing.assert_series_equal(scores["p_adjusted"], inference["p_holm"], check_names=False)
+    # WEAT and its effect size are one test, and RNSB's is none of words
+    assert set(scores["metric"]) == {"weat", "weat_es", "rnd", "rnsb"}
+    one = inference.query("metric != 'weat_es'")
+    for _, family in one.groupby([one["criterion"], one["metric"] == "rnsb"]):
+        expected = scipy.stats.false_discovery_control(family["p_value"])
+        assert family["p_benjamini_hochberg"].tolist() == pytest.approx(expected.tolist())
+    adjusted = {metric: part["p_benjamini_hochberg"].tolist() for metric, part in inference.groupby("metric")}
+    assert adjusted["weat"] == adjusted["weat_es"]
+    assert min(adjusted["weat"]) < 1
+    pd.testing.assert_series_equal(scores["ci_low"], inference["jackknife_low"], check_names=False)
+    most = found["influence"].groupby(KEYS)["influence"].agg(lambda values: values.abs().max())
+    assert most.tolist() == inference["influence"].abs().tolist()
+
+    # the ranks are those of scores with the samples in place of their values, a sub-query being its first query's
+    ranks = np.load(study.ranks_file)
+    assert ranks.shape == (3, len(rankings), 25)
+    step = steps.rank_samples_step(study)
+    samples, counts = value_samples(scores, step.inputs, step.spec)
+    values, first = {}, {}
+    for group in study.inference_groups.values():
+        cells = json.loads(study.inference_file(group[0]).read_text())["cells"]
+        names = [(cell, result["query"]) for cell in cells for result in cell["results"]]
+        for (cell, name), sample in zip(names, np.load(study.samples_file(group[0])), strict=True):
+            key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
+            values.setdefault(key, sample)
+            first.setdefault(key, cell["query"])
+    of_rows = [tuple(row) for row in scores[KEYS].to_numpy()]
+    np.testing.assert_array_equal(samples, [values[key] for key in of_rows])
+    # one draw for all rows of a query, another for each query
+    drawn = {}
+    for key, count in zip(of_rows, counts, strict=True):
+        assert (drawn.setdefault((key[0], first[key]), count) == count).all()
+    assert set(drawn) == {("First", "q1"), ("First", "q2"), ("First", "q4"), ("Second", "q3")}
+    assert (drawn["First", "q1"] + drawn["First", "q2"] + drawn["First", "q4"] == 3).all()
+    naive = one_by_one(scores, samples, counts, **study.ranking)
+    for kind, expected in enumerate(naive.values()):
+        of_kind = expected.loc[rankings.set_index(UNIT).index].to_numpy(dtype=np.float32)
+        np.testing.assert_array_equal(ranks[kind], of_kind)
+    of_words = found["rank_intervals"].query("resampled == 'words'")
+    for ends in (("rank_low", "low"), ("rank_high", "high")):
+        assert rankings[ends[0]].tolist() == of_words[ends[1]].tolist()
+    assert len(found["order"]) == 3 * len(rankings) / 2  # of two models
+    assert found["correlations"]["ci_low"].notna().any()
+    assert (found["correlations"]["ci_low"] <= found["correlations"]["ci_high"]).sum() > 0
+
+
+def test_through_the_engine_the_files_are_the_same(project, tmp_path):
+    engine = project.copy(tmp_path / "engine")
+    shutil.rmtree(engine.folder / "results")
+    engine.run()
+    assert engine.results() == project.results()
+
+
+def test_damaged_samples_are_one_line(study, capsys):
+    command = ["table", "--study", "config/config.yaml", "--table"]
+    ranks, good = study.ranks_file, study.ranks_file.read_bytes()
+    # empty, an archive, other rankings' - not a traceback
+    np.save("others.npy", np.zeros((3, 1, 25)))
+    with open("others.npy", "rb") as file:
+        others = file.read()
+    for broken, says in ((b"", "no boot"), (b"PK\3\4", "no boot"), (others, "has the shape (3, 1, 25)")):
+        ranks.write_bytes(broken)
+        assert main([*command, "order"]) == 2
+        assert f"rank_samples.npy: {says}" in capsys.readouterr().err
+    ranks.unlink()
+    assert main([*command, "order"]) == 2
+    assert "rank_samples.npy: no bootstrap samples" in capsys.readouterr().err
+    # rankings are what they are made with
+    assert main([*command, "rankings"]) == 0
+    assert ranks.read_bytes() == good
+    scores, step = tables.read(study.table_file("scores")), steps.rank_samples_step(study)
+    samples = study.samples_file(next(iter(study.inferences.values())))
+    np.save(samples, np.zeros((1, 3)))
+    with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(4, 25\)"):
+        value_samples(scores, step.inputs, step.spec)
+    samples.unlink()
+    with pytest.raises(BiasgridError, match="biasgrid infer --cell one/none/weat/q1 makes it"):
+        value_samples(scores, step.inputs, step.spec)
+
+
+def test_tables_made_again_one_by_one_are_the_same(project, study):
+    before = project.results()
+    for name in study.tables:
+        study.table_file(name).unlink()
+    for name in study.tables:
+        if not study.table_file(name).is_file():
+            make_tables(study, name)
+    assert all(before[f"small/{name}.csv"] == study.table_file(name).read_bytes() for name in study.tables)
+
+
+RANKED = {"rankings", "correlations", "rank_intervals", "order"}
+
+
+def test_a_study_without_ranked_criteria_has_empty_rankings(study):
+    config = inferred_config()
+    for criterion in config["criteria"].values():
+        criterion["ranked"] = False
+    unranked = Study.of(config)
+    make_tables(unranked)
+    for name in unranked.tables:
+        assert tables.read(unranked.table_file(name)).empty == (name in RANKED), name
+
+
+OF_INFERENCE = {f"{name}.csv" for name in ("scores", "aggregates", "inference", "influence", *RANKED)}
+OF_INFERENCE |= {"rank_samples.npy"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "again"),
+    [
+        ({"interval": "percentile"}, OF_INFERENCE - {"inference.csv", "influence.csv"}),
+        ({"adjust": "benjamini-hochberg"}, OF_INFERENCE - {"inference.csv", "influence.csv"}),
+        ({"bootstrap": {"draws": 20}}, {"inference", *OF_INFERENCE}),
+        ({"bootstrap": {"draws": 25, "level": 0.9}}, {"inference", *OF_INFERENCE}),
+        ({"permutation": {"draws": 20, "exact": 10}}, {"inference", *OF_INFERENCE}),
+        ({"sensitivity": {"halves": 6}}, {"inference", *OF_INFERENCE}),
+    ],
+)
+def test_what_an_edit_of_inference_makes_again(study, parts, again):
+    config = inferred_config()
+    config["inference"] |= parts
+    files = stale(study, Study.of(config))
+    assert {file.split("/")[0] for file in files} == again
+    groups = {f"inference/{group}.json" for group in study.inference_groups}
+    assert {file for file in files if "/" in file} == (groups if "inference" in again else set())
+
+
+def test_one_metrics_draws_are_its_own(study):
+    config = inferred_config()
+    config["metrics"]["rnd"]["inference"] = {"permutation": {"draws": 40}}
+    files = stale(study, Study.of(config))
+    assert {file for file in files if "/" in file} == {f"inference/{m}/none/rnd.json" for m in ("one", "two")}

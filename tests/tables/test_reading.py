@@ -1,0 +1,263 @@
+"""Tables read from their files: what was written, or one line that says what is wrong and where."""
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from conftest import GRID_WORDS, grid_config, write_text_model
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from in_process import make
+
+from biasgrid import BiasgridError, tables
+from biasgrid.cli import main
+from biasgrid.study import Study
+from biasgrid.tables import REGISTRY, Column, Table
+
+TOY = Table(
+    "toy",
+    "One row per row.",
+    (
+        Column("name", "a name"),
+        Column("value", "a number", "number"),
+        Column("cells", "a count", "count"),
+        Column("draws", "a count that may be missing", "optional count"),
+        Column("note", "more text"),
+    ),
+    inputs=lambda grid: {},
+    make=lambda inputs, spec: pd.DataFrame(spec["rows"], columns=TOY.names),
+)
+ROWS = [
+    ["NA", 0.1 + 0.2, 3, math.inf, ""],
+    ["b,\n\"c'", math.nan, 0, None, "nan"],
+    ["", -1e-300, 4, None, "é"],
+]
+TEXT = "name,value,cells,draws,note\na,1.5,3,,x\nb,,4,2,\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "toy.csv"
+
+
+def refusal(path, table=TOY):
+    """The message that a file is answered with."""
+    with pytest.raises(BiasgridError) as caught:
+        table.read(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    assert len(message) - len(str(path)) < 300
+    assert message.endswith(f"make it again: biasgrid table --table {table.name}")
+    return message.removeprefix(f"{path}: ").rpartition("; ")[0]
+
+
+def test_a_table_reads_back_to_the_last_bit(path):
+    assert TOY.write({}, {"rows": ROWS}, path) == 3
+    again = TOY.read(path)
+    assert list(again.columns) == TOY.names
+    assert again["name"].tolist() == ["NA", "b,\n\"c'", ""]
+    assert again["note"].tolist() == ["", "nan", "é"]
+    assert again["value"].tolist() == pytest.approx([0.1 + 0.2, math.nan, -1e-300], rel=0, abs=0, nan_ok=True)
+    assert (again["cells"].dtype, again["cells"].tolist()) == ("int64", [3, 0, 4])
+    assert again["draws"].tolist() == pytest.approx([math.inf, math.nan, math.nan], nan_ok=True)
+    # an empty one, too
+    assert TOY.write({}, {"rows": []}, path) == 0
+    assert (TOY.read(path)["cells"].dtype, len(TOY.read(path))) == ("int64", 0)
+
+
+@given(st.lists(st.tuples(st.text(), st.floats(), st.integers(-(2**62), 2**62), st.none(), st.text())))
+def test_any_table_reads_back(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    # what ends a line for CSV, and what is no text, is in no name
+    rows = [[re.sub(r"[\r\0\ud800-\udfff]", "", x) if isinstance(x, str) else x for x in row] for row in rows]
+    TOY.write({}, {"rows": rows}, path)
+    again = TOY.read(path)
+    for name, column in zip(TOY.names, zip(*rows, strict=True), strict=True) if rows else ():
+        if name in ("value", "draws"):
+            np.testing.assert_array_equal(again[name].to_numpy(), np.array(column, dtype=float))
+        else:
+            assert again[name].tolist() == list(column)
+
+
+def test_columns_of_a_later_version_stay_text(path):
+    path.write_text("later,name,value,cells,draws,note\n7,a,1,2,3,x\n")
+    assert TOY.read(path)["later"].tolist() == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "not a table (No columns to parse from file)"),
+        (b"\n\n", "not a table (No columns to parse from file)"),
+        (b"\0" * 300, "has no column name, value, cells, draws, note"),
+        (b'{"cells": []}', "has no column name, value, cells, draws, note"),
+        (TEXT.replace(",", ";").encode(), "has no column name, value, cells, draws, note"),
+        (TEXT.encode("utf-16"), "not a table ('utf-8' codec can't decode byte 0xff in position 0"),
+        (TEXT.replace("x", "é").encode("latin-1"), "not a table ('utf-8' codec can't decode byte 0xe9"),
+        (TEXT[:12].encode(), "has no column cells, draws, note"),
+        (TEXT.replace(",cells", "").encode(), "has no column cells"),
+        *((TEXT[:-cut].encode(), "line 3: the file is cut off in it") for cut in range(1, 8)),
+        (TEXT[:31].encode(), "line 2: the file is cut off in it"),
+        (TEXT.replace(",\n", ",,\n").encode(), "not a table (Error tokenizing data."),
+        (TEXT.replace("x\n", "x,y\n").encode(), "line 2: more fields than columns"),
+        (TEXT.replace("x\n", "x,y\n").replace("2,\n", "2,,\n").encode(), "line 2: more fields than columns"),
+        (TEXT.replace('a,1', 'a,"1').encode(), "not a table (Error tokenizing data."),
+        (TEXT.replace("1.5", "many").encode(), "line 2: value: 'many' is not a number"),
+        (TEXT.replace("1.5", "nan").encode(), "line 2: value: 'nan' is not a number"),
+        (TEXT.replace("1.5", "1" * 5 + "x" * 500).encode(), "line 2: value: '11111xxx"),
+        (TEXT.replace("1.5", "\x1b[2J\u2028").encode(), "line 2: value: '\\x1b[2J"),
+        (TEXT.replace("b,,4", "b,,4.5").encode(), "line 3: cells: '4.5' is not a whole number"),
+        (TEXT.replace("b,,4", "b,,").encode(), "line 3: cells: '' is not a whole number"),
+        (TEXT.replace("b,,4", "b,,inf").encode(), "line 3: cells: 'inf' is not a whole number"),
+        (TEXT.replace("b,,4", "b,,1e30").encode(), "line 3: cells: '1e30' is not a whole number"),
+        (TEXT.replace("b,,4", f"b,,{'9' * 30}").encode(), "line 3: cells: '9999"),
+        (TEXT.replace("4,2", "4,many").encode(), "line 3: draws: 'many' is not a whole number"),
+        (TEXT.replace("4,2", "4,2.5").encode(), "line 3: draws: '2.5' is not a whole number"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_one_line(path, content, says):
+    path.write_bytes(content)
+    assert refusal(path).startswith(says)
+
+
+def test_a_file_that_is_not_there_and_one_that_is_none(path):
+    assert refusal(path) == "cannot read it: No such file or directory"
+    path.mkdir()
+    assert refusal(path).startswith("cannot read it: Is a directory")
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_another_tables_file_has_not_the_columns(tmp_path, name):
+    path = tmp_path / f"{name}.csv"
+    for other, table in REGISTRY.items():
+        path.write_text(",".join(table.names) + "\n")
+        if set(REGISTRY[name].names) <= set(table.names):
+            assert len(REGISTRY[name].read(path)) == 0
+        else:
+            lacking = next(column for column in REGISTRY[name].names if column not in table.names)
+            assert refusal(path, REGISTRY[name]).startswith(f"has no column {lacking}"), other
+
+
+def test_a_file_is_read_as_the_table_that_its_name_says(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("a\n")
+    with pytest.raises(BiasgridError, match="has no column criterion, query, metric"):
+        tables.read(path)
+    with pytest.raises(BiasgridError, match="unknown table 'scoers'; did you mean 'scores'"):
+        tables.read(tmp_path / "scoers.csv")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=400))
+@example(b"name,value,cells,draws,note\r\x00")
+@example(b"name,value,cells,draws,note\na,1,18446744073709551615,1,x\n")
+def test_any_bytes_are_a_table_or_one_line(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "bytes.csv"
+    path.write_bytes(content)
+    read_or_refused(path)
+
+
+PIECES = st.sampled_from([
+    "name", "value", "cells", "draws", "note", "x", "1", "-0", "1e400", "1e-400", "0x1", "1_0", "nan", "inf", "True",
+    "٣", "2020-01-01", "'", "\\", "#", "9" * 25, ",", ",", ",", "\n", "\n", '"', '""', "\r", "\t", " ", "\ufeff",
+])  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join), st.booleans())
+def test_any_text_is_a_table_or_one_line(tmp_path_factory, text, headed):
+    path = tmp_path_factory.getbasetemp() / "text.csv"
+    path.write_text("name,value,cells,draws,note\n" * headed + text, encoding="utf-8", newline="")
+    read_or_refused(path)
+
+
+def read_or_refused(path):
+    try:
+        table = TOY.read(path)
+    except BiasgridError:
+        refusal(path)
+        return
+    assert set(TOY.names) <= set(table.columns)
+    assert table["cells"].dtype == "int64"
+    assert table["value"].dtype == table["draws"].dtype == "float64"
+    assert all(isinstance(text, str) for name in ("name", "note") for text in table[name])
+
+
+# --- a study whose tables are damaged
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The small study with its tables, and the folder that it is in."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "data" / "word_sets").mkdir(parents=True)
+    (folder / "data" / "word_sets" / "toy.json").write_text(
+        '{"sets": {"e": ["e1", "e2"], "f": ["f1", "f2"]}}'
+    )
+    for seed, name in enumerate(("one", "two")):
+        write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
+    config = grid_config() | {"figures": ["rankings", "scores", "correlations"]}
+    del config["metrics"]["rnsb"]
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        make(Study.read("config.yaml"))
+    return folder
+
+
+DAMAGES = {
+    "empty": lambda text: b"",
+    "cut": lambda text: text[: len(text) // 2].rsplit(b",", 1)[0],
+    "cut header": lambda text: text[:20],
+    "garbled": lambda text: bytes(reversed(text)),
+    "not UTF-8": lambda text: text.replace(b"A and B", b"A \xff B").replace(b"weat", b"w\xffat"),
+    "zeros": lambda text: b"\0" * len(text),
+    "no number": lambda text: text.replace(b".", b"x"),
+    "another table": lambda text: b"criterion,metric\nFirst,weat\n",
+}
+MADE_FROM = {
+    "scores": [("table", "aggregates"), ("table", "rankings"), ("figure", "scores-first")],
+    "rankings": [("table", "correlations"), ("figure", "rankings")],
+    "correlations": [("figure", "correlations")],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("table", MADE_FROM)
+def test_what_is_made_from_a_damaged_table_is_one_line(made, monkeypatch, capsys, table, damage):
+    monkeypatch.chdir(made)
+    path = made / "results" / "small" / f"{table}.csv"
+    before = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](before))
+    try:
+        for what, name in MADE_FROM[table]:
+            assert main([what, "--study", "config.yaml", f"--{what}", name]) == 2
+            output, errors = capsys.readouterr()
+            assert output == ""
+            (line,) = errors.splitlines()
+            assert f" results/small/{table}.csv: " in line, (name, line)
+            assert len(line) < 400
+    finally:
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize(("ours", "other"), [("rnd", "sc_weat"), ("one", "three"), ("First", "Third")])
+def test_another_studys_table_is_one_line_or_taken(made, monkeypatch, capsys, ours, other):
+    """Well formed, with a metric, a model or a criterion that this study has not."""
+    monkeypatch.chdir(made)
+    for table, made_from in MADE_FROM.items():
+        path = made / "results" / "small" / f"{table}.csv"
+        before = path.read_text()
+        path.write_text(re.sub(rf"\b{ours}\b", other, before))
+        try:
+            for name in (name for what, name in made_from if what == "table"):
+                code = main(["table", "--study", "config.yaml", "--table", name])
+                errors = capsys.readouterr().err
+                assert (code, len(errors.splitlines())) in ((0, 0), (2, 1)), (name, errors)
+                assert ("unknown metric 'sc_weat'" in errors) == (ours == "rnd" and name == "rankings")
+        finally:
+            path.write_text(before)
