@@ -220,3 +220,9 @@ def test_each_kind_says_what_its_keys_are_and_the_schema_agrees_with_the_check()
                     assert not valid(value), (kind.name, name, value)
                 else:
                     assert valid(value), (kind.name, name, value)
+
+
+def test_the_page_on_data_has_every_format_and_kind_of_source():
+    page = (Path(__file__).parents[1] / "docs" / "data.md").read_text()
+    assert [name for name in readers.REGISTRY if f"| `{name}` |" not in page] == []
+    assert [name for name in sources.REGISTRY if not re.search(rf"type: (pypi +# or )?{name}\b", page)] == []

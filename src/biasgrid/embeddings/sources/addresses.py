@@ -23,25 +23,10 @@ def fetch_file(
     progress: bool,
     limits: Limits,
 ) -> dict[str, str]:
-    """A file over HTTP.
+    """Download a file, or its parts in order, to `folder`/`filename`; returns its sha256 by its name.
 
-    Parameters
-    ----------
-    urls
-        Its address, or those of its parts in order.
-    folder
-        Where it is to be.
-    filename
-        Its name there.
-    pins
-        The hashes pinned for each part, by algorithm.
-    whole
-        Those pinned for the whole file. Without any, what is first seen is expected from then on.
-
-    Returns
-    -------
-    dict of str to str
-        The file's sha256 by its name.
+    `pins` are the hashes pinned for each part, by algorithm, `whole` those for the whole file. Without any, what is
+    first seen is expected from then on.
     """
     if not re.fullmatch(FILENAME, filename) or filename == "manifest.json":
         raise BiasgridError(

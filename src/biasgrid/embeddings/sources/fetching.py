@@ -6,8 +6,9 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from ...files import hash_file, locked
 from ..download import LIMITS, Limits
 from .kinds import REGISTRY, check
 from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
-from .source import Source
 
 log = logging.getLogger(__name__)
+
+Bring = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
 
 
 def fetch(
@@ -70,9 +72,10 @@ def fetch(
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
             raise BiasgridError("a model's name must be a text of letters, digits, '.', '_' and '-'")
         kind, folder = check(source), raw / name
+        bring = partial(kind.fetch, source, folder, progress=progress, limits=limits)
         if kind.in_place:
-            return _referenced(kind, source, folder, shared, progress, limits)
-        return _at_hand(folder, source) or _fetched(kind, source, folder, shared, progress, limits)
+            return _referenced(bring, source, folder, shared)
+        return _at_hand(folder, source) or _fetched(bring, source, folder, shared)
     except BiasgridError as error:
         raise BiasgridError(f"{name}: {error}") from None
     except OSError as error:
@@ -109,11 +112,9 @@ def _at_hand(folder: Path, source: dict[str, Any]) -> Path | None:
     return folder / manifest["input"]
 
 
-def _referenced(
-    kind: Source, source: dict[str, Any], folder: Path, shared: bool, progress: bool, limits: Limits
-) -> Path:
+def _referenced(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     """The user's file, which may change any day: hashed each time."""
-    ((file, digest),) = kind.fetch(source, folder, progress=progress, limits=limits).items()
+    ((file, digest),) = bring().items()
     path = Path(file).expanduser()
     files = {file: {"sha256": digest, "bytes": path.stat().st_size}}
     manifest = {"source": source, "files": files, "input": file}
@@ -125,9 +126,7 @@ def _referenced(
     return path
 
 
-def _fetched(
-    kind: Source, source: dict[str, Any], folder: Path, shared: bool, progress: bool, limits: Limits
-) -> Path:
+def _fetched(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
         if path := _at_hand(folder, source):  # another process has done it while this one waited
@@ -139,7 +138,7 @@ def _fetched(
         (folder / MANIFEST).unlink(
             missing_ok=True
         )  # it must not vouch for files that are about to be replaced
-        digests = kind.fetch(source, folder, progress=progress, limits=limits)
+        digests = bring()
         for file in before.get("files", {}).keys() - digests.keys():
             if is_plain(file):  # else it is the user's, elsewhere
                 (folder / file).unlink(missing_ok=True)

@@ -73,23 +73,9 @@ KEYS = {
 def fetch_members(
     source: Mapping[str, Any], folder: Path, download: Callable[[Path], object], progress: bool
 ) -> dict[str, str]:
-    """The `members` of a source, in `folder`; what is there and has the right hashes is taken as it is.
+    """The `members` of a source with `KEYS`, in `folder` by their base names; returns the sha256 of each.
 
-    Parameters
-    ----------
-    source
-        A source with `KEYS`.
-    folder
-        Where the members are to be, by their base names.
-    download
-        Puts the archive into the folder `archive` of a scratch folder, which it is given.
-    progress
-        Whether to say on standard error what is fetched.
-
-    Returns
-    -------
-    dict of str to str
-        The sha256 of each member by its base name.
+    `download` puts the archive into the folder `archive` of the scratch folder that it is given.
     """
     members = source["members"]
     names = {member: PurePosixPath(member).name for member in members}

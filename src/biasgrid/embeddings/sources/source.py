@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ...errors import BiasgridError
-from ..download import Limits
 
 # patterns of values, those of several kinds with what they are in words
 SHA256 = r"[0-9a-f]{64}", "64 lower-case hex digits"
@@ -81,18 +79,6 @@ class Switch(Key):
         return {"description": self.meaning, "type": "boolean"}
 
 
-class Fetch(Protocol):
-    """Brings a source's files into a folder that is there, and returns the sha256 of each by its name.
-
-    The names are without folder. Raises BiasgridError, with the reason in one line, where the files cannot be had.
-    What is in the folder already may be taken where a hash vouches for it.
-    """
-
-    def __call__(
-        self, source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits
-    ) -> dict[str, str]: ...
-
-
 @dataclass(frozen=True)
 class Source:
     """A kind of source. It is one file in this package (or of a plugin) with a tuple `SOURCES`.
@@ -106,7 +92,9 @@ class Source:
     keys
         The keys that a source has besides `type`.
     fetch
-        See `Fetch`.
+        Function of a source, a folder and, as keywords, `progress` (bool: whether to show how far it is) and `limits`
+        (`Limits`). It brings the source's files into the folder and returns the sha256 of each by its name there.
+        Raises BiasgridError where they cannot be had. What is there may be taken if a hash vouches for it.
     check
         Raises BiasgridError for a source whose keys are right one by one, and not together.
     in_place
@@ -116,7 +104,7 @@ class Source:
     name: str
     meaning: str
     keys: Mapping[str, Key]
-    fetch: Fetch
+    fetch: Callable[..., dict[str, str]]
     check: Callable[[Mapping[str, Any]], None] = lambda source: None
     in_place: bool = False
 
