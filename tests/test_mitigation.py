@@ -135,7 +135,7 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
         (config_with(mehtod="hard"), "'mehtod' was unexpected"),
         (config_with() | {"evaluation": {"Third": {"similarity": {}}}}, "evaluation: 'Third' is not there"),
         (config_with() | {"evaluation": {"First": {"hidden": {}}}}, "evaluation: First: hidden: key 'pairs'"),
-        (config_with() | {"figures": ["pie"]}, "'pie' is not one of"),
+        (config_with() | {"figures": ["pie"]}, "figures: unknown figure 'pie'"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, config, says):

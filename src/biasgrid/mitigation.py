@@ -103,16 +103,12 @@ def _store(study: Study, model: str) -> EmbeddingStore:
     return study_store(study.embeddings, model, study.models[model])
 
 
-def word_maps(
-    study: Study, criterion: str, model: str
-) -> list[tuple[str, str, dict[str, Any], float | None]]:
-    """Model, debias key, map and 2-means accuracy of every state of a model, the untouched one first."""
+def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any], float | None]]:
+    """Model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
     maps = []
-    for evaluation in study.evaluations.values():
-        if (evaluation.criterion, evaluation.model) == (criterion, model):
-            record = read_evaluation(study.evaluation_file(evaluation))
-            values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
-            maps.append((model, evaluation.debias, record["map"], values.get("cluster_accuracy")))
+    for record in map(read_evaluation, evaluations):
+        values = {m["measure"]: m["value"] for m in record["measures"] if m["group"] == "hidden"}
+        maps.append((record["model"], record["debias"], record["map"], values.get("cluster_accuracy")))
     return maps
 
 

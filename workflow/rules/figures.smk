@@ -22,7 +22,7 @@ rule figure:
 
 # The null distributions of any cell that has a test, as numbers and as a figure; made where a config lists the cell,
 # or for who asks by name.
-rule null:
+rule null_distribution:
     input:
         query=f"{RESULTS}/queries/{{query}}.json",
         model=f"{RESULTS}/models/{{model}}.json",
@@ -47,7 +47,7 @@ rule null:
 
 rule null_figure:
     input:
-        files=rules.null.output,
+        files=rules.null_distribution.output,
         code=drawn_by("null"),
     output:
         multiext(f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}", ".pdf", ".svg", ".png"),

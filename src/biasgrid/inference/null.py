@@ -115,7 +115,9 @@ def write_null(inputs: Mapping[str, Path], spec: Mapping[str, Any], output: Path
     if not values:
         raise BiasgridError(f"no test: {why_untested(results[0])}")
     extreme = {
-        result["query"]: {test: _extreme(drawn, result[test]) for test, drawn in values[result["query"]].items()}
+        result["query"]: {
+            test: _extreme(drawn, result[test]) for test, drawn in values[result["query"]].items()
+        }
         for result in results
         if result["query"] in values
     }
@@ -129,9 +131,7 @@ def why_untested(result: Mapping[str, Any]) -> str:
     if result["status"] != "ok":
         return f"{result['query']} has no value ({result['status'].replace('_', ' ')})"
     reasons = {test: result[test]["reason"] for test in TESTS if "reason" in result.get(test, {})}
-    return "; ".join(
-        f"{test.replace('_', ' ').capitalize()}: {reason}" for test, reason in reasons.items()
-    )
+    return "; ".join(f"{test.replace('_', ' ').capitalize()}: {reason}" for test, reason in reasons.items())
 
 
 def _extreme(values: np.ndarray, test: Mapping[str, Any]) -> np.ndarray:
