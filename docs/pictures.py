@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from biasgrid import figures, metrics, properties, tables
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
-from biasgrid.figures.grid import save
+from biasgrid.figures.layout import save
 from biasgrid.figures.properties import counterexamples, matrix
 from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.simulation import Simulation
@@ -69,25 +70,27 @@ def of_study(
     shows: Callable[[Tables], list],
 ) -> Picture:
     """A picture that is a figure of a study, from some rows of its tables."""
-    kind = max((kind for kind in figures.KINDS if figure.startswith(kind)), key=len)
-    names = figures.KINDS[kind].tables
-
-    def study() -> Study:
-        return Study.read(ROOT / "config" / f"{config}.yaml")
+    study = _study(config)
+    drawing = study.figures[figure]
 
     def take() -> Tables:
-        return {name: rows(study(), table) for name, table in _results(config, *names).items()}
+        return {name: rows(study, table) for name, table in _results(config, *drawing.inputs).items()}
 
     def draw(found: Tables) -> Figure:
-        # as the study draws it, but with these tables for its results
+        # as the study draws it, but from these tables
         with tempfile.TemporaryDirectory() as folder:
-            of_tables = study()
-            of_tables = replace(of_tables, config={**of_tables.config, "results": folder})
-            for name, table in found.items():
-                tables.write(table, of_tables.results / f"{name}.csv")
-            return figures.draw(of_tables, figure)
+            inputs = {name: Path(folder) / f"{name}.csv" for name in drawing.inputs}
+            for name, file in inputs.items():
+                tables.write(found[name], file)
+            return figures.draw(replace(drawing, inputs=inputs))
 
+    names = tuple(drawing.inputs)
     return Picture("make " + {"embedded": "study"}.get(config, config), names, take, draw, shows)
+
+
+@cache
+def _study(config: str) -> Study:
+    return Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
 
 
 def _results(folder: str, *names: str) -> Tables:

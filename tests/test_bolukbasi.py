@@ -191,7 +191,7 @@ def texts(axes):
 
 def test_figure(study, records):
     assert list(study.figures) == [f"professions-professions-{MODEL}"]
-    figure = figures.draw(study, f"professions-professions-{MODEL}")
+    figure = figures.draw(study.figures[f"professions-professions-{MODEL}"])
     assert_readable(figure)
     # left is what the study names first, as in the paper
     she, he, variance = figure.axes
@@ -212,13 +212,13 @@ def test_figure(study, records):
     assert heights[:10] == pytest.approx([100 * x for x in records[0]["direct"]["shares"]])
     assert heights[10:] == pytest.approx([100 * x for x in records[0]["direct"]["random_shares"]])
     with pytest.raises(BiasgridError, match="no projections"):
-        professions({"shares": [], "random_shares": []}, {}, "m", "Gender")
+        professions({"shares": [], "random_shares": []}, [], "m", "Gender")
 
 
 @pytest.mark.parametrize("words", [[], [["smith", -0.2]], [["smith", 0.0]], [["smith", 0.1], ["cook", -0.3]]])
 def test_a_figure_of_ends_with_few_words_or_none(words):
     direct = {"projections": {"he": words, "she": []}, "shares": [0.6, 0.4], "random_shares": [0.5, 0.5]}
-    figure = professions(direct, {"she": ["nurse"], "he": ["smith"]}, "Model", "Gender")
+    figure = professions(direct, [("she", ["nurse"]), ("he", ["smith"])], "Model", "Gender")
     assert_readable(figure)
     she, he, _ = figure.axes
     assert texts(she) == ["no word"]

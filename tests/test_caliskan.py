@@ -100,7 +100,7 @@ def test_what_differs_is_called_so(study):
 
 def test_the_figure_says_each_verdict_in_words_and_marks(study):
     assert set(study.figures) == {"weat-table-caliskan-et-al-2017"}
-    figure = draw(study, "weat-table-caliskan-et-al-2017")
+    figure = draw(study.figures["weat-table-caliskan-et-al-2017"])
     figure.canvas.draw()
     texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
     table = tables.read(study.results / "comparison.csv")

@@ -184,7 +184,7 @@ def test_every_step_can_be_run_by_hand(finished):
     for arguments, says in (
         (("cell", "--study", study, "--cell", "x"), "unknown cell 'x'; allowed: one/none/weat/q1, "),
         (("query", "--study", study, "--query", "x"), "unknown query 'x'; allowed: q1, q2, q3"),
-        (("figure", "--study", study, "--figure", "x"), "the study has rankings"),
+        (("figure", "--study", study, "--figure", "x"), "unknown figure 'x'; allowed: rankings"),
         (("fetch", "--config", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
         (("table", "--study", "none.yaml", "--table", "scores"), "none.yaml: cannot read it"),
         (("table", "--study", study, "--table", "quality"), "no table 'quality'; the study has scores"),

@@ -1,12 +1,5 @@
 """What is drawn is what the table says, all of it, where it can be read; and the files are the same every time."""
 
-import hashlib
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -20,7 +13,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from biasgrid import BiasgridError
-from biasgrid.figures import grid as figures
+from biasgrid.figures.correlations import correlations
+from biasgrid.figures.layout import save
+from biasgrid.figures.rankings import rankings, rankings_by_criterion
+from biasgrid.figures.scores import scores
 
 # WEFE case study, overall ranks as published (average of tied ranks where it has them)
 PUBLISHED = {
@@ -148,7 +144,7 @@ def bars(axes):
 
 
 def test_ranking_bars_are_the_published_ranks():
-    figure = figures.rankings(ranking_table(), LABELS)
+    figure = rankings(ranking_table(), LABELS)
     (axes,) = figure.axes
     expected = {
         LABELS.get(model, model): dict(zip([LABELS[m] for m in METRICS], ranks, strict=True))
@@ -185,7 +181,7 @@ def test_no_two_metrics_look_alike():
         ],
         columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"],
     )
-    figure = figures.rankings(ranks, {})
+    figure = rankings(ranks, {})
     drawn = [bars[0] for bars in figure.axes[0].containers]
     for areas in (drawn, figure.legends[0].get_patches()):
         assert len({(area.get_facecolor(), area.get_hatch()) for area in areas}) == len(areas) == 19
@@ -195,7 +191,7 @@ def test_no_two_metrics_look_alike():
 def test_ranking_number_stands_in_its_segment():
     ranks = {f"model {i:02}": [float(1 + (5 * i + 3 * j) % 12) for j in range(4)] for i in range(12)}
     ranks["model 00"][0] = ranks["model 05"][0] = 1.5
-    figure = figures.rankings(ranking_table(ranks), {})
+    figure = rankings(ranking_table(ranks), {})
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     (axes,) = figure.axes
@@ -213,7 +209,7 @@ def test_rank_without_value_is_shown_and_the_model_comes_last():
     )
     table.loc[lost, "rank"] = np.nan
     table.loc[table["model"] == "glove-twitter-200", "rank"] = np.nan
-    figure = figures.rankings(table, {})
+    figure = rankings(table, {})
     (axes,) = figure.axes
     drawn = bars(axes)
     assert list(drawn)[-2:] == ["conceptnet-numberbatch 19.08-en dim=300", "glove-twitter-200"]
@@ -236,7 +232,7 @@ def test_rank_without_value_is_shown_and_the_model_comes_last():
 def test_a_model_that_a_criterion_does_not_have_is_shown_without_value():
     table = ranking_table(criteria=CRITERIA)
     absent = (table["criterion"] == "Gender") & (table["model"] == "glove-twitter-200")
-    figure = figures.rankings_by_criterion(table[~absent], {})
+    figure = rankings_by_criterion(table[~absent], {})
     by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
     assert sum(bool(patch.get_hatch()) for patch in by_title["Gender"].patches) == 4
     assert not any(patch.get_hatch() for patch in by_title["Overall"].patches)
@@ -247,7 +243,7 @@ def test_small_multiples_share_order_colours_and_scale():
     # backwards in one criterion
     gender = table["criterion"] == "Gender"
     table.loc[gender, "rank"] = 8 - table.loc[gender, "rank"]
-    figure = figures.rankings_by_criterion(table, LABELS)
+    figure = rankings_by_criterion(table, LABELS)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "Ethnicity",
         "Gender",
@@ -256,7 +252,7 @@ def test_small_multiples_share_order_colours_and_scale():
     ]
     assert len({tuple(axes.get_xlim()) for axes in figure.axes}) == 1
     by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
-    order = list(bars(figures.rankings(table, LABELS).axes[0]))
+    order = list(bars(rankings(table, LABELS).axes[0]))
     first = [" ".join(label.get_text().split()) for label in figure.axes[0].get_yticklabels()]
     assert first == order
     overall = {c.get_label(): [p.get_width() for p in c] for c in by_title["Overall"].containers}
@@ -272,11 +268,11 @@ def test_small_multiples_share_order_colours_and_scale():
 def test_models_under_a_debias_method_have_bars_and_marks_of_their_own():
     table = ranking_table()
     both = pd.concat([table, table.assign(debias="hard")])
-    drawn = bars(figures.rankings(both, {}).axes[0])
+    drawn = bars(rankings(both, {}).axes[0])
     assert len(drawn) == 14
     assert "glove-twitter-200 + hard" in drawn
     table = score_table({"weat": PAIRED}, ["a", "b"])
-    figure = figures.scores(pd.concat([table, table.assign(debias="hard")]), {}, "Gender", {"weat": 0.0})
+    figure = scores(pd.concat([table, table.assign(debias="hard")]), {}, "Gender", {"weat": 0.0})
     marks = marks_of(figure.axes[0])
     assert len({look for look, _ in marks}) == 4
     assert len(marks) == 12
@@ -287,7 +283,7 @@ def test_models_under_a_debias_method_have_bars_and_marks_of_their_own():
 )
 def test_heatmaps_hold_the_correlations(criteria):
     table = correlation_table(METRICS, criteria)
-    figure = figures.correlations(table, LABELS)
+    figure = correlations(table, LABELS)
     *panels, bar = figure.axes
     assert [axes.get_title(loc="left") for axes in panels] == sorted(
         criteria, key=lambda c: (c == "Overall", c)
@@ -320,7 +316,7 @@ def test_heatmaps_hold_the_correlations(criteria):
 def test_negative_and_missing_correlations_show():
     table = correlation_table(["a", "b", "c"], ["Overall"])
     table["correlation"] = [1, -0.25, -0.004, -0.25, 1, np.nan, -0.004, np.nan, 1]
-    figure = figures.correlations(table, {})
+    figure = correlations(table, {})
     axes = figure.axes[0]
     written = {tuple(t.get_position()): t.get_text() for t in axes.texts}
     assert written[1.5, 0.5] == written[0.5, 1.5] == "−0.25"
@@ -339,14 +335,14 @@ def test_negative_and_missing_correlations_show():
 def test_a_method_of_the_table_is_drawn():
     table = correlation_table(METRICS, ["Overall"])
     kendall = table.assign(method="kendall", correlation=0.125)
-    figure = figures.correlations(pd.concat([table, kendall]), LABELS, "kendall")
+    figure = correlations(pd.concat([table, kendall]), LABELS, "kendall")
     assert set(texts(figure.axes[0])) >= {"0.12"}
     assert "Kendall" in figure.axes[-1].get_ylabel()
 
 
 def test_a_criterion_with_fewer_metrics_has_a_smaller_heatmap():
     small = correlation_table(["weat"], ["Gender"])
-    figure = figures.correlations(pd.concat([correlation_table(METRICS, ["Overall"]), small]), {})
+    figure = correlations(pd.concat([correlation_table(METRICS, ["Overall"]), small]), {})
     sizes = [len(axes.get_yticklabels()) for axes in figure.axes[:-1]]
     assert sizes == [1, 4]
 
@@ -378,7 +374,7 @@ def test_scores_are_where_the_table_says():
     # the last of a criterion that is not drawn: its model keeps its colour
     other = score_table({"weat": PAIRED}, ["a model of another criterion"], "Ethnicity")
     neutral = {"weat": 0.0, "rnd": 0.0, "weat_es": 0.0, "ect": 1.0}
-    figure = figures.scores(pd.concat([table, other]), LABELS, "Gender", neutral)
+    figure = scores(pd.concat([table, other]), LABELS, "Gender", neutral)
 
     # panels of the same queries stand in one row, whose first panel has the names
     panels = {axes.get_title(): axes for axes in figure.axes}
@@ -424,7 +420,7 @@ def test_models_keep_their_colours_from_criterion_to_criterion():
     table = pd.concat([gender, ethnicity])
     looks = []
     for criterion in ("Gender", "Ethnicity"):
-        legend = figures.scores(table, {}, criterion, {"weat": 0.0}).legends[0]
+        legend = scores(table, {}, criterion, {"weat": 0.0}).legends[0]
         entries = [text.get_text() for text in legend.texts]
         looks.append(
             {n: (h.get_color(), h.get_marker()) for n, h in zip(entries, legend.legend_handles, strict=True)}
@@ -437,15 +433,15 @@ def test_models_keep_their_colours_from_criterion_to_criterion():
 
 def test_a_legend_tells_lost_words_from_degenerate_values():
     table = lose(score_table({"weat": PAIRED}, ["a", "b"]), [0], "degenerate")
-    legend = figures.scores(table, {}, "Gender", {"weat": 0.0}).legends[0]
+    legend = scores(table, {}, "Gender", {"weat": 0.0}).legends[0]
     assert legend.texts[-1].get_text().endswith("no value (degenerate)")
-    legend = figures.scores(lose(table, [1]), {}, "Gender", {"weat": 0.0}).legends[0]
+    legend = scores(lose(table, [1]), {}, "Gender", {"weat": 0.0}).legends[0]
     assert legend.texts[-1].get_text().endswith("no value (degenerate or lost words)")
 
 
 def test_scores_of_nothing_but_lost_words():
     table = score_table({"weat": PAIRED}, ["a", "b"])
-    figure = figures.scores(lose(table, table.index), {}, "Gender", {"weat": 0.0})
+    figure = scores(lose(table, table.index), {}, "Gender", {"weat": 0.0})
     assert len(losses_of(figure.axes[0])) == 6
     assert marks_of(figure.axes[0]) == []
     assert_readable(figure)
@@ -454,17 +450,17 @@ def test_scores_of_nothing_but_lost_words():
 def test_one_model_of_long_vectors_does_not_hide_the_others():
     table = score_table({"rnd": SINGLE}, list("abcd"))
     table["value"] = np.where(table["model"] == "d", 3.0, 0.1) * np.where(np.arange(16) < 8, 1, -1)
-    figure = figures.scores(table, {}, "Gender", {"rnd": 0.0})
+    figure = scores(table, {}, "Gender", {"rnd": 0.0})
     (axes,) = figure.axes
     assert axes.get_xscale() == "symlog"
     assert "log beyond" in axes.get_xlabel()
     assert sorted(x for _, (x, _) in marks_of(axes)) == sorted(table["value"])
     assert_readable(figure)
-    plain = figures.scores(table[table["model"] != "d"], {}, "Gender", {"rnd": 0.0})
+    plain = scores(table[table["model"] != "d"], {}, "Gender", {"rnd": 0.0})
     assert plain.axes[0].get_xscale() == "linear"
     # nor is a query on which all models score high a reason
     table["value"] = np.where(table["query"] == SINGLE[0], 3.0, 0.1)
-    assert figures.scores(table, {}, "Gender", {"rnd": 0.0}).axes[0].get_xscale() == "linear"
+    assert scores(table, {}, "Gender", {"rnd": 0.0}).axes[0].get_xscale() == "linear"
 
 
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"
@@ -494,7 +490,7 @@ def test_seven_metrics_eighteen_subqueries_stay_readable(models):
     )
     table = score_table(queries, names)
     table = lose(table, table.index[::5])
-    figure = figures.scores(table, LABELS, "Gender", dict.fromkeys(queries, 0.0))
+    figure = scores(table, LABELS, "Gender", dict.fromkeys(queries, 0.0))
     assert {LONG.format(i) for i in range(models)} <= set(texts(figure.legends[0]))
     assert set(unwrapped(figure)) >= set(single) | set(paired)
     assert_readable(figure)
@@ -536,66 +532,37 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
     ranks.loc[rng.random(len(ranks)) < 0.1, "rank"] = np.nan
     ranks["cells_nan"] = rng.integers(3, size=len(ranks))
     shown = {" ".join(label.split()) for label in labels}
-    drawn = [figures.rankings(ranks, models, criteria[0]), figures.rankings_by_criterion(ranks, models)]
+    drawn = [rankings(ranks, models, criteria[0]), rankings_by_criterion(ranks, models)]
     queries = {key: ["A and B wrt C and D", f"A, B and C wrt {labels[0]}"] for key in metrics}
-    drawn.append(
-        figures.scores(score_table(queries, list(models)), models, "Gender", dict.fromkeys(metrics, 0.0))
-    )
+    drawn.append(scores(score_table(queries, list(models)), models, "Gender", dict.fromkeys(metrics, 0.0)))
     for figure in drawn:
         assert {text.replace(" ", "") for text in unwrapped(figure)} >= {
             name.replace(" ", "") for name in shown
         }
         assert_readable(figure)
-    assert_readable(figures.correlations(correlation_table(metrics, criteria, seed), models))
+    assert_readable(correlations(correlation_table(metrics, criteria, seed), models))
 
 
 def all_figures():
-    """A figure of each kind, with everything in it that has its own drawing code."""
+    """What draws a figure of each kind of this file, with everything in it that has its own drawing code."""
     few = dict(list(PUBLISHED.items())[:4])
     ranks = ranking_table(few, ["Gender", "Overall"])
     ranks.loc[::9, "rank"] = np.nan
-    correlations = correlation_table(METRICS, ["Overall"])
-    correlations.loc[1, "correlation"] = np.nan
-    scores = lose(score_table({"weat": PAIRED, "rnd": SINGLE}, list(few)), [3])
+    of_metrics = correlation_table(METRICS, ["Overall"])
+    of_metrics.loc[1, "correlation"] = np.nan
+    of_queries = lose(score_table({"weat": PAIRED, "rnd": SINGLE}, list(few)), [3])
     return {
-        "rankings": figures.rankings(ranks, LABELS),
-        "rankings.by-criterion": figures.rankings_by_criterion(ranks, LABELS),
-        "correlations": figures.correlations(correlations, LABELS),
-        "scores": figures.scores(scores, LABELS, "Gender", {"weat": 0.0, "rnd": 0.0}),
+        "rankings": lambda: rankings(ranks, LABELS),
+        "rankings.by-criterion": lambda: rankings_by_criterion(ranks, LABELS),
+        "correlations": lambda: correlations(of_metrics, LABELS),
+        "scores": lambda: scores(of_queries, LABELS, "Gender", {"weat": 0.0, "rnd": 0.0}),
     }
 
 
-def digests(folder):
-    for name, figure in all_figures().items():
-        figures.save(figure, folder / name)
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
-
-
-def test_files_are_the_same_in_a_fresh_process_and_under_other_settings(tmp_path):
-    first = digests(tmp_path / "first")
-    names = ["rankings", "rankings.by-criterion", "correlations", "scores"]
-    assert sorted(first) == sorted(f"{name}.{kind}" for name in names for kind in ("pdf", "svg", "png"))
-    script = """if True:
-        import json, pathlib, sys, matplotlib, test_figures
-        matplotlib.rcParams.update(json.loads(sys.argv[2]))
-        print(json.dumps(test_figures.digests(pathlib.Path(sys.argv[1]))))
-    """
-    mine = {"font.size": 20, "savefig.bbox": "tight", "svg.fonttype": "none", "axes.facecolor": "red"}
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "fresh"), json.dumps(mine)],
-        cwd=Path(__file__).parent,
-        env=os.environ | {"PYTHONHASHSEED": "7"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == first
-
-
 def test_the_same_figure_saved_twice(tmp_path):
-    figure = figures.rankings(ranking_table(), LABELS)
-    figures.save(figure, tmp_path / "a")
-    figures.save(figure, str(tmp_path / "b"))
+    figure = rankings(ranking_table(), LABELS)
+    save(figure, tmp_path / "a")
+    save(figure, str(tmp_path / "b"))
     for kind in ("pdf", "svg", "png"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     assert matplotlib.image.imread(tmp_path / "a.png").shape[1] >= 200 * figure.get_figwidth() - 1
@@ -612,12 +579,12 @@ def test_a_save_that_fails_leaves_what_was_there(tmp_path):
         def draw(self, renderer):
             raise RuntimeError("no ink")
 
-    figures.save(figures.rankings(ranking_table(), {}), tmp_path / "a")
+    save(rankings(ranking_table(), {}), tmp_path / "a")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    figure = figures.rankings(ranking_table(), LABELS)
+    figure = rankings(ranking_table(), LABELS)
     figure.add_artist(Broken(0.5, 0.5, "x"))
     with pytest.raises(RuntimeError, match="no ink"):
-        figures.save(figure, tmp_path / "a")
+        save(figure, tmp_path / "a")
     # and whole files under their own names only; what was written aside may lie there until the next run
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.name.startswith(".")}
     assert after == before
@@ -627,7 +594,7 @@ def test_settings_and_pyplot_are_left_alone(tmp_path):
     import matplotlib.pyplot as plt
 
     before = dict(matplotlib.rcParams)
-    figures.save(all_figures()["scores"], tmp_path / "a")
+    save(all_figures()["scores"](), tmp_path / "a")
     assert dict(matplotlib.rcParams) == before
     assert plt.get_fignums() == []
 
@@ -635,7 +602,7 @@ def test_settings_and_pyplot_are_left_alone(tmp_path):
 def test_tables_are_left_alone():
     table = ranking_table(criteria=CRITERIA)
     copy = table.copy()
-    figures.rankings_by_criterion(table, LABELS)
+    rankings_by_criterion(table, LABELS)
     pd.testing.assert_frame_equal(table, copy)
 
 
@@ -643,23 +610,23 @@ def test_tables_are_left_alone():
     ("draw", "says"),
     [
         (
-            lambda: figures.rankings(ranking_table(), {}, "Gender"),
+            lambda: rankings(ranking_table(), {}, "Gender"),
             "no rows of criterion 'Gender'; the table has Overall",
         ),
-        (lambda: figures.rankings(ranking_table({}), {}), "the table is empty"),
-        (lambda: figures.rankings_by_criterion(ranking_table({}), {}), "the table is empty"),
+        (lambda: rankings(ranking_table({}), {}), "the table is empty"),
+        (lambda: rankings_by_criterion(ranking_table({}), {}), "the table is empty"),
         (
-            lambda: figures.correlations(correlation_table(METRICS, ["Overall"]), {}, "pearson"),
+            lambda: correlations(correlation_table(METRICS, ["Overall"]), {}, "pearson"),
             "no rows of method 'pearson'; the table has spearman",
         ),
-        (lambda: figures.correlations(correlation_table([], ["Overall"]), {}), "the table is empty"),
+        (lambda: correlations(correlation_table([], ["Overall"]), {}), "the table is empty"),
         (
-            lambda: figures.scores(score_table({"weat": PAIRED}, ["a"]), {}, "Overall", {"weat": 0.0}),
+            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Overall", {"weat": 0.0}),
             "no rows of criterion 'Overall'; the table has Gender",
         ),
         (
-            lambda: figures.scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", {"ect": 1.0}),
-            "metric 'weat' has no neutral value; known are ect",
+            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", {"ect": 1.0}),
+            "scores: no neutral value: unknown metric 'weat'; ",
         ),
     ],
 )
@@ -674,9 +641,9 @@ def test_errors_are_one_line(draw, says):
 def test_a_model_ranked_by_fewer_scores_is_marked():
     table = ranking_table()
     table.loc[(table["model"] == "glove-twitter-200") & (table["metric"] == "rnd"), "cells_nan"] = 3
-    drawn = figures.rankings(table, LABELS)
+    drawn = rankings(table, LABELS)
     sums = [text.get_text() for text in drawn.axes[0].texts if text.get_text().rstrip("†").isdigit()]
     assert [text for text in sums if text.endswith("†")] == ["18†"]
     assert any("† ranked without some scores" in text.get_text() for text in drawn.findobj(Text))
-    plain = figures.rankings(ranking_table(), LABELS)
+    plain = rankings(ranking_table(), LABELS)
     assert not any("†" in text.get_text() for text in plain.findobj(Text))

@@ -1,6 +1,7 @@
 """Uncertainty as it is drawn: intervals, open marks, undecided ranks, words that matter, null distributions."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,11 +26,15 @@ from test_figures import (
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.cli import main
 from biasgrid.figures import draw
-from biasgrid.figures import grid as figures
+from biasgrid.figures.correlations import correlations
 from biasgrid.figures.influence import influence
-from biasgrid.figures.null import Null, null_distribution, of_cell
-from biasgrid.figures.ranks import cliques, order, rank_intervals
-from biasgrid.inference import infer_query
+from biasgrid.figures.layout import save
+from biasgrid.figures.null import drawing, facts, null_distribution
+from biasgrid.figures.order import order
+from biasgrid.figures.rank_intervals import cliques, rank_intervals
+from biasgrid.figures.scores import scores
+from biasgrid.files import write_text
+from biasgrid.inference.null import Null, write_null
 from biasgrid.study import Study
 from biasgrid.tables import write
 
@@ -93,7 +98,7 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
     queries = {"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}
     table = with_intervals(lose(score_table(queries, ["a", "b", "c"]), [1, 5]))
     table.loc[7, ["ci_low", "ci_high"]] = np.nan
-    figure = figures.scores(table, {}, "Gender", NEUTRAL, 0.9, TESTS)
+    figure = scores(table, {}, "Gender", NEUTRAL, 0.9, TESTS)
     for metric, axes in panels(figure).items():
         part = table[table["metric"] == metric]
         known = part.dropna(subset="ci_low")
@@ -145,7 +150,7 @@ def test_a_filled_mark_needs_all_tests_about_words():
         table[column] = [cases[int(model[1:])][place] for model in table["model"]]
     # RNSB has p-values of a permutation test, but of labels
     tests = {"mac": ["random_groups"], "rnsb": ["random_groups"], "weat": ["permutation", "random_groups"]}
-    figure = figures.scores(table, {}, "Gender", NEUTRAL | {"rnsb": 0.0}, tests=tests)
+    figure = scores(table, {}, "Gender", NEUTRAL | {"rnsb": 0.0}, tests=tests)
     for metric, axes in panels(figure).items():
         part = table[table["metric"] == metric]
         expected = dict(zip(range(9), kinds if metric == "weat" else alone, strict=True))
@@ -166,7 +171,7 @@ def test_a_filled_mark_needs_all_tests_about_words():
 def test_a_study_with_one_test_fills_no_mark_that_reads_as_both(column, other, made):
     table = score_table({"weat": PAIRED}, ["a", "b"])
     table[column] = np.where(np.arange(len(table)) % 2, 0.2, 0.01)
-    figure = figures.scores(table, {}, "Gender", NEUTRAL)
+    figure = scores(table, {}, "Gender", NEUTRAL)
     (axes,) = figure.axes
     kinds = kinds_of(axes)
     assert kinds["filled"] == kinds["pale"] == []
@@ -182,7 +187,7 @@ def test_long_intervals_of_one_model_do_not_hide_the_others():
     table = score_table({"rnd": SINGLE}, list("abcd")).assign(value=0.1)
     far = table["model"] == "d"
     table = table.assign(ci_low=np.where(far, -9.0, 0.05), ci_high=np.where(far, 9.0, 0.2))
-    (axes,) = figures.scores(table, {}, "Gender", NEUTRAL).axes
+    (axes,) = scores(table, {}, "Gender", NEUTRAL).axes
     assert axes.get_xscale() == "symlog"
     low, high = axes.get_xlim()
     assert low < -9 < 9 < high
@@ -195,12 +200,8 @@ def test_without_inference_nothing_changes(draws, tmp_path):
     tables["correlations"] = correlation_table(METRICS, ["Gender", "Overall"])
     empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
     for name, table in {"old": tables[draws], "new": tables[draws].assign(**empty)}.items():
-        drawn = (
-            figures.scores(table, {}, "Gender", NEUTRAL)
-            if draws == "scores"
-            else figures.correlations(table, {})
-        )
-        figures.save(drawn, tmp_path / name)
+        drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
+        save(drawn, tmp_path / name)
         assert not any("interval" in text or "reject" in text for text in texts(drawn))
         assert draws != "scores" or "pale mark: no test" in entries(drawn)
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
@@ -209,14 +210,14 @@ def test_without_inference_nothing_changes(draws, tmp_path):
 def test_dense_scores_with_intervals_stay_readable():
     names = [LONG.format(i) for i in range(12)]
     table = with_intervals(score_table({"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}, names))
-    assert_readable(figures.scores(table, {}, "Gender", NEUTRAL))
+    assert_readable(scores(table, {}, "Gender", NEUTRAL))
 
 
 def test_correlations_have_their_intervals_under_them():
     table = correlation_table(METRICS, ["Overall"]).assign(ci_low=0.125, ci_high=1.0)
     table["ci_low"] = np.where(table["metric_a"] < table["metric_b"], -0.5, 0.125)
     table.loc[(table["metric_a"] == "rnd") & (table["metric_b"] == "weat"), ["ci_low", "ci_high"]] = np.nan
-    figure = figures.correlations(table, {}, level=0.9)
+    figure = correlations(table, {}, level=0.9)
     axes = figure.axes[0]
     written = {
         (int(y), int(x)): text.get_text()
@@ -304,7 +305,7 @@ def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     assert min(thick) > max(thin)
     assert joined(axes) == [(0, 2), (2, 3)]
     says = " ".join(texts(figure))
-    assert "95 % interval, had the words been others" in says
+    assert "95 % interval (bootstrap over words)" in says
     assert "97.5 %" in says
     assert "words and queries" in " ".join(says.split())
     assert_readable(figure)
@@ -443,9 +444,9 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     intervals, pairs = rank_tables([1, 2], 0.5, {"ab": 0.96})
     write(intervals, study.results / "rank_intervals.csv")
     write(pairs, study.results / "order.csv")
-    assert any("90 % interval" in entry for entry in entries(draw(study, "rank-intervals")))
+    assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
     # above 95 %: decided at this level
-    assert [t.get_text() for t in draw(study, "order").axes[0].texts if t.get_weight() == "bold"] == [
+    assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
         "96",
         "4",
     ]
@@ -487,13 +488,26 @@ def test_the_null_distribution_has_the_p_value_of_the_inference_file(
     assert printed["results"] == cell["results"]
     assert printed["figure"] == [f"{stem}.{kind}" for kind in ("pdf", "svg", "png")]
     assert sorted(map(str, tmp_path.iterdir())) == sorted(printed["figure"])
+    # the numbers alone are a step, and what is drawn of them is the same
+    assert main(["null", "--study", "config/config.yaml", "--cell", name]) == 0
+    assert json.loads(capsys.readouterr().out) == {k: printed[k] for k in ("null", "results")}
+    assert main(["figure", "--study", "config/config.yaml", "--figure", f"null/{name}"]) == 0
+    (pdf, *_) = json.loads(capsys.readouterr().out)["figure"]
+    assert Path(pdf).read_bytes() == Path(printed["figure"][0]).read_bytes()
+
+
+def of_cell(study, name):
+    """The figure of a cell's null distributions, and the results that it shows."""
+    cell = study.cells[name]
+    inputs = {"query": Path("query.json"), "store": study.embeddings / cell.model}
+    write_text(inputs["query"], study.queries[cell.query].to_json())
+    null = write_null(inputs, json.loads(study.inferences[name].spec), study.null_file(cell))
+    return draw(drawing(study, cell)), null.results
 
 
 def drawn(small, name, monkeypatch, **changes):
     monkeypatch.chdir(small.folder)
-    study = Study.of(small.config | changes)
-    figure, results = of_cell(study, study.inferences[name])
-    return figure, results
+    return of_cell(Study.of(small.config | changes), name)
 
 
 @pytest.mark.parametrize(
@@ -521,7 +535,7 @@ def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
         assert low >= tested["observed"] - 1e-9 or high <= tested["observed"] + 1e-9
         says = " ".join(texts(figure))
         assert f"p = {tested['p_value']:.3g}" in says
-        assert ("exact: all 256 partitions" if exact else "200 random partitions of") in says
+        assert ("exact: all 256 permutations" if exact else "200 random permutations of") in says
     assert_readable(figure)
 
 
@@ -542,8 +556,8 @@ def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
     text = " ".join(" ".join(texts(figure)).split())
     assert all(part in text for part in says), text
     assert "Model two" in text
-    assert "bootstrap samples" in text
-    # each sub-query has two panels of one scale: partitions, and bootstrap samples with the interval
+    assert "bootstrap resamples" in text
+    # each sub-query has two panels of one scale: permutations, and bootstrap resamples with the interval
     assert len(figure.axes) == 2 * len(results)
     for left, right, result in zip(figure.axes[::2], figure.axes[1::2], results, strict=True):
         assert left.get_xlim() == right.get_xlim()
@@ -555,7 +569,7 @@ def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["weat", "mac", "direct_bias"])
-def test_each_test_of_a_score_has_its_panel(word2vec, name):
+def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
     """On real vectors: permutation, random groups, bootstrap; random groups alone of a metric that has no other."""
     query = Query.of(
         [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
@@ -563,10 +577,13 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name):
         ["Male", "Female"],
         ["Science", "Arts"],
     )
-    values = {}
     asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
-    results, samples = infer_query(metrics.metric(name), query, word2vec, **asked, nulls=values)
-    figure = null_distribution(Null(metrics.metric(name), results, values, samples), name)
+    spec = {"metric": name, "params": {}, "words": {}, "seed": 0, "inference": asked}
+    write_text(tmp_path / "query.json", query.to_json())
+    write_null({"query": tmp_path / "query.json", "store": word2vec.path}, spec, tmp_path / "null.npz")
+    null = Null.load(tmp_path / "null.npz")
+    results, values = null.results, null.values
+    figure = null_distribution(null, name, facts(metrics.metric(name)))
     tests = ["permutation", "random_groups"] if name == "weat" else ["random_groups"]
     (result,) = results
     assert len(figure.axes) == len(tests) + 1
@@ -589,9 +606,9 @@ def test_a_test_that_cannot_be_made_says_why_beside_the_other(small, monkeypatch
     config = {"inference": {"permutation": {"draws": 200}, "random_groups": {}}}
     monkeypatch.chdir(small.folder)
     study = Study.of(small.config | config)
-    with pytest.raises(BiasgridError, match=r"one/none/mac/q1: no test: Permutation: .*; Random groups: "):
-        of_cell(study, study.inferences["one/none/mac/q1"])
-    figure, (result,) = of_cell(study, study.inferences["one/none/weat/q1"])
+    with pytest.raises(BiasgridError, match=r"no test: Permutation: .*; Random groups: "):
+        of_cell(study, "one/none/mac/q1")
+    figure, (result,) = of_cell(study, "one/none/weat/q1")
     assert len(figure.axes) == 1
     assert "reason" in result["random_groups"]
 
@@ -643,6 +660,14 @@ def test_a_config_lists_the_null_distributions_to_draw(root):
             Study.of(config | wrong | {"null_distributions": [cell]}, root=root)
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", "other"])
+def test_a_file_that_holds_no_null_distributions_is_one_line(tmp_path, content):
+    path = tmp_path / "n.npz"
+    path.write_bytes(content) if isinstance(content, bytes) else np.savez(path, values=np.zeros(3))
+    with pytest.raises(BiasgridError, match=r"n\.npz: .*"):
+        Null.load(path)
+
+
 def test_null_distributions_are_planned_where_a_config_lists_them(small):
     config = small.config | {"null_distributions": ["two/none/rnd/q3"], "figures": []}
     listed = small.folder / "config" / "listed.yaml"
@@ -650,5 +675,5 @@ def test_null_distributions_are_planned_where_a_config_lists_them(small):
     plan = small.snakemake("-n", "--configfile", "config/listed.yaml")
     assert plan.returncode == 0, plan.stdout + plan.stderr
     # that cell's, and no other's
-    assert plan.stdout.count("rule null_distribution:") == 1
+    assert plan.stdout.count("rule null_distribution:") == plan.stdout.count("rule null_figure:") == 1
     assert "figures/null/two/none/rnd/q3.png" in plan.stdout

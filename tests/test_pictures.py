@@ -12,7 +12,7 @@ from matplotlib.image import imread
 from matplotlib.patches import Rectangle
 
 from biasgrid import metrics
-from biasgrid.figures.grid import save
+from biasgrid.figures.layout import save
 from biasgrid.query import Query
 from biasgrid.study import Study
 from biasgrid.tables import OVERALL, read

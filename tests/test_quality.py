@@ -18,7 +18,7 @@ from test_workflow import append, cells, planned
 from biasgrid import BiasgridError, tables
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
-from biasgrid.figures.quality import quality_ranks
+from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.study import Study
 from biasgrid.tables.quality import QUALITY
 
@@ -500,7 +500,7 @@ def test_editing_a_query_evaluates_nothing(measured):
 def test_editing_the_table_or_the_figure_evaluates_nothing(measured):
     append(measured.folder / "src" / "biasgrid" / "tables" / "quality.py")
     assert set(planned(measured)) - {"all"} == {"quality", "figure"}
-    append(measured.folder / "src" / "biasgrid" / "figures" / "quality.py")
+    append(measured.folder / "src" / "biasgrid" / "figures" / "quality_ranks.py")
     assert set(planned(measured)) - {"all"} == {"quality", "figure"}
 
 

@@ -17,7 +17,8 @@ from biasgrid.embeddings import build_store
 from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.figures.directions import directions as draw_directions
-from biasgrid.figures.words import projections, rated
+from biasgrid.figures.projections import projections
+from biasgrid.figures.ratings import ratings as draw_ratings
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step
 from biasgrid.study import Study
@@ -155,7 +156,9 @@ def test_directions_need_two_groups_of_pairs():
 def test_correlations_with_ratings(study):
     """As scipy has them; .684, as printed, where the occupation that nobody rated counts as 0."""
     found = table(study, "ratings").set_index(["metric", "method"])
-    biases = ratings.word_biases(study, table(study, "words"), study.cells[SAME]).set_index("word")["value"]
+    biases = ratings.of_cell(table(study, "words"), ratings.place_of(study, study.cells[SAME])).set_index(
+        "word"
+    )["value"]
     known = professions()
     both = [word for word in biases.index if word in known]
     pair = biases[both].to_numpy(), [known[word] for word in both]
@@ -261,7 +264,7 @@ def texts(figure):
 
 
 def test_projections_name_the_extremes_of_both_poles(study):
-    figure = figures.draw(study, f"projections/{SAME}")
+    figure = figures.draw(study.figures[f"projections/{SAME}"])
     female, male, _ = figure.axes
     for axes, first, last in ((female, "homemaker", "singer"), (male, "philosopher", "cinematographer")):
         names = [text.get_text() for text in axes.get_yticklabels()]
@@ -285,17 +288,17 @@ def test_projections_of_few_words_and_one_side():
 
 
 def test_figure_of_ratings_names_the_extremes_and_the_outliers(study):
-    shown = texts(figures.draw(study, f"ratings/{SAME}"))
+    shown = texts(figures.draw(study.figures[f"ratings/{SAME}"]))
     # the ends, and who is far from what people say
     assert {"homemaker", "nurse", "philosopher", "financier", "caretaker"} <= set(shown)
     assert any("Pearson's r" in text and "[0.60, 0.76]" in text for text in shown)
     empty = pd.DataFrame({"word": [], "value": [], "rating": []})
-    empty = rated(empty, ("First", "Second"), {}, "title", "note", "rating")
+    empty = draw_ratings(empty, ("First", "Second"), {}, "title", "note", "rating")
     assert "Nothing to draw: no word has a rating and a value. note" in texts(empty)
 
 
 def test_figure_of_directions(study):
-    shown = texts(figures.draw(study, "directions-occupations"))
+    shown = texts(figures.draw(study.figures["directions-occupations"]))
     # either way round
     assert shown.count("5.4°") == shown.count("21.9°") == 2
     found = table(study, "directions")

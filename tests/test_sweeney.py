@@ -219,7 +219,7 @@ def test_the_study_s_figures(subset):
         "sentiment-sweeney-and-najafian-2019-capitalised",
         "sentiment-wefe-rnsb-notebook",
     ]
-    figure = figures.draw(subset, "sentiment-sweeney-and-najafian-2019-capitalised")
+    figure = figures.draw(subset.figures["sentiment-sweeney-and-najafian-2019-capitalised"])
     assert_readable(figure)
     (axes,) = figure.axes
     assert len(axes.patches) == 12

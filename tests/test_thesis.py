@@ -24,7 +24,7 @@ from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.answers import METHODS, answers
 from biasgrid.figures.analogies import analogies as draw_analogies
-from biasgrid.figures.word_sets import word_sets
+from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.results import inferred
 from biasgrid.measure import measure
 from biasgrid.metrics import metric
@@ -283,11 +283,11 @@ def test_tables_of_answers(records):
 def test_the_figure_of_answers_has_them_all(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     entries = Study.of(CONFIG, root=ROOT).evaluation_specs["Gender"].questions
-    shown = {name: (asked.pairs, asked.words) for name, asked in entries.items() if asked.words}
+    shown = [(name, asked.pairs, asked.words) for name, asked in entries.items() if asked.words]
     figure = draw_analogies(table, summary, {MODEL: "a label"}, "Gender", MODEL, shown)
     assert_readable(figure)
     said = texts(figure)
-    for name, (pairs, words) in shown.items():
+    for name, pairs, words in shown:
         assert {name, *words} <= set(said)
         part = table[(table["questions"] == name) & (table["rank"] == 1)]
         part = part[part["pair"].isin([":".join(pairs[0]), ""])]
@@ -299,15 +299,17 @@ def test_the_figure_of_answers_has_them_all(records):
 def test_the_map_names_words_that_do_not_lie_on_each_other(records):
     drawn = json.loads(records.read_text())["set_map"]
     sets = list(CONFIG["evaluation"]["Gender"]["map"]["sets"])
-    figure = word_sets({"none": drawn}, {}, "Gender", MODEL, sets)
+    figure = word_set_map([("none", drawn)], {}, "Gender", MODEL, sets)
     assert_readable(figure)
     said = set(texts(figure))
     named = [word for word, side in zip(drawn["words"], drawn["side"], strict=True) if side in sets]
     assert len(said & set(named)) > 0.9 * len(named)
     # some have no room
     assert 50 < len(said & set(drawn["words"])) < len(drawn["words"])
-    assert_readable(word_sets({"none": drawn, "hard": drawn}, {"hard": "Hard debias"}, "Gender", MODEL, sets))
-    empty = word_sets({"none": {"words": [], "side": [], "xy": []}}, {}, "Gender", MODEL, sets)
+    assert_readable(
+        word_set_map([("none", drawn), ("hard", drawn)], {"hard": "Hard debias"}, "Gender", MODEL, sets)
+    )
+    empty = word_set_map([("none", {"words": [], "side": [], "xy": []})], {}, "Gender", MODEL, sets)
     assert any(text.get_text().startswith("Nothing to draw: fewer than eight words") for text in empty.texts)
 
 
@@ -322,7 +324,11 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     }
     assert {"analogies", "analogy_summary", "words"} <= set(study.tables)
     assert "mitigation" not in study.tables
-    assert {kind for kind, *_ in study.figures.values()} == {"analogies", "word-set-map", "projections"}
+    assert {drawing.kind for drawing in study.figures.values()} == {
+        "analogies",
+        "word-set-map",
+        "projections",
+    }
     # the pairs are Google's
     asked = [
         four for section, four in analogies.questions("gensim:questions-words.txt") if section == "family"

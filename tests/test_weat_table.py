@@ -10,11 +10,13 @@ from test_figures import assert_readable
 from biasgrid import comparison, tables
 from biasgrid.figures import draw
 from biasgrid.figures.weat_table import weat_table
-from biasgrid.query import Query
 from biasgrid.study import Study
 
-QUERIES = {key: Query.of([["a"], ["b"]], [["x"], ["y"]], [f"{key} A", f"{key} B"]) for key in ("q1", "q2")}
-METRICS = {"weat": "WEAT", "weat_es": "effect size d"}
+QUERIES = [
+    {"key": key, "targets": [[f"{key} A", 1], [f"{key} B", 1]], "attributes": [["X", 1], ["Y", 1]]}
+    for key in ("q1", "q2")
+]
+METRICS = [["weat", "WEAT"], ["weat_es", "effect size d"]]
 
 
 def row(quantity, published, ours, **more):
@@ -142,6 +144,6 @@ def test_a_study_s_other_metrics_stay_out(tmp_path):
     numbers = {"weat": 0.46, "weat_es": 0.45, "mac": 0.84, "rnsb": 0.09, "ect": 0.73}
     rows = [row(quantity, x, x, metric=metric, **place) for metric, x in numbers.items()]
     tables.write(table(rows), study.results / "comparison.csv")
-    found = texts(draw(study, "weat-table-wefe-documentation"))
+    found = texts(draw(study.figures["weat-table-wefe-documentation"]))
     assert sorted(text for text in found if text.endswith("✓")) == ["0.45 ✓", "0.46 ✓"]
     assert {"WEAT\nprinted", "WEAT-ES\nprinted"} <= set(found)

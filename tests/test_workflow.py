@@ -19,7 +19,7 @@ TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlatio
 # other kinds of study or for the command line
 OTHERS = [
     "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
-    "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+    "figures/trade_off", "figures/__init__", "embeddings/__init__", "embeddings/sources", "embeddings/training",
     "properties", "figures/properties",
 ]  # fmt: skip
 # where the config itself is edited
@@ -154,7 +154,7 @@ def in_full(models, queries):
         (edit_model("two", words={"normalize": True}), {"cell", *AND_STUDY}, every("^two/")),
         (edit_model("two", licence="mine"), {"store", "cell", *AND_STUDY}, every("^two/")),
         (edit_model("two", label="Renamed"), {"study", "figure"}, set()),
-        (edit_model("two", note="measured twice"), {"study", "figure"}, set()),
+        (edit_model("two", note="measured twice"), {"study"}, set()),
         (new_model, {"archive", "store", "cell", *AND_STUDY}, in_full(["three"], ["q1", "q2", "q3"])),
         (removed("models", "two"), AND_STUDY, set()),
         (new_query, {"query", "cell", *AND_STUDY}, in_full(["one", "two"], ["q4"])),
@@ -176,8 +176,8 @@ def in_full(models, queries):
         (lambda c: c.update(words={"strategy": "all"}), {"cell", *AND_STUDY}, every("")),
         (lambda c: c.update(seed=5), {"cell", *AND_STUDY}, every("")),
         (lambda c: c.update(aggregation="avg"), {"study", "rankings", "correlations", "figure"}, set()),
-        (lambda c: c.update(correlations=["kendall"]), {"study", "correlations", "figure"}, set()),
-        (reversed_order, {"study", "figure"}, set()),
+        (lambda c: c.update(correlations=["kendall"]), {"study", "correlations"}, set()),
+        (reversed_order, {"study"}, set()),
     ],
     ids=[
         "metric parameter", "two metric parameters exchanged", "model look-up", "model licence", "model label",
@@ -230,7 +230,7 @@ def test_published_numbers_are_compared_and_measure_nothing(finished):
     assert set(planned(finished)) == {"comparison"}
     finished.config["models"]["two"]["published_as"] = "word2vec-google-news-300"
     finished.configure(finished.config)
-    assert set(planned(finished)) == {"study", "comparison", "figure"}
+    assert set(planned(finished)) == {"study", "comparison"}
 
 
 def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
@@ -267,11 +267,11 @@ def test_editing_a_metrics_module_reruns_its_cells(finished, module, pattern):
     [
         (["words"], {"cell", *TABLES_AND_FIGURES}),
         (["tables"], TABLES_AND_FIGURES),
-        (["figures/grid"], {"figure"}),
-        (["figures/__init__"], {"figure"}),
+        (["figures/layout"], {"figure"}),
+        (["figures/rankings"], {"figure"}),
         (OTHERS, set()),
     ],
-    ids=["words", "tables", "figure style", "what figures are drawn from", "others"],
+    ids=["words", "tables", "figure style", "a kind of figure", "others"],
 )
 def test_editing_a_module_reruns_what_it_computes(finished, modules, rules):
     for module in modules:

@@ -118,7 +118,9 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
     study = read_study(args.study)
     inference = study.inferences.get(args.figure.removeprefix("null/"))
-    chosen = drawing(study, inference.cell) if inference else _chosen("figure", args.figure, study.figures, args)
+    chosen = (
+        drawing(study, inference.cell) if inference else _chosen("figure", args.figure, study.figures, args)
+    )
     try:
         return {"figure": figure_step(study, chosen).run()}
     except BiasgridError as error:

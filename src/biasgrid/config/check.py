@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Any
 
 from .. import debias, metrics
 from ..debias import UNTOUCHED
-from ..files import slug
 from ..errors import BiasgridError, unknown
 from ..evaluation.spec import Spec, files_of
+from ..files import slug
 from ..options import PARTS
 from ..query import Query
 

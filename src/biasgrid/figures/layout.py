@@ -282,29 +282,45 @@ def free_places(
     list
         The texts' centres, in inches; None where a text has no room.
     """
-    radius = 0.05
     apart = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
-    taken = [(*(at - radius), *(at + radius)) for at in marks]
+    taken = [(*(at - 0.05), *(at + 0.05)) for at in marks]
     places: list[np.ndarray | None] = [None] * len(texts)
     reach = np.broadcast_to(reach, len(texts))
     for i in np.lexsort((apart.min(axis=1)[: len(texts)], -reach)):
         half = np.array([text_width(texts[i], SMALL) * BOLD + 0.02, 0.12]) / 2
         grid = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
         grid = [x[np.abs(x - at) < reach[i] + part] for x, at, part in zip(grid, marks[i], half, strict=True)]
-        centres = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 1, 2)
-        # only what is near can be in the way: all is, within no reach
-        far = np.hypot(*(reach[i] + half))
-        others = np.delete(marks, i, axis=0)
-        others = others[np.hypot(*(others - marks[i]).T) < 2 * far + 0.02]
-        boxes = np.array(taken)
-        within = (boxes[:, :2] < marks[i] + far + half) & (boxes[:, 2:] > marks[i] - far - half)
-        boxes = boxes[within.all(axis=1)]
-        over = (centres + half > boxes[:, :2]) & (centres - half < boxes[:, 2:])
-        centres = centres[~over.all(axis=2).any(axis=1)]
-        if not len(centres):
-            continue
-        length = np.linalg.norm(centres[:, 0] - marks[i], axis=1)
-        to_others = np.linalg.norm(centres - others, axis=2).min(axis=1, initial=np.inf)
-        places[i] = centres[np.argmin(length + 0.15 * (to_others < length + 0.02)), 0]
-        taken.append((*(places[i] - half), *(places[i] + half)))
+        centres = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 2)
+        lengths = np.linalg.norm(centres - marks[i], axis=1)
+        # most texts have room near by: the whole panel is searched last
+        for radius in (0.3, 0.6, 1.2, np.inf):
+            near = lengths <= radius
+            place = _nearest(centres[near], lengths[near], half, np.delete(marks, i, axis=0), np.array(taken))
+            if place is not None and (radius == np.inf or place[1] <= radius - TO_OTHER):
+                places[i] = place[0]
+                taken.append((*(place[0] - half), *(place[0] + half)))
+                break
     return places
+
+
+TO_OTHER = 0.15  # inches that a text rather goes than to be nearer to another mark than to its own
+
+
+def _nearest(
+    centres: np.ndarray, lengths: np.ndarray, half: np.ndarray, others: np.ndarray, taken: np.ndarray
+) -> tuple[np.ndarray, float] | None:
+    """The best of some places for a text, and the least distance of a free one from its mark."""
+    if not len(centres):
+        return None
+    low, high = centres.min(axis=0) - half, centres.max(axis=0) + half
+    boxes = taken[((taken[:, :2] < high) & (taken[:, 2:] > low)).all(axis=1)]
+    over = (centres[:, None] + half > boxes[:, :2]) & (centres[:, None] - half < boxes[:, 2:])
+    free = ~over.all(axis=2).any(axis=1)
+    if not free.any():
+        return None
+    centres, lengths = centres[free], lengths[free]
+    # what is further than that is worse than the nearest, wherever the other marks are
+    close = lengths <= lengths.min() + TO_OTHER
+    centres, lengths = centres[close], lengths[close]
+    to_others = np.linalg.norm(centres[:, None] - others, axis=2).min(axis=1, initial=np.inf)
+    return centres[np.argmin(lengths + TO_OTHER * (to_others < lengths + 0.02))], lengths.min()

@@ -57,7 +57,7 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     known = placed["left"].notna()
     mark = {"markeredgecolor": "black", "markeredgewidth": 0.8}
     shape = {True: {"marker": "D", "markersize": 5}, False: {"marker": "o", "markersize": 6}}
-    fill = fills(0.5) if known.any() else NO_FILL, colour_map
+    fill = fills(0.5) if known.any() else NO_FILL
     legend = [(labels.get(method, method), _number(number)) for method, number in numbers.items()]
     legend.append((method_label(labels, "none"), legend_mark(color=fill, **shape[True], **mark)))
     legend.append(("ideal", legend_mark(**IDEAL)))
