@@ -9,6 +9,7 @@ from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
 from ..plan.step import Step
+from .populations import ALL_WORDS_DRAWS
 from .study import Cell, RealCell, Simulation
 
 
@@ -48,7 +49,7 @@ def table_steps(simulation: Simulation) -> dict[str, Step]:
         "table simulation",
         {"cells": list(map(simulation.cell_file, cells))},
         simulation.results / "simulation.csv",
-        {"cells": [[cell.metric, cell.words, cell.bias] for cell in cells]},
+        {"cells": [[cell.metric, cell.words, cell.bias] for cell in cells], "all_words": ALL_WORDS_DRAWS},
         "biasgrid.simulation.tables:write",
     )
     if simulation.real_cells:

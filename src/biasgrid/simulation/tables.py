@@ -13,7 +13,6 @@ from scipy.stats import binomtest, kstest
 
 from ..configs import read_json
 from ..frames import write_frame
-from .populations import ALL_WORDS_DRAWS
 
 COLUMNS = ["metric", "words", "bias", "what", "value", "low", "high", "repetitions", "reason"]
 REAL_COLUMNS = ["model", "kind", "metric", "test", "queries", "no_test", "lowest_p"]
@@ -36,13 +35,13 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     inputs
         "cells": their files.
     spec
-        "cells": metric, words and bias of each.
+        "cells": metric, words and bias of each; "all_words": how many draws their value of all words is a mean of.
     """
     rows = [
         (*place, *row)
         for place, file in zip(spec["cells"], inputs["cells"], strict=True)
         for record in [read_json(file)]
-        for row in [*_of_null(record), *_of_coverage(record)]
+        for row in [*_of_null(record), *_of_coverage(record, spec["all_words"])]
     ]
     write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
 
@@ -99,10 +98,10 @@ def _of_null(record: Mapping[str, Any]) -> Iterator[tuple]:
         yield f"rejected_{level:g}", *_share(rejected, len(p_values))
 
 
-def _of_coverage(record: Mapping[str, Any]) -> Iterator[tuple]:
+def _of_coverage(record: Mapping[str, Any], all_words: int) -> Iterator[tuple]:
     settings, found = record["settings"], record["found"]
     yield "expected", found["expected"], *NO_ENDS, settings["truth"]
-    yield "all_words", found["all_words"], *NO_ENDS, ALL_WORDS_DRAWS
+    yield "all_words", found["all_words"], *NO_ENDS, all_words
     yield "deviation", found["deviation"], *NO_ENDS, settings["truth"]
     yield "standard_error", found["standard_error"], *NO_ENDS, settings["repetitions"]
     for kind, of_kind in found["intervals"].items():
