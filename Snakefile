@@ -4,20 +4,8 @@
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
 #
 # profiles/default/config.yaml, which Snakemake loads by itself, holds the settings this workflow is built for.
-import os
-import sys
-from pathlib import Path
+include: "workflow/rules/start.smk"
 
-from threadpoolctl import threadpool_limits
-
-# cells run as threads of this process: BLAS threads inside them would multiply, and change the last bit
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
-# Snakemake itself has loaded NumPy, which has read those variables before they were set here
-threadpool_limits(1)
-# the code that cells depend on is the code that runs; workflow/Snakefile includes this file
-ROOT = next(folder for folder in Path(workflow.main_snakefile).resolve().parents if (folder / "src").is_dir())
-sys.path.insert(0, str(ROOT / "src"))
 
 from biasgrid.workflow import engine
 

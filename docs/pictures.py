@@ -26,7 +26,7 @@ from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.layout import save
-from biasgrid.figures.properties import counterexamples, matrix
+from biasgrid.properties.figures import counterexamples, matrix
 from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.simulation import Simulation
 from biasgrid.study import Study

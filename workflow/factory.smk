@@ -2,140 +2,125 @@
 #
 #   snakemake --snakefile workflow/factory.smk --cores 2        config/factory.yaml; --configfile: another
 #
-# A workflow of its own: its models are trained here, and it has one query. Each model is a thread of the engine.
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+# A workflow of its own: its models are trained here, and it has one query.
+include: "rules/start.smk"
 
-from snakemake.exceptions import WorkflowError
-from threadpoolctl import threadpool_limits
 
-# as in the Snakefile: the same last bit for any number of cores
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
-threadpool_limits(1)
-SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
-sys.path.insert(0, str(SOURCES.parent))
-
-from biasgrid import figures, metrics, processes
+from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
-from biasgrid.factory import Factory, make
+from biasgrid.factory import Factory, steps
+from biasgrid.workflow import engine
+from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.run import Run
 
-if not workflow.config_settings.configfiles:
+if not engine.has_config(workflow):
 
     configfile: "config/factory.yaml"
 
 
-CONFIG = os.path.relpath(workflow.configfiles[0])
 try:
-    if len(workflow.configfiles) > 1:
-        raise BiasgridError(f"a factory has one config file, not {len(workflow.configfiles)}")
-    FACTORY = Factory.read(CONFIG)
+    # Snakemake's own reading lets a key pass that stands twice
+    for path in engine.config_files(workflow):
+        read_yaml(path)
+    FACTORY = Factory.of(config, where=", ".join(engine.config_files(workflow)))
     FACTORY.occupations
 except BiasgridError as error:
-    print(f"biasgrid: {error}", file=sys.stderr)
-    sys.exit(2)
+    engine.stop(error)
 
+RUN = Run(FACTORY.name, FACTORY.results, FACTORY.config.get("plugins", ()))
 RESULTS = str(FACTORY.results)
-LOGS = f"logs/{FACTORY.config['factory']}"
-FIGURES = ["words", *(f"truth-{trainer}" for trainer in FACTORY.config["trainers"])]
-# what a model's record depends on, besides its words and sentences
-CODE = [
-    os.path.relpath(SOURCES / f"{name}.py")
-    for name in (
-        "directions",
-        "embeddings/store",
-        "embeddings/store_writer",
-        "embeddings/training",
-        "factory",
-        "geometry",
-        "measure",
-        "metrics/registry",
-        "neighbours",
-        "orientation",
-        "query",
-        "words",
-    )
-]
-MEASURED = {entry["metric"] for entry in FACTORY.config["metrics"].values()}
-CODE += sorted({os.path.relpath(metrics.REGISTRY.file(name)) for name in MEASURED})
-
-DRAWN_BY = list(map(os.path.relpath, figures.code(SOURCES / "figures" / "factory.py")))
-
-
-def model_of(wildcards):
-    return FACTORY.models["{trainer}/{mu}/{sigma}/{replicate}".format(**wildcards)]
-
-
-def trained_and_measured(wildcards, log):
-    try:
-        make(FACTORY, model_of(wildcards))
-    except BiasgridError as error:
-        Path(log).write_text(f"{error}\n", encoding="utf-8")
-        raise WorkflowError(f"{model_of(wildcards).name}: {error}") from None
-
-
-def summarised(log):
-    """The command in a process of its own: matplotlib's settings belong to a process."""
-    environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)}
-    called = [sys.executable, "-m", "biasgrid", "factory", "--config", CONFIG]
-    done = subprocess.run(called, env=environment, capture_output=True, encoding="utf-8")
-    Path(log).write_text(done.stderr, encoding="utf-8")
-    if done.returncode:
-        raise WorkflowError((done.stderr.strip().splitlines() or ["no message"])[-1])
+LOGS = str(RUN.logs)
+TABLES = steps.table_steps(FACTORY)
+DRAWINGS = steps.figure_steps(FACTORY)
 
 
 localrules:
     factory_all,
 
 
+engine.run_steps_here(workflow)
+
+
+wildcard_constraints:
+    table=one_of(TABLES),
+    figure=one_of(DRAWINGS),
+
+
+onstart:
+    RUN.begin()
+
+
+onerror:
+    RUN.report()
+
+
+def model_step(wildcards):
+    name = "{trainer}/{mu}/{sigma}/{replicate}".format(**wildcards)
+    return steps.model_step(FACTORY, FACTORY.models[name])
+
+
+def table_step(wildcards):
+    return TABLES[wildcards.table]
+
+
+def figure_step(wildcards):
+    return DRAWINGS[wildcards.figure]
+
+
 rule factory_all:
     default_target: True
     input:
-        f"{RESULTS}/recovery.csv",
-
-
-# the tables and the figures
-rule factory:
-    input:
-        models=[str(FACTORY.model_file(model)) for model in FACTORY.models.values()],
-        code=[os.path.relpath(SOURCES / "recovery.py")] + DRAWN_BY,
-    output:
-        f"{RESULTS}/factory.csv",
-        f"{RESULTS}/recovery.csv",
-        f"{RESULTS}/recovery.md",
-        # beside each figure the table that it is drawn from
+        # named one by one: a deleted record is made again although the tables are there
+        [str(FACTORY.model_file(model)) for model in FACTORY.models.values()],
+        [str(step.output) for step in TABLES.values()],
         expand(
-            f"{RESULTS}/figures/{{figure}}.{{extension}}",
-            figure=FIGURES,
-            extension=["pdf", "svg", "png", "csv"],
+            "{stem}.{extension}",
+            stem=[step.output for step in DRAWINGS.values()],
+            extension=["pdf", "svg", "png"],
         ),
-    log:
-        f"{LOGS}/factory.txt",
-    params:
-        labels=json.dumps(FACTORY.labels),
-        truths=json.dumps({key: entry["truth"] for key, entry in FACTORY.config["metrics"].items()}),
-    run:
-        summarised(log[0])
 
 
-# A corpus with planted frequencies, a model trained on it, and all metrics of it
+# A corpus with planted frequencies, a model trained on it, and all metrics of it: seconds, in one of the run's workers.
 rule planted:
     input:
-        sources=[str(path) for path in FACTORY.sources],
-        code=CODE,
+        files_of(model_step),
     output:
         f"{RESULTS}/models/{{trainer}}/{{mu}}/{{sigma}}/{{replicate}}.json",
     log:
-        f"{LOGS}/{{trainer}}/{{mu}}/{{sigma}}/{{replicate}}.txt",
+        f"{LOGS}/planted/{{trainer}}/{{mu}}/{{sigma}}/{{replicate}}.txt",
     group:
         "factory"
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 5 * attempt,
     params:
-        spec=lambda w: model_of(w).spec,
+        depends_on=dependence_of(model_step),
     run:
-        trained_and_measured(wildcards, log[0])
+        RUN.perform(model_step(wildcards), log[0], in_worker=True)
+
+
+rule table:
+    input:
+        files_of(table_step),
+    output:
+        f"{RESULTS}/{{table}}",
+    log:
+        f"{LOGS}/table/{{table}}.txt",
+    params:
+        depends_on=dependence_of(table_step),
+    run:
+        RUN.perform(table_step(wildcards), log[0])
+
+
+# In a worker, which draws one at a time: matplotlib's settings belong to a process.
+rule figure:
+    input:
+        files_of(figure_step),
+    output:
+        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+    log:
+        f"{LOGS}/figure/{{figure}}.txt",
+    params:
+        depends_on=dependence_of(figure_step),
+    run:
+        RUN.perform(figure_step(wildcards), log[0], in_worker=True)

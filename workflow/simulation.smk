@@ -1,188 +1,179 @@
-# The simulation study: do p-values and intervals hold what they promise? docs/simulation.md
+# The simulation study: are p-values calibrated, and do intervals cover? docs/simulation.md
 #
 #   snakemake --snakefile workflow/simulation.smk --cores 2        config/simulation.yaml; --configfile: another
 #
-# A workflow of its own: it has no study's queries. Each cell is a process of its own, and so is a real model's store.
-import json
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
+# A workflow of its own: it has no study's queries. Its models are made by the rules of studies.
+include: "rules/start.smk"
 
-from snakemake.exceptions import WorkflowError
 
-SOURCES = Path(workflow.basedir).parent / "src" / "biasgrid"
-sys.path.insert(0, str(SOURCES.parent))
-
-from biasgrid import figures, metrics, processes
+from biasgrid.configs import read_yaml
+from biasgrid.embeddings.building import STORE_VERSION
+from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
-from biasgrid.simulation import Simulation
+from biasgrid.simulation import Simulation, steps
+from biasgrid.workflow import engine, stores
+from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.run import Run
 
-if not workflow.config_settings.configfiles:
+if not engine.has_config(workflow):
 
     configfile: "config/simulation.yaml"
 
 
-CONFIG = os.path.relpath(workflow.configfiles[0])
 try:
-    if len(workflow.configfiles) > 1:
-        raise BiasgridError(f"a simulation has one config file, not {len(workflow.configfiles)}")
-    SIMULATION = Simulation.read(CONFIG)
+    # Snakemake's own reading lets a key pass that stands twice
+    for path in engine.config_files(workflow):
+        read_yaml(path)
+    STUDY = Simulation.of(config, where=", ".join(engine.config_files(workflow)))
+    stores.make_folder(STUDY)
 except BiasgridError as error:
-    print(f"biasgrid: {error}", file=sys.stderr)
-    sys.exit(2)
+    engine.stop(error)
 
-RESULTS = str(SIMULATION.results)
-LOGS = f"logs/{SIMULATION.config['simulation']}"
-COMMAND = (
-    f"PYTHONPATH={os.path.relpath(SOURCES.parent)} {sys.executable} -m biasgrid simulate --config {CONFIG}"
-)
-FIGURES = ["p-values", "coverage-expected", "coverage-all-words"] + ["calibration"] * bool(
-    SIMULATION.real_cells
-)
-TABLES = ["simulation"] + ["calibration"] * bool(SIMULATION.real_cells)
-MODELS = SIMULATION.config["models"]
-# what a cell's results depend on, besides its metric
-CODE = [
-    os.path.relpath(SOURCES / f"{name}.py")
-    for name in (
-        "directions",
-        "geometry",
-        "measure",
-        "metrics/registry",
-        "orientation",
-        "query",
-        "simulation",
-        "words",
-    )
-]
-CODE += sorted(map(os.path.relpath, (SOURCES / "inference").glob("*.py")))
-# what p-values on real vectors do: those of every metric are in one cell
-REAL_CODE = CODE + [
-    os.path.relpath(SOURCES / f"{name}.py") for name in ("calibration", "embeddings/store", "neighbours")
-]
-REAL_METRICS = sorted(
-    {
-        os.path.relpath(metrics.REGISTRY.file(entry.get("metric", key)))
-        for key, entry in SIMULATION.config.get("calibration", {}).get("metrics", {}).items()
-    }
-)
-
-DRAWN_BY = list(map(os.path.relpath, figures.code(SOURCES / "figures" / "simulation.py")))
-
-
-def simulate(log, *arguments):
-    """The command in a process of its own: cells side by side, and matplotlib's settings belong to a process."""
-    environment = processes.environment() | {"PYTHONPATH": str(SOURCES.parent)}
-    called = [sys.executable, "-m", "biasgrid", "simulate", "--config", CONFIG, *arguments]
-    done = subprocess.run(called, env=environment, capture_output=True, encoding="utf-8")
-    Path(log).write_text(done.stderr, encoding="utf-8")
-    if done.returncode:
-        raise WorkflowError((done.stderr.strip().splitlines() or ["no message"])[-1])
-
-
-def cell_of(wildcards):
-    return SIMULATION.cells["{metric}/{words}/{bias}".format(**wildcards)]
-
-
-def metric_source(wildcards):
-    spec = json.loads(cell_of(wildcards).spec)
-    return os.path.relpath(metrics.REGISTRY.file(spec["metric"]))
-
-
-def local_file(wildcards):
-    """A model's file that the user put in place: when it changes, so does the model."""
-    source = MODELS[wildcards.model]["source"]
-    return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
+RUN = Run(STUDY.name, STUDY.results, STUDY.config.get("plugins", ()))
+RESULTS = str(STUDY.results)
+EMBEDDINGS = str(STUDY.embeddings)
+LOGS = str(RUN.logs)
+PYTHON = sys.executable
+TABLES = steps.table_steps(STUDY)
+DRAWINGS = steps.figure_steps(STUDY)
 
 
 localrules:
     simulated_all,
-    prepared,
+    archive,
+
+
+engine.run_steps_here(workflow)
 
 
 wildcard_constraints:
-    model="|".join(map(re.escape, MODELS)) or "(?!)",
+    name=one_of(STUDY.sources),
+    model=one_of(STUDY.models),
+    table=one_of(TABLES),
+    figure=one_of(DRAWINGS),
+
+
+onstart:
+    RUN.begin()
+
+
+onerror:
+    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+
+
+def cell_step(wildcards):
+    return steps.cell_step(STUDY, STUDY.cells["{metric}/{words}/{bias}".format(**wildcards)])
+
+
+def pool_step(wildcards):
+    return steps.pool_step(STUDY, wildcards.model)
+
+
+def real_step(wildcards):
+    return steps.real_step(STUDY, STUDY.real_cells["{model}/{kind}".format(**wildcards)])
+
+
+def table_step(wildcards):
+    return TABLES[wildcards.table]
+
+
+def figure_step(wildcards):
+    return DRAWINGS[wildcards.figure]
 
 
 rule simulated_all:
     default_target: True
     input:
-        [f"{RESULTS}/{table}.csv" for table in TABLES],
+        # named one by one: a deleted cell is made again although the tables are there
+        [str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
+        [str(STUDY.real_file(cell)) for cell in STUDY.real_cells.values()],
+        [str(step.output) for step in TABLES.values()],
+        expand(
+            "{stem}.{extension}",
+            stem=[step.output for step in DRAWINGS.values()],
+            extension=["pdf", "svg", "png"],
+        ),
 
 
-# the table and the figures
-rule simulation:
-    input:
-        cells=[str(SIMULATION.cell_file(cell)) for cell in SIMULATION.cells.values()],
-        real=[str(SIMULATION.real_file(cell)) for cell in SIMULATION.real_cells.values()],
-        code=[os.path.relpath(SOURCES / name) for name in ("calibration.py", "simulation.py")] + DRAWN_BY,
-    output:
-        [f"{RESULTS}/{table}.csv" for table in TABLES],
-        expand(f"{RESULTS}/figures/{{figure}}.{{extension}}", figure=FIGURES, extension=["pdf", "svg", "png"]),
-    log:
-        f"{LOGS}/simulation.txt",
-    params:
-        labels=json.dumps(SIMULATION.labels | (SIMULATION.real_labels if SIMULATION.real_cells else {})),
-    run:
-        simulate(log[0])
+# the real models: archives and stores, which studies may share
+include: "rules/embeddings.smk"
 
 
-# A metric, a number of words a set, a bias
+# A metric, a number of words a set, a bias: seconds to minutes, in one of the run's workers.
 rule simulated:
     input:
-        metric=metric_source,
-        code=CODE,
+        files_of(cell_step),
     output:
         f"{RESULTS}/cells/{{metric}}/{{words}}/{{bias}}.json",
     log:
-        f"{LOGS}/{{metric}}/{{words}}/{{bias}}.txt",
+        f"{LOGS}/simulated/{{metric}}/{{words}}/{{bias}}.txt",
     group:
         "simulations"
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 20 * attempt,
     params:
-        spec=lambda w: cell_of(w).spec,
+        depends_on=dependence_of(cell_step),
     run:
-        simulate(log[0], "--cell", cell_of(wildcards).name)
+        RUN.perform(cell_step(wildcards), log[0], in_worker=True)
 
 
-# A real model: its archive, its store, which studies may share, and the pool that its random groups are drawn from
-rule prepared:
+# The words that random groups of a model are made of, and their neighbours.
+rule pool:
     input:
-        local_file,
-        code=os.path.relpath(SOURCES / "inference" / "pool.py"),
+        files_of(pool_step),
     output:
-        f"{RESULTS}/models/{{model}}.json",
         f"{RESULTS}/pools/{{model}}.npz",
     log:
-        f"{LOGS}/models/{{model}}.txt",
+        f"{LOGS}/pool/{{model}}.txt",
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
-        runtime=lambda w, attempt: 30 * attempt,
+        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
+        runtime=lambda w, attempt: 5 * attempt,
     params:
-        entry=lambda w: json.dumps(MODELS[w.model], sort_keys=True),
+        depends_on=dependence_of(pool_step),
     run:
-        simulate(log[0], "--model", wildcards.model)
+        RUN.perform(pool_step(wildcards), log[0])
 
 
 # A real model, a kind of query: both tests of every metric
 rule calibrated:
     input:
-        f"{RESULTS}/models/{{model}}.json",
-        f"{RESULTS}/pools/{{model}}.npz",
-        metrics=REAL_METRICS,
-        code=REAL_CODE,
+        files_of(real_step),
     output:
         f"{RESULTS}/real/{{model}}/{{kind}}.json",
     log:
-        f"{LOGS}/real/{{model}}/{{kind}}.txt",
+        f"{LOGS}/calibrated/{{model}}/{{kind}}.txt",
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        spec=lambda w: SIMULATION.real_cells["{model}/{kind}".format(**w)].spec,
+        depends_on=dependence_of(real_step),
     run:
-        simulate(log[0], "--cell", "{model}/{kind}".format(**wildcards))
+        RUN.perform(real_step(wildcards), log[0], in_worker=True)
+
+
+rule table:
+    input:
+        files_of(table_step),
+    output:
+        f"{RESULTS}/{{table}}.csv",
+    log:
+        f"{LOGS}/table/{{table}}.txt",
+    params:
+        depends_on=dependence_of(table_step),
+    run:
+        RUN.perform(table_step(wildcards), log[0])
+
+
+# In a worker, which draws one at a time: matplotlib's settings belong to a process.
+rule figure:
+    input:
+        files_of(figure_step),
+    output:
+        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+    log:
+        f"{LOGS}/figure/{{figure}}.txt",
+    params:
+        depends_on=dependence_of(figure_step),
+    run:
+        RUN.perform(figure_step(wildcards), log[0], in_worker=True)

@@ -1,16 +1,16 @@
 # The study that the config declares, its plan, and what the rules share.
 import os
-import re
 
-from biasgrid import comparison, processes, ratings
+from biasgrid import comparison, ratings
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
 from biasgrid.plan import steps
-from biasgrid.study import PLACE, UNTOUCHED, Study
+from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import engine, stores
+from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
 try:
@@ -22,13 +22,7 @@ try:
     for entry in STUDY.config["criteria"].values():
         if "ratings" in entry:
             ratings.read(entry["ratings"]["file"])
-    try:
-        STUDY.embeddings.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        set_by = "embeddings" if "embeddings" in STUDY.config else PLACE
-        raise BiasgridError(
-            f"{set_by}: {STUDY.embeddings} is no folder for embeddings: {error.strerror}"
-        ) from None
+    stores.make_folder(STUDY)
 except BiasgridError as error:
     engine.stop(error)
 
@@ -39,24 +33,8 @@ EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = str(RUN.logs)
 SOURCES = ROOT / "src" / "biasgrid"
 PYTHON = sys.executable
-# of processes that rules start: they run this code, and end with this process
-os.environ.update(processes.environment() | {"PYTHONPATH": str(SOURCES.parent)})
 
 
-def files_of(step):
-    """An input function: the files of a job's step."""
-    return lambda wildcards: step(wildcards).files
-
-
-def dependence_of(step):
-    """A function for params: what a job's step depends on besides its files. One text, as Snakemake compares params
-    as a set of values."""
-    return lambda wildcards: step(wildcards).depends_on
-
-
-def one_of(names):
-    """A wildcard's constraint: what the study has no name for is no target."""
-    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:

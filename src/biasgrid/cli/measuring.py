@@ -136,7 +136,8 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
 def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
     """What each metric can and cannot see; with --output, a table, counterexamples and figures."""
     from .. import metrics
-    from ..properties import examine, table, write
+    from ..properties import examine, table
+    from ..properties.files import write
 
     chosen = {entry.name: entry for entry in map(metrics.metric, args.metric)}
     verdicts = examine(chosen or metrics.REGISTRY)

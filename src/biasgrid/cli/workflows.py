@@ -3,48 +3,64 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, unknown
 from .arguments import Commands
 
+if TYPE_CHECKING:
+    from ..plan.step import Step
+
 
 def simulate(args: argparse.Namespace) -> dict[str, Any]:
     """One cell of a simulation, or a real model's store and pool; without either, tables and figures."""
-    from .. import simulation
+    from ..simulation import Simulation, steps
+    from ..workflow import stores
 
-    chosen = simulation.Simulation.read(args.config)
+    simulation = Simulation.read(args.config)
     if args.model is not None:
-        if args.model not in chosen.config["models"]:
-            raise BiasgridError(f"{args.config}: {unknown('model', args.model, chosen.config['models'])}")
-        simulation.prepare(chosen, args.model)
-        return {"pool": str(chosen.pool_file(args.model))}
+        if args.model not in simulation.models:
+            raise BiasgridError(f"{args.config}: {unknown('model', args.model, simulation.models)}")
+        stores.make_folder(simulation)
+        stores.make_store(simulation, args.model)
+        step = steps.pool_step(simulation, args.model)
+        step.run()
+        return {"pool": str(step.output)}
     if args.cell is None:
-        return {"results": simulation.summarise(chosen)}
-    if args.cell in chosen.real_cells:
-        cell = chosen.real_cells[args.cell]
-        simulation.calibrate(chosen, cell)
-        return {"cell": str(chosen.real_file(cell))}
-    if args.cell not in chosen.cells:
-        cells = [*chosen.cells, *chosen.real_cells]
+        return {"results": _written(steps.table_steps(simulation), steps.figure_steps(simulation))}
+    if args.cell in simulation.real_cells:
+        step = steps.real_step(simulation, simulation.real_cells[args.cell])
+    elif args.cell in simulation.cells:
+        step = steps.cell_step(simulation, simulation.cells[args.cell])
+    else:
+        cells = [*simulation.cells, *simulation.real_cells]
         raise BiasgridError(f"{args.config}: {unknown('cell', args.cell, cells)}")
-    simulation.simulate(chosen, chosen.cells[args.cell])
-    return {"cell": str(chosen.cell_file(chosen.cells[args.cell]))}
+    step.run()
+    return {"cell": str(step.output)}
 
 
 def factory(args: argparse.Namespace) -> dict[str, Any]:
     """One model of a planted-bias benchmark, trained and measured; without --model, its tables and figures."""
-    from .. import recovery
-    from ..factory import Factory, make
+    from ..factory import Factory, steps
 
-    chosen = Factory.read(args.config)
+    benchmark = Factory.read(args.config)
     if args.model is None:
-        return {"results": recovery.summarise(chosen)}
-    if args.model not in chosen.models:
-        raise BiasgridError(f"{args.config}: {unknown('model', args.model, chosen.models)}")
-    make(chosen, chosen.models[args.model])
-    return {"model": str(chosen.model_file(chosen.models[args.model]))}
+        return {"results": _written(steps.table_steps(benchmark), steps.figure_steps(benchmark))}
+    if args.model not in benchmark.models:
+        raise BiasgridError(f"{args.config}: {unknown('model', args.model, benchmark.models)}")
+    step = steps.model_step(benchmark, benchmark.models[args.model])
+    step.run()
+    return {"model": str(step.output)}
+
+
+def _written(tables: Mapping[str, Step], figures: Mapping[str, Step]) -> list[str]:
+    """Run the steps; returns the files that they write."""
+    for step in (*tables.values(), *figures.values()):
+        step.run()
+    files = [str(step.output) for step in tables.values()]
+    return files + [f"{step.output}.{end}" for step in figures.values() for end in ("pdf", "svg", "png")]
 
 
 def add(commands: Commands) -> None:

@@ -12,15 +12,27 @@ from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.sources import fetch
 from ..errors import BiasgridError
 from ..files import write_text
-from ..study import Study
+from ..simulation import Simulation
+from ..study import PLACE, Study
 
 
-def fetch_archive(study: Study, name: str) -> None:
+def make_folder(study: Study | Simulation) -> None:
+    """The folder of archives and stores. Raises BiasgridError where it cannot be one."""
+    try:
+        study.embeddings.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        set_by = "embeddings" if "embeddings" in study.config else PLACE
+        raise BiasgridError(
+            f"{set_by}: {study.embeddings} is no folder for embeddings: {error.strerror}"
+        ) from None
+
+
+def fetch_archive(study: Study | Simulation, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
     fetch(name, study.sources[name]["source"], study.embeddings / "raw", shared=study.shares_embeddings)
 
 
-def make_store(study: Study, model: str) -> EmbeddingStore:
+def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
     """Make a model's store, and write what it is beside the study's results.
 
     The store itself is no output of a rule: the engine would delete it before it makes it again, and another run may
@@ -34,7 +46,7 @@ def make_store(study: Study, model: str) -> EmbeddingStore:
     return store
 
 
-def remade(study: Study, model: str) -> int:
+def remade(study: Study | Simulation, model: str) -> int:
     """How often the store was found to be another than the one that the study was computed on, this time included.
 
     A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
@@ -47,19 +59,19 @@ def remade(study: Study, model: str) -> int:
     return int(count) + (made not in ("none", present))
 
 
-def source_spec(study: Study, name: str, *keys: str) -> str:
+def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
     """What a model's or a benchmark's archive and store depend on."""
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
     return json.dumps({key: entry.get(key) for key in keys}, sort_keys=True)
 
 
-def local_file(study: Study, name: str) -> list[str]:
+def local_file(study: Study | Simulation, name: str) -> list[str]:
     """A file that the user put in place: when it changes, so does the model. If it is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
     return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
 
 
-def megabytes(study: Study, model: str) -> int:
+def megabytes(study: Study | Simulation, model: str) -> int:
     """Of a model's store; before it is made a guess from its archive, before that a large model's."""
     folder = study.embeddings
     try:
@@ -74,13 +86,13 @@ def megabytes(study: Study, model: str) -> int:
         return 4000  # not there yet, or damaged, which the store's step reports
 
 
-def memory(study: Study, model: str, stores: int, attempt: int) -> int:
+def memory(study: Study | Simulation, model: str, stores: int, attempt: int) -> int:
     """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
     # 800: a process with its libraries (measured: docs/cluster.md)
     return (800 + stores * megabytes(study, model)) * attempt
 
 
-def _note(study: Study, model: str) -> Path:
+def _note(study: Study | Simulation, model: str) -> Path:
     return Path("logs") / study.name / "store" / f"{model}.made"
 
 

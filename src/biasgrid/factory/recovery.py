@@ -1,4 +1,4 @@
-"""How well metrics recover what a factory planted: see docs/factory.md.
+"""How well metrics recover what was planted, as tables.
 
 The comparisons are those of Schroeder et al. (2021), sections 5.2 and 5.3, with realised frequencies as the truth.
 """
@@ -6,21 +6,22 @@ The comparisons are those of Schroeder et al. (2021), sections 5.2 and 5.3, with
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .configs import read_json
-from .factory import Factory
-from .figures.factory import VECTORS
-from .files import write_text
+from ..configs import read_json
+from ..frames import read_frame, write_frame
 
 SETTING = ["trainer", "mu", "sigma", "replicate"]
 MODEL_COLUMNS = [*SETTING, "vectors", "metric", "level", "truth", "true", "what", "value", "status"]
 COLUMNS = ["trainer", "vectors", "metric", "level", "truth", "what", "value", "sd", "p_value", "models"]
+# columns of both that are no numbers
+TEXTS = ("trainer", "vectors", "metric", "level", "truth", "what", "status")
 # what a word's score may recover, and a set's: functions of the shares of male pronouns
 OF_WORDS = {"signed": lambda truth: truth, "absolute": lambda truth: np.abs(0.5 - truth)}
 OF_SETS = {
@@ -30,11 +31,25 @@ OF_SETS = {
 }
 
 
-def of_models(factory: Factory) -> pd.DataFrame:
-    """factory.csv. Raises BiasgridError for a model whose record is not there."""
+def write_models(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write factory.csv, from the models' records (inputs: "models")."""
+    write_frame(of_models(map(read_json, inputs["models"])), output)
+
+
+def write_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write recovery.csv, from factory.csv (inputs: "models")."""
+    write_frame(recovered(read_frame(inputs["models"], TEXTS)), output)
+
+
+def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the table that a figure (spec: "figure") is drawn from, from factory.csv (inputs: "models")."""
+    write_frame(figure_tables(read_frame(inputs["models"], TEXTS))[spec["figure"]], output, "%.6g")
+
+
+def of_models(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """factory.csv, from the models' records."""
     rows = []
-    for model in factory.models.values():
-        record = read_json(factory.model_file(model))
+    for record in records:
         setting = [record[name] for name in SETTING]
         for kind, measured in record["measured"].items():
             rows += [(*setting, kind, *row) for row in _of_model(measured, np.array(record["truth"]))]
@@ -90,121 +105,11 @@ def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def markdown(recovered: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """recovery.csv as tables to read, those of docs/factory.md, in Markdown."""
-    kinds = list(recovered[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
-    names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
-    columns = ["trainer", "vectors", "level", "metric", "truth", "what", "value", "sd"]
-    cells = {tuple(row[:6]): tuple(row[6:]) for row in recovered[columns].itertuples(index=False)}
-
-    def cell(*key: str) -> tuple[float, float]:
-        return cells.get(key, (np.nan, np.nan))
-
-    def name_of(metric: str) -> str:
-        return labels.get(metric, metric)
-
-    words = recovered[(recovered["level"] == "word") & (recovered["what"] == "r_squared")]
-    squares = words[words["truth"] == "signed"].groupby("metric")["value"].max()
-    of_words = sorted(words["metric"].unique(), key=lambda m: (-squares.get(m, -1).round(2), name_of(m)))
-    with_share, with_distance = [], []
-    for metric in of_words:
-        shares, distances, differences = [], [], []
-        for kind in kinds:
-            shares.append(_with_sd(*cell(*kind, "word", metric, "signed", "r_squared")))
-            shares.append(_percent(cell(*kind, "word", metric, "signed", "positive")[0]))
-            distances.append(_with_sd(*cell(*kind, "word", metric, "absolute", "r_squared")))
-            differences.append(_percent(cell(*kind, "word", metric, "", "sd_difference")[0]))
-        with_share.append([name_of(metric), *shares])
-        with_distance.append([name_of(metric), *distances, *differences])
-    of_sets = sorted(recovered.loc[recovered["level"] == "set", "metric"].unique(), key=name_of)
-    texts = [
-        "R² of words' scores with the share, mean over models (standard deviation), and models with r > 0:",
-        _table(["metric", *(head for name in names for head in (f"{name}: R²", "r > 0"))], with_share),
-        "R² with the share's distance from .5, and how much replicates differ:",
-        _table(["metric", *names, *(f"replicates, {name}" for name in names)], with_distance),
-    ]
-    for trainer in dict.fromkeys(trainer for trainer, _ in kinds):
-        mine = [kind for of, kind in kinds if of == trainer]
-        rows = [
-            [
-                name_of(metric),
-                *(
-                    _bold(cell(trainer, kind, "set", metric, truth, "pearson")[0])
-                    for truth in OF_SETS
-                    for kind in mine
-                ),
-            ]
-            for metric in of_sets
-        ]
-        truths = {"mean": "mean", "sd": "sd", "absolute": "distance"}
-        heads = [f"{truths[truth]}, {VECTORS[kind]}" for truth in OF_SETS for kind in mine]
-        texts.append(f"Pearson's r of sets' scores with the truth, {labels.get(trainer, trainer)}:")
-        texts.append(_table(["metric", *heads], rows))
-    return "\n\n".join(texts) + "\n"
-
-
-def summarise(factory: Factory) -> list[str]:
-    """Write the tables and the figures from the models' records, which must be there; returns the files' paths.
-
-    Beside each figure is the table that it is drawn from.
-    """
-    # imported late: models need no matplotlib
-    from .figures.factory import against_truth, word_level
-    from .figures.layout import save
-
-    models = of_models(factory)
-    recovery = recovered(models)
-    figures = figure_tables(models)
-    texts = {"factory.csv": _csv(models), "recovery.csv": _csv(recovery)}
-    texts["recovery.md"] = markdown(recovery, factory.labels)
-    texts |= {f"figures/{name}.csv": _csv(table, "%.6g") for name, table in figures.items()}
-    for name, text in texts.items():
-        write_text(factory.results / name, text)
-    written = [str(factory.results / name) for name in texts]
-    truths = {key: entry["truth"] for key, entry in factory.config["metrics"].items()}
-    for name, table in figures.items():
-        is_words = name == "words"
-        figure = (
-            word_level(table, factory.labels) if is_words else against_truth(table, factory.labels, truths)
-        )
-        written += save(figure, factory.results / "figures" / name)
-    return written
-
-
 def _wide(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
     """A column per metric; rows and metrics in the order that they come in."""
     table = rows.pivot(index=index, columns="metric", values="value")
     order = pd.MultiIndex.from_frame(rows[index].drop_duplicates())
     return table.reindex(order)[list(rows["metric"].unique())].reset_index().rename_axis(columns=None)
-
-
-def _csv(table: pd.DataFrame, digits: str | None = None) -> str:
-    return table.to_csv(index=False, lineterminator="\n", float_format=digits)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _two_digits(value: float) -> str:
-    """As -.25; a dash for NaN."""
-    if np.isnan(value):
-        return "–"
-    text = f"{abs(value):.2f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".00" else text
-
-
-def _with_sd(value: float, sd: float) -> str:
-    return _two_digits(value) + (f" ({_two_digits(sd)})" if not np.isnan(value) else "")
-
-
-def _bold(r: float) -> str:
-    return f"**{_two_digits(r)}**" if abs(r) >= 0.8 else _two_digits(r)
-
-
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{share:.0%}".replace("%", " %")
 
 
 def _of_model(by_vectors: Mapping[str, Any], truth: np.ndarray) -> Iterator[tuple]:

@@ -1,26 +1,35 @@
 """The simulation study: populations as planned, right p-values told from wrong ones, coverage of a known truth."""
 
 import dataclasses
+import fcntl
 import json
 import math
+import os
 import re
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+import snakemake_process
 import yaml
 from conftest import ROOT, SUBSET, write_text_model
 
-from biasgrid import calibration, metrics, simulation
-from biasgrid.calibration import KINDS, Words, draw_query
+from biasgrid import metrics
 from biasgrid.cli import main
+from biasgrid.errors import BiasgridError
 from biasgrid.inference import exchange_test
+from biasgrid.inference.pool import make_pool
 from biasgrid.metrics.registry import Metric, Score
-from biasgrid.simulation import Population, Simulation, coverage, exchanged, under_null
+from biasgrid.plan import code
+from biasgrid.simulation import Population, Simulation, null, steps
+from biasgrid.simulation.calibration import p_values
+from biasgrid.simulation.coverage import coverage
+from biasgrid.simulation.null import under_null
+from biasgrid.simulation.populations import exchanged
+from biasgrid.simulation.queries import KINDS, Words, draw_query
+from biasgrid.simulation.tables import REAL_COLUMNS, shares
 
 POPULATION = Population(dimensions=20, lean=0.5, topic=0.8, shared=0.5)
 TINY = {
@@ -145,7 +154,7 @@ def test_wrong_p_values_are_found_out(monkeypatch, wrong):
         tested = exchange_test(sampled, **options)
         return dataclasses.replace(tested, p_value=float(wrong(tested.p_value, draws)))
 
-    monkeypatch.setattr(simulation, "exchange_test", test)
+    monkeypatch.setattr(null, "exchange_test", test)
     rng = np.random.default_rng(3)
     found = under_null(metrics.weat, POPULATION, 5, 0, {}, rng, repetitions=600, draws=draws, exact=0)
     assert scipy.stats.kstest(found["uniform"], "uniform").pvalue < 0.001
@@ -191,42 +200,78 @@ def write_config(folder, config):
     return path
 
 
-def test_cells_table_and_figures(tmp_path, monkeypatch):
-    """The workflow's files, on two cores, are those of its commands one by one."""
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A copy of the workflow with a small simulation, and its results' folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("src", "workflow", "profiles"):
         shutil.copytree(
             ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
     (tmp_path / "config").mkdir()
-    path = write_config(tmp_path / "config", TINY | REAL)
+    write_config(tmp_path / "config", TINY | REAL)
     write_text_model(tmp_path / "made.txt", [f"w{i}" for i in range(400)])
-    command = ["snakemake", "--snakefile", "workflow/simulation.smk", "--cores", "2", "--quiet"]
-    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
+    return tmp_path
+
+
+def snakemake(folder, *arguments):
+    environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    arguments = ("--snakefile", "workflow/simulation.smk", "--cores", "2", *arguments)
+    return snakemake_process.run(arguments, folder, environment)
+
+
+def files_of(folder):
+    """Bytes of results by path; without the lock."""
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file() and file.name != ".lock"}
+
+
+def all_steps(simulation):
+    """The steps of rules: rule -> steps."""
+    return {
+        "simulated": [steps.cell_step(simulation, cell) for cell in simulation.cells.values()],
+        "calibrated": [steps.real_step(simulation, cell) for cell in simulation.real_cells.values()],
+        "pool": [steps.pool_step(simulation, model) for model in simulation.models],
+        "table": list(steps.table_steps(simulation).values()),
+        "figure": list(steps.figure_steps(simulation).values()),
+    }
+
+
+def held(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+def test_cells_tables_and_figures(project):
+    """The workflow's files, on two cores and beside another study, are those of its commands one by one."""
+    path, results = project / "config" / "simulation.yaml", project / "results" / "tiny"
+    with held(results / ".lock"):
+        done = snakemake(project)
+        assert done.returncode != 0
+        assert "biasgrid: another run of tiny is at work here" in done.stderr
+    with held(project / "results" / "other" / ".lock"):
+        done = snakemake(project)
     assert done.returncode == 0, done.stderr
-    results = tmp_path / "results" / "tiny"
-    made = {file: file.read_bytes() for file in results.rglob("*") if file.is_file()}
+    made = files_of(results)
     assert {file.name for file in (results / "figures").glob("*.png")} == {
         "p-values.png",
         "coverage-expected.png",
         "coverage-all-words.png",
         "calibration.png",
     }
-    # words are looked up, queries made, by all cells
-    for module in ("words", "query"):
-        edited = tmp_path / "src" / "biasgrid" / f"{module}.py"
-        text = edited.read_text()
-        edited.write_text(f"{text}\n# edited\n")
-        plan = subprocess.run([sys.executable, "-m", *command[:-1], "-n"], capture_output=True, text=True)
-        jobs = dict(re.findall(r"^(simulated|calibrated) +(\d+)$", plan.stdout + plan.stderr, re.MULTILINE))
-        assert jobs == {"simulated": "4", "calibrated": "2"}
-        edited.write_text(text)
+    # the engine plans what depends on an edited module, and what is made of that
+    edited = project / "src" / "biasgrid" / "simulation" / "null.py"
+    edited.write_text(edited.read_text() + "\nEDITED = True\n")
+    plan = snakemake(project, "-n")
+    jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", plan.stdout + plan.stderr, re.MULTILINE))
+    assert jobs == {"simulated": "4", "table": "1", "figure": "3", "simulated_all": "1", "total": "9"}
     shutil.rmtree(results)
     assert main(["simulate", "--config", str(path), "--model", "made"]) == 0
     for name in ("mac/4/0.5", "rnd/4/0", "made/apart", "rnd/4/0.5", "mac/4/0", "made/random"):
         assert main(["simulate", "--config", str(path), "--cell", name]) == 0
     assert main(["simulate", "--config", str(path)]) == 0
-    assert {file: file.read_bytes() for file in results.rglob("*") if file.is_file()} == made
+    assert files_of(results) == made
 
     table = pd.read_csv(results / "simulation.csv").set_index(["metric", "words", "bias", "what"])
     cell = json.loads((results / "cells" / "rnd" / "4" / "0.5.json").read_text())
@@ -243,6 +288,44 @@ def test_cells_table_and_figures(tmp_path, monkeypatch):
     assert real.loc["made", "random", "weat", "random_groups"]["lowest_p"] == 0.02
     assert real.loc["made", "random", "mac", "permutation"]["no_test"] == 3
     assert "it stays what it is" in real.loc["made", "random", "mac", "permutation"]["reason"]
+
+
+def test_what_an_edit_re_runs(tmp_path):
+    """What draws and infers is the code of cells; what summarises, a config and the command line are not."""
+    simulation = Simulation.of(TINY | REAL)
+    closures = {
+        rule: [code.closure(step.function.partition(":")[0], *step.modules) for step in of_rule]
+        for rule, of_rule in all_steps(simulation).items()
+    }
+
+    def stale(module):
+        name = f"biasgrid.{module}"
+        rules = {rule for rule, parts in closures.items() if any(name in part for part in parts)}
+        # figures draw with tools of their own, which may need anything below them
+        return rules - {"figure"}
+
+    for module in ("words", "query", "measure", "inference.infer"):
+        assert stale(module) - {"pool"} == {"simulated", "calibrated"}
+    assert stale("simulation.null") == stale("simulation.coverage") == {"simulated"}
+    assert stale("simulation.queries") == {"calibrated"}
+    assert "calibrated" in stale("inference.pool")
+    assert stale("simulation.tables") == {"table"}
+    assert all("biasgrid.figures.simulation" in part for part in closures["figure"])
+    for part in (part for rule in ("simulated", "calibrated", "pool") for part in closures[rule]):
+        assert not {
+            name for name in part if re.match(r"biasgrid\.(config|cli|figures|tables|study|plan)\b", name)
+        }
+    # a metric's module is the code of its own cells
+    first = [part for part in closures["simulated"] if "biasgrid.metrics.rnd" in part]
+    assert len(first) == 2
+    # labels are what figures print, and no cell's
+    other = all_steps(Simulation.of(TINY | REAL | {"metrics": TINY["metrics"] | {"rnd": {"label": "RND"}}}))
+    changed = {
+        rule
+        for rule, of_rule in all_steps(simulation).items()
+        if [s.depends_on for s in of_rule] != [s.depends_on for s in other[rule]]
+    }
+    assert changed == {"figure"}
 
 
 def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
@@ -264,7 +347,7 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
     monkeypatch.setattr(Population, "draw", drawn)
     made = Simulation.of(TINY | {"metrics": simulated, "words": [50], "bias": [2]})
     for cell in made.cells.values():
-        simulation.simulate(made, cell)
+        steps.cell_step(made, cell).run()
     # target sets, then attribute sets
     assert sides["attributes"][2] - sides["attributes"][3] == pytest.approx(2, abs=0.3)
     assert sides["targets"][0] - sides["targets"][1] == pytest.approx(2, abs=0.3)
@@ -286,7 +369,7 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
         ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
         (
             {"metrics": {"rnd": {"params": {"distance": "far"}}}},
-            "metrics: rnd: distance: unknown value 'far'",
+            "metrics: rnd: distance: unknown value 'far'; allowed: norm, cos",
         ),
         (
             {"metrics": {"rnd": {"null": {"draws": 1}}}},
@@ -363,7 +446,7 @@ def test_the_committed_config_has_every_metric():
     """But the same under two names, what has no mean, and what needs a vocabulary: as the config says."""
     committed = Simulation.read(ROOT / "config" / "simulation.yaml")
     left_out = {"nas", "indirect_bias"} | {name for name, m in metrics.REGISTRY.items() if m.of_model}
-    there = {json.loads(cell.spec)["metric"] for cell in committed.cells.values()}
+    there = {cell.spec["metric"] for cell in committed.cells.values()}
     assert there == set(metrics.REGISTRY) - left_out
     assert 0 in committed.config["bias"]
     of_real = [
@@ -465,8 +548,8 @@ def test_the_table_of_shares():
     nothing = record([None] * 4, None)
     found = {"one": {"permutation": nothing, "random_groups": record([0.01, 0.05, 0.2, 0.8, None])}}
     table = pd.DataFrame(
-        calibration.shares([{"model": "m", "kind": kind, "found": found} for kind in ("random", "mixed")]),
-        columns=calibration.COLUMNS,
+        shares([{"model": "m", "kind": kind, "found": found} for kind in ("random", "mixed")]),
+        columns=REAL_COLUMNS,
     )
     without, row = table.iloc[0], table.iloc[1]
     assert without[["test", "no_test", "reason"]].tolist() == ["permutation", 4, "why not"]
@@ -480,9 +563,9 @@ def test_the_table_of_shares():
 
 
 def test_a_model_of_too_few_words(random_model):
-    pool = simulation.make_pool(random_model(0))
-    with pytest.raises(simulation.BiasgridError, match="40 of its first 100 rows are words with"):
-        calibration.p_values(
+    pool = make_pool(random_model(0))
+    with pytest.raises(BiasgridError, match="40 of its first 100 rows are words with"):
+        p_values(
             random_model(0),
             pool,
             "random",

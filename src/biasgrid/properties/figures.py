@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..properties import (
-    CATALOGUE,
-    NO,
-    NOT_REFUTED,
-    ORDERED,
-    PROPERTIES,
-    SET,
-    UNDEFINED,
-    WORD,
-    YES,
-    Setting,
-    Verdict,
-    by_row,
-)
-from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, legend_line, page, styled
-from .palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
+from ..figures.layout import MARGIN, PAGE, add_axes, add_box, legend_area, legend_line, page, styled
+from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
+from ..figures.text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
+from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
+from .search import CATALOGUE
+from .settings import Setting
+from .verdicts import Verdict, by_row
 
 if TYPE_CHECKING:
     from matplotlib import figure

@@ -13,6 +13,7 @@ from conftest import ROOT
 from biasgrid import properties
 from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
+from biasgrid.properties.files import write
 
 EAST, WEST, NORTH = [[1.0, 0.0]], [[-1.0, 0.0]], [[0.0, 1.0]]
 
@@ -439,7 +440,7 @@ def verdicts():
 @pytest.fixture(scope="module")
 def written(verdicts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("properties")
-    properties.write(verdicts, folder)
+    write(verdicts, folder)
     return folder
 
 

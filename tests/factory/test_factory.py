@@ -1,16 +1,17 @@
 """The factory: what is planted is in the corpus, models of it are the same each time, and their bias is recovered."""
 
+import copy
 import itertools
 import json
+import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
+import snakemake_process
 import yaml
 from conftest import ROOT
 from scipy.stats import norm
@@ -18,9 +19,9 @@ from scipy.stats import norm
 from biasgrid import metrics
 from biasgrid.cli import main
 from biasgrid.directions import angles
-from biasgrid.factory import Factory, Templates, corpus, make, plan, train, trainer_parameters
-from biasgrid.metrics.registry import Metric, Score
-from biasgrid.recovery import percentage_difference
+from biasgrid.factory import Factory, Templates, corpus, plan, steps, train, trainer_parameters
+from biasgrid.factory.recovery import percentage_difference
+from biasgrid.plan import code
 
 TEMPLATES = Templates.read(ROOT / "data" / "templates" / "schroeder.json")
 OCCUPATIONS = json.loads((ROOT / "data" / "word_sets" / "schroeder.json").read_text())["sets"]["occupations"]
@@ -140,8 +141,9 @@ def tiny(tmp_path_factory):
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
     write_config(folder / "config", TINY)
-    command = ["snakemake", "--snakefile", "workflow/factory.smk", "--cores", "2", "--quiet"]
-    done = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
+    environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    arguments = ("--snakefile", "workflow/factory.smk", "--cores", "2", "--quiet")
+    done = snakemake_process.run(arguments, folder, environment)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -151,7 +153,9 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
         shutil.copytree(tiny / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     made = {
-        file.relative_to(tiny): file.read_bytes() for file in (tiny / "results").rglob("*") if file.is_file()
+        file.relative_to(tiny): file.read_bytes()
+        for file in (tiny / "results").rglob("*")
+        if file.is_file() and file.name != ".lock"
     }
     models = Factory.of(TINY).models
     assert len(models) == 8
@@ -167,6 +171,47 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
     assert {file.name for file in made if file.suffix == ".png"} == {"words.png", "truth-ppmi.png"}
     # each figure has its table beside it
     assert {file.with_suffix(".csv") for file in made if file.suffix == ".png"} <= set(made)
+
+
+def test_what_an_edit_re_runs(monkeypatch):
+    """What trains and measures is the code of models; what summarises, a config and the command line are not."""
+    monkeypatch.chdir(ROOT)
+
+    def all_steps(config):
+        factory = Factory.of(config)
+        model = steps.model_step(factory, next(iter(factory.models.values())))
+        return {"model": model, **steps.table_steps(factory), **steps.figure_steps(factory)}
+
+    made = all_steps(TINY)
+    closures = {
+        name: code.closure(step.function.partition(":")[0], *step.modules) for name, step in made.items()
+    }
+
+    def stale(module):
+        # figures draw with tools of their own, which may need anything below them
+        drawn = {"words", "truth-ppmi"}
+        return {name for name, part in closures.items() if f"biasgrid.{module}" in part} - drawn
+
+    for module in (
+        "factory.measuring",
+        "factory.corpus",
+        "directions",
+        "words",
+        "metrics.weat",
+        "metrics.mac",
+    ):
+        assert stale(module) == {"model"}
+    assert "model" in stale("factory.training")
+    assert "model" not in stale("factory.recovery")
+    assert stale("factory.markdown") == {"recovery.md"}
+    assert not [
+        name
+        for name in closures["model"]
+        if re.match(r"biasgrid\.(config|cli|figures|tables|study|plan)\b", name)
+    ]
+    other = all_steps(TINY | {"metrics": TINY["metrics"] | {"weat": {"groups": "attributes", "label": "W"}}})
+    changed = {name for name in made if made[name].depends_on != other[name].depends_on}
+    assert changed == {"recovery.md", "words", "truth-ppmi"}
 
 
 def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
@@ -317,15 +362,16 @@ def test_word2vec_is_the_same_each_time():
     assert train(sentences, "word2vec", without, seed=3)[2] is None
 
 
-def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
-    def nothing(targets, attributes):
-        return Score(0.0)
-
-    toy = Metric("toy", "Toy", nothing, (2, "n"), (0.0, 1.0), 0.0, "")
-    crowded = Metric("crowd", "Crowd", nothing, (4, 1), (0.0, 1.0), 0.0, "")
-    for metric in (toy, crowded):
-        monkeypatch.setitem(metrics.REGISTRY, metric.name, metric)
-    found = Factory.of(TINY).config["metrics"]
+def test_a_metric_of_a_plugin_appears_by_itself(tmp_path, monkeypatch):
+    for name in ("_entries", "_modules", "_read"):
+        monkeypatch.setattr(metrics.REGISTRY, name, copy.copy(getattr(metrics.REGISTRY, name)))
+    (tmp_path / "planted_toys.py").write_text(
+        "from biasgrid.metrics.registry import Metric, Score\n"
+        "def nothing(targets, attributes):\n    return Score(0.0)\n"
+        "METRICS = [Metric('toy', 'Toy', nothing, (2, 'n'), (0.0, 1.0), 0.0, ''),\n"
+        "           Metric('crowd', 'Crowd', nothing, (4, 1), (0.0, 1.0), 0.0, '')]\n"
+    )
+    found = Factory.of(TINY | {"plugins": [str(tmp_path)]}).config["metrics"]
     assert found["toy"] == {
         "metric": "toy", "label": "Toy", "params": {}, "groups": "targets", "split": False, "truth": "absolute",
     }  # fmt: skip
@@ -340,7 +386,7 @@ def test_a_metric_of_the_registry_appears_by_itself(monkeypatch):
         ({"trainers": {"bert": {}}}, "trainers: bert: unknown trainer 'bert'; allowed: ppmi, word2vec"),
         ({"trainers": {"ppmi": {"params": {"dimensions": 1}}}}, "trainers: ppmi: dimensions: 1 is not allowed"),
         ({"trainers": {"word2vec": {"params": {"workers": 2}}}}, "trainers: word2vec: workers: is always 1"),
-        ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "unknown ppmi parameter 'context_vectors'"),
+        ({"trainers": {"ppmi": {"params": {"context_vectors": True}}}}, "unknown parameter 'context_vectors'; "),
         ({"trainers": {"word2vec": {"params": {"hs": 1}}}}, "trainers: word2vec: hierarchical softmax (hs) has no "),
         ({"vectors": ["context"]}, "vectors: 0: unknown value 'context'; did you mean 'word+context'? allowed: word"),
         ({"metrics": {"weet": {}}}, "metrics: weet: unknown metric 'weet'"),
@@ -398,7 +444,7 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
     committed = yaml.safe_load((ROOT / "config" / "factory.yaml").read_text()) | {"results": str(tmp_path)}
     factory = Factory.of(committed)
     model = factory.models["ppmi/0.5/0.35/1"]
-    make(factory, model)
+    steps.model_step(factory, model).run()
     for measured in json.loads(factory.model_file(model).read_text())["measured"].values():
         statuses = {name: found["status"] for name, found in measured["metrics"].items()}
         assert statuses == dict.fromkeys(metrics.REGISTRY, "ok")

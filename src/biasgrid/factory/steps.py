@@ -1,0 +1,59 @@
+"""The steps of a benchmark."""
+
+from __future__ import annotations
+
+from .. import metrics
+from ..plan.step import Step
+from .study import Factory, Model
+
+
+def model_step(factory: Factory, model: Model) -> Step:
+    """The step that trains a model and measures it."""
+    functions = {entry["metric"] for entry in factory.config["metrics"].values()}
+    return Step(
+        f"model {model.name}",
+        {"templates": factory.templates_file},
+        factory.model_file(model),
+        {**model.spec, "occupations": factory.occupations},
+        "biasgrid.factory.model:make",
+        tuple(sorted(metrics.REGISTRY.modules[name] for name in functions)),
+    )
+
+
+def table_steps(factory: Factory) -> dict[str, Step]:
+    """The steps that make the tables, in order, by the path below the results."""
+    models = {"models": list(map(factory.model_file, factory.models.values()))}
+    written = {
+        "factory.csv": (models, {}, "recovery:write_models"),
+        "recovery.csv": ({"models": factory.results / "factory.csv"}, {}, "recovery:write_recovery"),
+        "recovery.md": (
+            {"recovery": factory.results / "recovery.csv"},
+            {"labels": factory.labels},
+            "markdown:write",
+        ),
+    }
+    for figure in ("words", *(f"truth-{trainer}" for trainer in factory.config["trainers"])):
+        inputs = {"models": factory.results / "factory.csv"}
+        written[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "recovery:write_figure_table"
+    return {
+        name: Step(f"table {name}", inputs, factory.results / name, spec, f"biasgrid.factory.{function}")
+        for name, (inputs, spec, function) in written.items()
+    }
+
+
+def figure_steps(factory: Factory) -> dict[str, Step]:
+    """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
+    labels = {"labels": factory.labels}
+    truths = {"truths": {key: entry["truth"] for key, entry in factory.config["metrics"].items()}}
+    drawn = {"words": (labels, "words")}
+    drawn |= {f"truth-{trainer}": (labels | truths, "truth") for trainer in factory.config["trainers"]}
+    return {
+        name: Step(
+            f"figure {name}",
+            {"models": factory.results / "factory.csv"},
+            factory.results / "figures" / name,
+            spec,
+            f"biasgrid.factory.figures:{function}",
+        )
+        for name, (spec, function) in drawn.items()
+    }

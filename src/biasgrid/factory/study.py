@@ -1,0 +1,200 @@
+"""A benchmark's config, checked: its models, what they are made of, and where its files lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import metrics
+from ..config import load
+from ..config.factory import FactoryConfig
+from ..configs import ordered
+from ..embeddings.training import check_parameters
+from ..errors import BiasgridError, not_allowed, unknown
+from ..seeds import seed_of
+from .corpus import TOKEN, Templates
+
+WORD_SETS, TEMPLATES = Path("data/word_sets"), Path("data/templates")
+# what a trainer may have of its own
+SETTINGS = ("mu", "sigma", "replicates", "vectors")
+
+PPMI = {"dimensions": 50}
+# a sentence is the window: all of its words are each other's contexts. They are few, and frequent by design
+WORD2VEC = {
+    "vector_size": 50,
+    "window": 30,
+    "shrink_windows": False,
+    "sg": 1,
+    "epochs": 20,
+    "min_count": 1,
+    "sample": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model to train: trainer, mean and standard deviation of what is planted, replicate (from 1 on).
+
+    `spec` is everything that its record depends on besides occupations and templates.
+    """
+
+    trainer: str
+    mu: float
+    sigma: float
+    replicate: int
+    spec: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Trainer/mu/sigma/replicate, its path below the factory's models."""
+        return f"{self.trainer}/{self.mu:g}/{self.sigma:g}/{self.replicate}"
+
+
+@dataclass(frozen=True)
+class Factory:
+    """A checked config of a benchmark. Build it with `Factory.of`."""
+
+    config: dict[str, Any]
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Factory:
+        """A config whose plugins are relative to `root`.
+
+        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        """
+        config = load.complete(FactoryConfig, config, where, root)
+        for key, entry in config["trainers"].items():
+            try:
+                entry["algorithm"] = entry.get("algorithm", key)
+                entry["params"] = trainer_parameters(entry["algorithm"], entry["params"])
+                if "word+context" in entry.get("vectors", config["vectors"]) and entry["params"].get("hs"):
+                    raise BiasgridError(
+                        "hierarchical softmax (hs) has no context vectors; set vectors: [word] for this trainer"
+                    )
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: trainers: {key}: {error}") from None
+        given = config["metrics"]
+        # metrics that the config does not name are measured as they are, if they fit
+        config["metrics"] = {}
+        for key, entry in ({name: {"params": {}} for name in metrics.REGISTRY} | given).items():
+            try:
+                config["metrics"][key] = _measured_as(key, entry)
+            except BiasgridError as error:
+                if key in given:
+                    raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+        return cls(config)
+
+    @classmethod
+    def read(cls, path: Path | str) -> Factory:
+        """A factory from its config file (YAML)."""
+        return cls.of(load.read(path), str(path))
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name."""
+        return self.config["factory"]
+
+    @property
+    def results(self) -> Path:
+        """The folder of its results."""
+        return Path(self.config["results"]) / self.name
+
+    def model_file(self, model: Model) -> Path:
+        """Where a model's record is."""
+        return self.results / "models" / f"{model.name}.json"
+
+    @property
+    def templates_file(self) -> Path:
+        """The file that its sentences are from."""
+        return TEMPLATES / f"{self.config['templates']}.json"
+
+    @cached_property
+    def occupations(self) -> list[str]:
+        """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
+        where = f"occupations: {self.config['occupations']}"
+        found = load.WordSets(WORD_SETS).words(self.config["occupations"], "occupations")
+        pronouns = [word for group in self.templates.groups for word in group]
+        wrong = [w for w in found if not TOKEN.fullmatch(w) or w in pronouns or found.count(w) > 1]
+        if wrong:
+            raise BiasgridError(f"{where}: {wrong[0]!r} is no occupation: expected single tokens, each once")
+        return found
+
+    @cached_property
+    def templates(self) -> Templates:
+        """The sentences."""
+        return Templates.read(self.templates_file)
+
+    @cached_property
+    def models(self) -> dict[str, Model]:
+        """All models by name."""
+        models = {}
+        measured = {
+            name: {k: v for k, v in entry.items() if k not in ("label", "truth")}
+            for name, entry in self.config["metrics"].items()
+        }
+        for key, entry in self.config["trainers"].items():
+            own = self.config | {name: entry[name] for name in SETTINGS if name in entry}
+            for mu in map(float, own["mu"]):
+                for sigma in map(float, own["sigma"]):
+                    for replicate in range(1, own["replicates"] + 1):
+                        spec = {
+                            **{"trainer": key, "mu": mu, "sigma": sigma, "replicate": replicate},
+                            "algorithm": entry["algorithm"],
+                            "params": entry["params"],
+                            "vectors": own["vectors"],
+                            # the same corpora for all trainers; the same p for all replicates
+                            "plan_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}"),
+                            "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
+                            "metrics": measured,
+                        }
+                        model = Model(key, mu, sigma, replicate, ordered(spec))
+                        models[model.name] = model
+        return models
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What figures print for the key of a metric or a trainer."""
+        found = {key: entry["label"] for key, entry in self.config["metrics"].items()}
+        names = {"ppmi": "PPMI", "word2vec": "word2vec"}
+        return found | {
+            key: entry.get("label", names[entry["algorithm"]])
+            for key, entry in self.config["trainers"].items()
+        }
+
+
+def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
+    defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
+    if defaults is None:
+        raise BiasgridError(unknown("trainer", algorithm, ["ppmi", "word2vec"]))
+    params = defaults | given
+    if algorithm == "word2vec":
+        if "seed" in given:
+            raise BiasgridError("seed: is each model's own, from the factory's seed; leave it out")
+        check_parameters(algorithm, params)
+        return params
+    for name in params.keys() - PPMI.keys():
+        raise BiasgridError(f"ppmi: {unknown('parameter', name, PPMI)}")
+    size = params["dimensions"]
+    if type(size) is not int or not 2 <= size <= 10_000:
+        raise BiasgridError(not_allowed("dimensions", size, "whole numbers from 2 to 10000"))
+    return params
+
+
+def _measured_as(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a metric in full. Raises BiasgridError where it does not fit two groups and one set of words."""
+    metric = metrics.metric(entry.get("metric", key))
+    under = metric.under(entry["params"])
+    groups = entry.get("groups", under.groups)
+    of_groups, of_words = under.template if groups == "targets" else under.template[::-1]
+    if of_groups not in (2, "n", "k") or of_words not in (1, 2, "n", "k"):
+        raise BiasgridError(
+            f"{metric.name} does not take two groups as {groups}: its template is {under.template}"
+        )
+    if under.paired and groups == "attributes":
+        raise BiasgridError(f"{metric.name} pairs target words: groups must be its targets")
+    default = {"label": metric.label, "truth": "mean" if under.bias == "two-sided" else "absolute"}
+    return default | dict(entry) | {"metric": metric.name, "groups": groups, "split": of_words in (2, "k")}

@@ -1,0 +1,89 @@
+"""Metrics examined: each property of each metric, with a verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..metrics import REGISTRY
+from ..metrics.registry import Metric
+from .questions import (
+    ARGUMENTS,
+    NOT_EXAMINED,
+    NOT_REFUTED,
+    OTHER_QUESTIONS,
+    PAPER,
+    SET,
+    UNDEFINED,
+    VARIANTS,
+    WORD,
+    WORD_VALUES,
+    YES,
+)
+from .search import Search, sides
+from .verdicts import Verdict
+
+
+def examine(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
+    """Every metric's properties, those of a metric's one word before those of several."""
+    return [
+        verdict
+        for metric in registry.values()
+        for parameters in VARIANTS.get(metric.name, [{}])
+        for verdict in examine_metric(metric, parameters)
+    ]
+
+
+def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) -> list[Verdict]:
+    """The properties of one metric, with these parameters.
+
+    The order of what is tried decides which counterexample is kept: the catalogue's, then small whole numbers drawn
+    at random, then what a descent to the neutral value finds.
+    """
+    parameters = dict(parameters or {})
+    variant = ", ".join(f"{key}: {json.dumps(value).strip(chr(34))}" for key, value in parameters.items())
+    label = metric.label + (f" ({variant})" if variant else "")
+    metric = metric.under(parameters)
+    if reason := _not_examined(metric):
+        return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
+    verdicts = []
+    for level in (WORD, SET):
+        if level == WORD and sides(metric)[1] == 2 and metric.name not in WORD_VALUES:
+            continue
+        found = Search(metric, parameters, level).run()
+        for (name, condition), (holds, example, tried) in found.items():
+            paper, why = ({}, "")
+            if parameters in VARIANTS.get(metric.name, [{}])[:1]:
+                paper = PAPER.get((metric.name, level), {})
+            for asked in (level, None):
+                why = why or ARGUMENTS.get((metric.name, variant, asked), {}).get(condition or name, "")
+            if holds == NOT_REFUTED and why:
+                holds = YES
+            verdicts.append(
+                Verdict(
+                    metric.name,
+                    label,
+                    level,
+                    name,
+                    condition,
+                    holds,
+                    paper.get(condition or name, ""),
+                    tried,
+                    example.statement if example else "it has no value" if holds == UNDEFINED else why,
+                    metric.neutral,
+                    example,
+                )
+            )
+    return verdicts
+
+
+def _not_examined(metric: Metric) -> str:
+    groups, words = sides(metric)
+    if metric.name in OTHER_QUESTIONS:
+        return OTHER_QUESTIONS[metric.name]
+    if metric.of_model:
+        return "it is of more than its words' vectors: it needs a whole model"
+    if groups not in (2, "n", "k") or words > 2:
+        return f"the properties are of words that are nearer to one of two groups; it takes {metric.template}"
+    return ""

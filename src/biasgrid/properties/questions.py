@@ -1,0 +1,137 @@
+"""What is asked of metrics, what papers answer, and why a "yes" holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# what is asked -> the heading of its column
+PROPERTIES = {
+    "comparable": "Values compare across groups",
+    "trustworthy": "Neutral value means no bias, and no bias neutral",
+    "skew": "Sees words that lean one way (skew)",
+    "stereotype": "Sees words that lean apart (stereotype)",
+    "defined": "Always has a value",
+    "length_free": "Ignores the vectors' length",
+}
+SHORT = {
+    "comparable": "comparable",
+    "trustworthy": "trustworthy",
+    "skew": "sees skew",
+    "stereotype": "sees stereotype",
+    "defined": "always has a value",
+    "length_free": "ignores length",
+}
+WORD, SET = "one word", "words"
+OF_ONE_WORD = ("comparable", "trustworthy", "defined", "length_free")
+# a second row of "stereotype" for metrics of two sets of words
+ORDERED = "no word of the second set leans more to the first group than one of the first set"
+# "yes": proved; "not refuted": none of the settings that were tried is a counterexample; "undefined": where it would
+# have to have a value, it has none
+YES, NO, NOT_REFUTED, UNDEFINED, NOT_EXAMINED = "yes", "no", "not refuted", "undefined", "not examined"
+
+# parameters that a metric is examined with, where it is not only its defaults
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "direct_bias": [{"direction": "pca"}, {"direction": "pair"}, {"direction": "mean"}, {"direction": "sum"}],
+    "rnd": [{"distance": "norm"}, {"distance": "cos"}],
+    # no part of the groups is left out of training, as they are small, and nothing is drawn
+    "rnsb": [{"holdout": False}],
+}
+# a metric that takes two sets of words has no value of one word, except this: its detail of that name
+WORD_VALUES = {"weat": "association"}
+
+# why a metric is not asked
+OTHER_QUESTIONS = {
+    "indirect_bias": "it asks how much of the likeness of words with words is due to the groups, "
+    "not whether words are nearer to one of them",
+}
+
+# what the paper's theorems and tables 1 and 7 say; the ticks of its conversion to text are lost, and these follow
+# from the theorems. WEAT's effect size is stereotype-sensitive where sets are ordered
+PAPER = {
+    ("weat", WORD): {"comparable": NO, "trustworthy": YES},
+    ("weat_es", SET): {"comparable": YES, "trustworthy": NO, "skew": NO, "stereotype": NO, ORDERED: YES},
+    ("mac", WORD): {"comparable": NO, "trustworthy": NO},
+    ("mac", SET): {"comparable": NO, "trustworthy": NO, "skew": NO, "stereotype": NO},
+    ("direct_bias", WORD): {"comparable": YES, "trustworthy": NO},
+    ("direct_bias", SET): {"comparable": YES, "trustworthy": NO, "skew": NO, "stereotype": NO},
+    ("same", WORD): {"comparable": YES, "trustworthy": YES},
+    ("same", SET): {"comparable": YES, "trustworthy": YES, "skew": YES, "stereotype": YES},
+    ("same_stereotype", SET): {"comparable": YES, "trustworthy": NO, "skew": NO, "stereotype": YES},
+    ("same_skew", SET): {"comparable": YES, "trustworthy": NO, "skew": YES, "stereotype": NO},
+}
+
+_COSINE = "of one word it is cos(w, a - b), which words along a - b and across it bring to its ends and to 0"
+_SAME_VALUE = "it has a value wherever the groups' means of unit vectors differ"
+_UNIT = "all vectors are taken at unit length"
+# (metric, parameters, level) -> property -> why it holds. Level None: both
+ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
+    ("weat", "", WORD): {"trustworthy": "the value is s(w, A) - s(w, B) itself"},
+    ("weat", "", None): {"defined": "a sum of cosines", "length_free": _UNIT},
+    ("weat_es", "", SET): {
+        "comparable": "of sets of one size, it is 2 where all of X lean alike and all of Y alike, and less, whatever "
+        "the groups; so it is -2",
+        ORDERED: "the mean of X is above that of Y unless all words lean alike",
+        "length_free": _UNIT,
+    },
+    ("generalized_weat", "", SET): {
+        ORDERED: "the mean of X is above that of Y unless all words lean alike",
+        "defined": "a sum of cosines",
+        "length_free": _UNIT,
+    },
+    ("mac", "", None): {"defined": "a mean of cosines", "length_free": _UNIT},
+    ("rnd", "distance: norm", None): {"defined": "a mean of distances"},
+    ("direct_bias", "direction: pca", None): {
+        "comparable": "|cos(w, g)| is 1 along the direction and 0 across it, wherever it points",
+        "length_free": _UNIT,
+    },
+    ("direct_bias", "direction: pair", None): {
+        "comparable": "|cos(w, g)| is 1 along the direction and 0 across it, wherever it points",
+        "length_free": _UNIT,
+    },
+    ("direct_bias", "direction: sum", None): {
+        "comparable": "|cos(w, g)| is 1 along the direction and 0 across it, wherever it points",
+        "length_free": _UNIT,
+    },
+    ("direct_bias", "direction: mean", None): {
+        "comparable": _COSINE,
+        "trustworthy": "it is SAME",
+        "skew": "it is SAME",
+        "stereotype": "it is SAME",
+        "defined": _SAME_VALUE,
+        "length_free": _UNIT,
+    },
+    ("same", "", None): {
+        "comparable": f"{_COSINE}; of more groups, where there are as many dimensions as groups",
+        "trustworthy": "a mean of sizes, each 0 for a word that is as near to every group and for no other",
+        "skew": "follows from trustworthy (theorem 1)",
+        "stereotype": "follows from trustworthy (theorem 1)",
+        "defined": _SAME_VALUE,
+        "length_free": _UNIT,
+    },
+    ("same_skew", "", WORD): {"trustworthy": "of one word it is s(w, A) - s(w, B) over |a - b|"},
+    ("same_skew", "", None): {
+        "comparable": _COSINE,
+        "skew": "it is the difference of the words' mean nearness to either group, over |a - b|",
+        "defined": _SAME_VALUE,
+        "length_free": _UNIT,
+    },
+    ("same_stereotype", "", None): {
+        "comparable": "half the words along a - b and half against it give 1, words that lean alike 0; of one word "
+        "it is 0 whatever the groups",
+        "stereotype": "a standard deviation is 0 only where all words lean alike",
+        "defined": _SAME_VALUE,
+        "length_free": _UNIT,
+    },
+    ("sc_weat", "", None): {"length_free": _UNIT},
+    ("nas", "", None): {"length_free": _UNIT},
+    ("semaxis", "", None): {
+        "comparable": "cos(w, V) is 1 along the axis and -1 against it, wherever it points"
+    },
+    ("ripa", "", None): {
+        "comparable": "of words of length 1 the inner product with a relation vector, of length 1, too, is 1 along "
+        "it and -1 against it, wherever it points"
+    },
+    ("rnsb", "holdout: false", SET): {
+        "defined": "the classifier's probabilities are above 0, of vectors that are not so long that they round to it"
+    },
+}

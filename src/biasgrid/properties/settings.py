@@ -1,0 +1,232 @@
+"""Settings that metrics are examined in: groups and words, from papers, and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations
+
+import numpy as np
+
+from ..geometry import cosines
+
+EXACT, CLEAR = 1e-9, 1e-3
+SEED, DRAWN = 6, 1200
+
+Sets = tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Groups, and words in one set or two. Metrics of one set of words take them together."""
+
+    name: str
+    groups: Sets
+    words: Sets
+
+    @cached_property
+    def truth(self) -> Truth:
+        together = np.concatenate(self.words)
+        leanings = np.stack([cosines(together, group).mean(axis=1) for group in self.groups], axis=1)
+        differences = [leanings[:, i] - leanings[:, j] for i, j in combinations(range(len(self.groups)), 2)]
+        means = [cosines(np.eye(group.shape[1]), group).mean(axis=1) for group in self.groups]
+        return Truth(
+            leanings,
+            bias=float(np.max(np.abs(differences))),
+            skew=float(max(abs(d.mean()) for d in differences)),
+            stereotype=float(max(np.ptp(d) for d in differences)),
+            ordered=len(self.words) == 2
+            and bool(
+                differences[0][: len(self.words[0])].min() >= differences[0][len(self.words[0]) :].max()
+            ),
+            groups_differ=bool(min(np.abs(a - b).max() for a, b in combinations(means, 2)) > EXACT),
+        )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of a setting: s(w, A) (words, groups), and the largest difference between two groups.
+
+    bias of a word; skew of the words' mean; stereotype between two words.
+    """
+
+    leanings: np.ndarray
+    bias: float
+    skew: float
+    stereotype: float
+    ordered: bool
+    groups_differ: bool
+
+
+def vectors(*rows: Sequence[float]) -> np.ndarray:
+    return np.array(rows, dtype=float)
+
+
+EAST, WEST, NORTH = vectors((1, 0)), vectors((-1, 0)), vectors((0, 1))
+
+
+def at(*degrees: float) -> np.ndarray:
+    return np.stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))], axis=1).round(15)
+
+
+def _crossed(r: float) -> Sets:
+    """P31's pairs, which differ along (-1, r) and along (-1, -r); the groups' means along (1, 0)."""
+    return vectors((-1, r), (-1, -r)), vectors((1, -r), (1, r))
+
+
+SCATTERED = vectors((0.6, 0.8), (0.6, -0.8)), vectors((1, 0), (1, 0))
+FANNED = vectors((0.6, 0.8), (0.6, -0.8)), vectors((0, 1), (0, 1))
+UNEQUAL = vectors((1, 0)), vectors((0, 2))
+
+# P04 to P47 are the paper's and the specification's; the others examine what its metrics have in common: unit length
+CATALOGUE = (
+    Setting("a word in the middle (P04)", (EAST, NORTH), (vectors((1, 1)),)),
+    Setting("a word beside the middle (P04)", (EAST, NORTH), (vectors((1, 0.9)),)),
+    Setting("a biased word between opposite groups (P20)", (EAST, WEST), (vectors((0.6, 0.8)),)),
+    Setting("words in the middle of near groups (P21)", (at(0), at(60)), (at(30), at(30))),
+    Setting("words that lean apart (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((-0.6, 0.8)))),
+    Setting("words that lean one way (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, -0.8)))),
+    Setting(
+        "sets that lean alike (P12)",
+        (EAST, WEST),
+        (vectors((0.6, 0.8), (0.8, 0.6)), vectors((0.6, -0.8), (0.8, -0.6))),
+    ),
+    Setting(
+        "sets with words of both leanings (P06)",
+        (EAST, WEST),
+        (vectors((0.6, 0.8), (-0.6, 0.8)), vectors((0.6, -0.8), (-0.6, -0.8))),
+    ),
+    Setting(
+        "sets with words of both leanings, in space (P06)",
+        (vectors((1, 0, 0)), vectors((0, 1, 0))),
+        (vectors((0.8, 0, 0.6), (0, 0.8, 0.6)), vectors((0.8, 0, -0.6), (0, 0.8, -0.6))),
+    ),
+    Setting(
+        "four times the same word (P05)",
+        (EAST, NORTH),
+        (vectors((0.8, 0.6), (0.8, 0.6)), vectors((0.8, 0.6), (0.8, 0.6))),
+    ),
+    Setting("crossed pairs, word across (P31)", _crossed(2), (vectors((0, 1)),)),
+    Setting("crossed pairs, words one way (P31b)", _crossed(2), (vectors((1, 0)), vectors((1, 0)))),
+    Setting("crossed pairs, words apart (P31b)", _crossed(2), (vectors((1, 0)), vectors((-1, 0)))),
+    Setting("flat crossed pairs (P32)", _crossed(0.5), (vectors((1, 0)), vectors((0, 1)))),
+    Setting(
+        "words that lean one way (P47)",
+        (EAST, WEST),
+        (vectors((0.5, 0.75**0.5)), vectors((0.5, 0.75**0.5))),
+    ),
+    Setting("words in one order", (EAST, NORTH), (vectors((-0.6, -0.8)), vectors((1, 0)))),
+    Setting("a group more scattered than the other", SCATTERED, (vectors((1, 0)), vectors((0.6, 0.8)))),
+    Setting(
+        "a group that cancels out",
+        (vectors((1, 0), (-1, 0)), vectors((0, 1), (0, 1))),
+        (vectors((0.6, 0.8)), vectors((0.8, 0.6))),
+    ),
+    Setting(
+        "pairs, of which one differs otherwise",
+        (vectors((1, 0), (0, 1)), vectors((-1, 0), (0, -1))),
+        (vectors((0, 1)), vectors((0, 1))),
+    ),
+    Setting(
+        "a word that is in both groups",
+        (vectors((1, 0), (0, 1)), vectors((1, 0), (0, -1))),
+        (vectors((1, 0), (0.6, 0.8)), vectors((0, 1), (-0.6, 0.8))),
+    ),
+    Setting(
+        "a word leans more than another leans back",
+        (EAST, WEST),
+        (vectors((1, 0)), vectors((-0.6, 0.8))),
+    ),
+    Setting(
+        "two words that lean, against one that leans more",
+        (EAST, WEST),
+        (vectors((7**0.5 / 4, 0.75), (7**0.5 / 4, -0.75)), vectors((-1, 0))),
+    ),
+    Setting(
+        "pairs, of which one differs otherwise, words apart",
+        (vectors((1, 0), (0, 1)), vectors((-1, 0), (0, -1))),
+        (vectors((0, 1)), vectors((0, -1))),
+    ),
+    Setting("a scattered group, words across", FANNED, (vectors((1, 1)), vectors((1, 1)))),
+    Setting("a scattered group, words apart", FANNED, (vectors((1, 1)), vectors((-1, -1)))),
+    Setting(
+        "sets of unequal size",
+        (EAST, WEST),
+        (vectors((1, 0)), vectors((0.5, 0.75**0.5), (0.5, -(0.75**0.5)))),
+    ),
+    Setting(
+        "a group more scattered than the other, words across", SCATTERED, (vectors((0, 1)), vectors((0, -1)))
+    ),
+    Setting("groups of unequal length, words in the middle", UNEQUAL, (vectors((1, 1)), vectors((2, 2)))),
+    Setting("groups of unequal length, words across", UNEQUAL, (vectors((2, 1)), vectors((2, 1)))),
+    Setting("groups of unequal length, biased words", UNEQUAL, (vectors((0.5, 1)), vectors((-1.5, 0)))),
+    Setting("words of unequal length", (EAST, WEST), (vectors((1, 0), (1, 0)), vectors((-2, 0)))),
+    Setting("as far along, at unequal length", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, 0)))),
+    Setting("a pair of unequal length (P33)", (vectors((2, 0)), vectors((0, 1))), (vectors((1, 2)),)),
+    Setting(
+        "groups with one mean, of unequal length",
+        (vectors((2, 0), (0, 2)), vectors((1, 1), (1, 1))),
+        (vectors((1, 0)), vectors((1, 1))),
+    ),
+    Setting("three groups around the middle (P46)", (at(0), at(120), at(240)), (at(45),)),
+    Setting(
+        "three groups, words off their plane (P45)",
+        tuple(vectors(row) for row in np.eye(3)),
+        (vectors((1, 1, 1)), vectors((-2, -2, -2))),
+    ),
+)
+
+# groups whose largest and smallest values are compared, all of two words: where one is listed twice, of the same
+COMPARED = {
+    "opposite groups": (np.repeat(EAST, 2, axis=0), np.repeat(WEST, 2, axis=0)),
+    "groups at 90°": (np.repeat(EAST, 2, axis=0), np.repeat(NORTH, 2, axis=0)),
+    "groups at 60°": (at(0, 0), at(60, 60)),
+    "crossed pairs": _crossed(2),
+    "flat crossed pairs": _crossed(0.5),
+    "groups of unequal length": tuple(np.repeat(group, 2, axis=0) for group in UNEQUAL),
+    "a group more scattered than the other": SCATTERED,
+    "a group that cancels out": (vectors((1, 0), (-1, 0)), vectors((0, 1), (0, 1))),
+    "a word that is in both groups": (vectors((1, 0), (0, 1)), vectors((1, 0), (0, -1))),
+}
+
+
+@cache
+def drawn() -> tuple[Setting, ...]:
+    """Groups and words of small whole numbers, and words that are as near to one group as to the other."""
+    rng = np.random.default_rng(SEED)
+
+    def rows(n: int, dimensions: int) -> np.ndarray:
+        while True:
+            drawn = rng.integers(-2, 3, size=(n, dimensions)).astype(float)
+            if drawn.any(axis=1).all():
+                return drawn
+
+    settings = []
+    for i in range(DRAWN):
+        dimensions = 2 + i % 2
+        sizes = ((1, 1), (2, 2), (1, 2), (1, 1, 1))[i // 2 % 4]
+        groups = tuple(rows(n, dimensions) for n in sizes)
+        words = rows(4, dimensions)
+        if i % 3 == 0:
+            # off the span of differences between the groups' means, at any length
+            means = np.stack([(g / np.linalg.norm(g, axis=1, keepdims=True)).mean(axis=0) for g in groups])
+            _, lengths, axes = np.linalg.svd(means[1:] - means[0], full_matrices=False)
+            axes = axes[lengths > EXACT]
+            words = words - words @ axes.T @ axes
+            if (np.linalg.norm(words, axis=1) < CLEAR).any():
+                continue
+        settings.append(Setting("found by search", groups, (words[:2], words[2:])))
+    return tuple(settings)
+
+
+@cache
+def of_one_word() -> tuple[Setting, ...]:
+    """The catalogue's settings with each of their words alone, and the drawn ones with their first."""
+    return tuple(
+        Setting(setting.name, setting.groups, (word[None],))
+        for settings, words in ((CATALOGUE, None), (drawn(), 1))
+        for setting in settings
+        for word in dict.fromkeys(map(tuple, np.concatenate(setting.words)[:words]))
+        for word in [np.array(word)]
+    )

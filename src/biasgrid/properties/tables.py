@@ -1,0 +1,103 @@
+"""The property matrix and its counterexamples as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..measure import as_finite
+from .numbers import number
+from .questions import NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
+from .settings import Sets
+from .verdicts import Verdict, by_row
+
+
+def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """Rows of properties.csv."""
+    return [
+        {
+            "metric": v.metric,
+            "label": v.label,
+            "level": v.level,
+            "property": v.property,
+            "condition": v.condition,
+            "holds": v.holds,
+            "paper": v.paper,
+            "construction": v.example.settings[0].name if v.example else "",
+            "tried": v.tried,
+            "note": v.note,
+        }
+        for v in verdicts
+    ]
+
+
+def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """The counterexamples, vectors and values: of one setting, or of two whose values contradict each other.
+
+    `nearness` is s(w, A), a row a word, in the order of the sets of words. Of "comparable", the two sets of words are
+    those of the smallest and of the largest value.
+    """
+    return {
+        v.key: {
+            "metric": v.metric,
+            "statement": v.note,
+            "settings": [
+                as_finite(
+                    {
+                        "name": setting.name,
+                        "groups": _rows_of(setting.groups),
+                        "words": _rows_of(setting.words),
+                        "nearness": setting.truth.leanings.round(12).tolist(),
+                        "values": [round(value, 12) + 0.0 for value in values],
+                    }
+                )
+                for setting, values in zip(v.example.settings, v.example.values, strict=True)
+            ],
+        }
+        for v in verdicts
+        if v.example
+    }
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """The matrix, and below it the counterexamples: docs/property-matrix.md."""
+    lines = ["# The property matrix, and its counterexamples", ""]
+    lines += ["Made by `biasgrid properties`; [properties.md](properties.md) says what it means.", ""]
+    lines += [
+        "| metric | of | " + " | ".join(SHORT.values()) + " |",
+        "|" + " --- |" * (len(SHORT) + 2),
+    ]
+    for (label, level), row in by_row(verdicts).items():
+        cells = [_cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
+        lines.append(f"| {label} | {level} | {' | '.join(cells)} |")
+    lines += [f"\n{v.label} is not examined: {v.note}." for v in verdicts if v.holds == NOT_EXAMINED]
+    lines += ["", "## Counterexamples", ""]
+    lines += ["| metric | of | property | where | groups | words | value |", "|" + " --- |" * 7]
+    for v in verdicts:
+        for setting, values in zip(v.example.settings, v.example.values, strict=True) if v.example else ():
+            groups, words = (_written(sets) for sets in (setting.groups, setting.words))
+            # of "comparable" the smallest value and the largest
+            shown = " to ".join(map(number, values[:2] if v.property == "comparable" else values[:1]))
+            name = SHORT[v.property] + (", sets ordered" if v.condition else "")
+            lines.append(
+                f"| {v.label} | {v.level} | {name} | {setting.name} | {' and '.join(groups)} | "
+                f"{'; '.join(words)} | {shown} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _cell(verdict: Verdict | None, ordered: Verdict | None) -> str:
+    if verdict is None:
+        return ""
+    text = f"**{verdict.holds}**" if verdict.paper else verdict.holds
+    if ordered and ordered.holds != verdict.holds:
+        text += f"; if ordered **{ordered.holds}**" if ordered.paper else f"; if ordered {ordered.holds}"
+    return text
+
+
+def _rows_of(sets: Sets) -> list[list[list[float]]]:
+    return [(rows.round(12) + 0.0).tolist() for rows in sets]
+
+
+def _written(sets: Sets) -> list[str]:
+    return [" ".join("(" + ", ".join(map(number, row)) + ")" for row in rows) for rows in sets]

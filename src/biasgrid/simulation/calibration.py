@@ -1,0 +1,102 @@
+"""Both tests of metrics on queries that are drawn from a real model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .. import metrics
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError
+from ..files import write_text
+from ..inference import infer_query
+from ..inference.pool import Pool
+from ..measure import as_finite, dumps
+from .queries import Words, draw_query
+
+TESTS = ("permutation", "random_groups")
+
+
+def calibrate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the p-values of a kind of query from a real model.
+
+    Parameters
+    ----------
+    inputs
+        "store": a `StoreOf`; "pool": the file of the words that random groups are made of.
+    spec
+        "model" and "kind", what the file says first; "metrics", [key, entry] each; and the other arguments of
+        `p_values`.
+    """
+    of_metrics = dict(spec["metrics"])
+    settings = {name: spec[name] for name in ("words", "vocabulary", "draws", "queries", "seed")}
+    found = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], of_metrics, **settings)
+    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": of_metrics, "found": found}
+    write_text(output, dumps(as_finite(record)) + "\n")
+
+
+def p_values(
+    model: EmbeddingStore,
+    pool: Pool,
+    kind: str,
+    entries: Mapping[str, Mapping[str, Any]],
+    *,
+    seed: int,
+    words: int,
+    vocabulary: int,
+    queries: int,
+    draws: int,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Both tests of metrics on queries of a kind that are drawn from a model's first `vocabulary` rows.
+
+    `entries` are metrics as a config has them: key -> `metric`, `params`. A metric that takes one attribute set is
+    measured on the first. Returns metric -> test -> `p_values` (one for each query, None where there is no test),
+    `lowest`, the lowest p-value that was possible, and `reasons`, why there was no test, by how often.
+    Raises BiasgridError for a model that has too few words.
+    """
+    source = Words(model, vocabulary)
+    if len(source.words) < 4 * words:
+        raise BiasgridError(
+            f"{model.name}: {len(source.words)} of its first {vocabulary} rows are words with a direction; a query "
+            f"needs {4 * words}"
+        )
+    of_metrics = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
+    found = {
+        key: {test: {"p_values": [], "lowest": None, "reasons": {}} for test in TESTS} for key in entries
+    }
+    # BLAS of several threads rounds otherwise
+    with threadpool_limits(1):
+        for i in range(queries):
+            rng = np.random.default_rng([seed, i])
+            query = draw_query(kind, source, words, rng)
+            seeds = rng.integers(2**32, size=2).tolist()
+            for key, metric in of_metrics.items():
+                (result, *_), _ = infer_query(
+                    metric,
+                    query,
+                    model,
+                    entries[key]["params"],
+                    seed=seeds[0],
+                    draw_seed=seeds[1],
+                    # drawn, never enumerated
+                    permutation={"draws": draws, "exact": 0},
+                    random_groups={"draws": draws},
+                    pool=pool,
+                )
+                for test in TESTS:
+                    _note(found[key][test], result.get(test, {"reason": f"status: {result['status']}"}))
+    return found
+
+
+def _note(found: dict[str, Any], tested: Mapping[str, Any]) -> None:
+    p_value = tested.get("p_value")
+    found["p_values"].append(p_value)
+    if p_value is None:
+        reason = tested.get("reason", "the metric has no value for some permutations")
+        found["reasons"][reason] = found["reasons"].get(reason, 0) + 1
+    else:
+        found["lowest"] = max(found["lowest"] or 0.0, tested["p_lowest"])

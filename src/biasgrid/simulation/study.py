@@ -1,0 +1,194 @@
+"""A simulation's config, checked: its cells, its models, and where its files lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import metrics
+from ..config import load
+from ..config.simulation import SimulationConfig
+from ..configs import ordered
+from ..errors import BiasgridError
+from ..seeds import seed_of
+from ..study import PLACE
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric, a number of words a set and a bias. `spec` is everything that its results depend on."""
+
+    metric: str
+    words: int
+    bias: float
+    spec: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Metric/words/bias, its path below the simulation's cells."""
+        return f"{self.metric}/{self.words}/{self.bias:g}"
+
+
+@dataclass(frozen=True)
+class RealCell:
+    """Queries of a kind, drawn from a real model. `spec` is everything that its results depend on."""
+
+    model: str
+    kind: str
+    spec: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Model/kind, its path below the simulation's real cells."""
+        return f"{self.model}/{self.kind}"
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A checked config of a simulation. Build it with `Simulation.of`."""
+
+    config: dict[str, Any]
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Simulation:
+        """A config whose files of models are relative to `root`.
+
+        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        """
+        config = load.complete(SimulationConfig, config, where, root)
+        if "calibration" in config and not config["models"]:
+            raise BiasgridError(f"{where}: calibration: it needs models, whose words it draws")
+        for model, entry in config["models"].items():
+            if entry["source"]["type"] == "trained":
+                raise BiasgridError(f"{where}: models: {model}: a simulation trains no models; name others")
+        for key, entry in config.get("calibration", {}).get("metrics", {}).items():
+            try:
+                metrics.metric(entry.get("metric", key)).under(entry["params"])
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: calibration: metrics: {key}: {error}") from None
+        for key, entry in config["metrics"].items():
+            try:
+                metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
+                if metric.of_model:
+                    raise BiasgridError(
+                        "it is of more than its words' vectors, and there is no model around these"
+                    )
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+            for part in ("null", "coverage"):
+                # the metric's own settings, else the simulation's
+                entry[part] = config[part] | entry.get(part, {})
+        return cls(config)
+
+    @classmethod
+    def read(cls, path: Path | str) -> Simulation:
+        """A simulation from its config file (YAML)."""
+        return cls.of(load.read(path), str(path))
+
+    @property
+    def name(self) -> str:
+        """The simulation's name."""
+        return self.config["simulation"]
+
+    @property
+    def results(self) -> Path:
+        """The folder of its results."""
+        return Path(self.config["results"]) / self.name
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """All cells by name."""
+        cells = {}
+        for key, entry in self.config["metrics"].items():
+            for words in map(int, self.config["words"]):
+                for bias in map(float, self.config["bias"]):
+                    spec = {name: value for name, value in entry.items() if name != "label"}
+                    spec |= {"metric": metrics.metric(entry.get("metric", key)).name}
+                    spec |= {"population": self.config["population"], "words": words, "bias": bias}
+                    spec["seed"] = seed_of(self.config["seed"], f"{key}/{words}/{bias:g}")
+                    cell = Cell(key, words, bias, ordered(spec))
+                    cells[cell.name] = cell
+        return cells
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What figures print for a metric's key."""
+        return _labels(self.config["metrics"])
+
+    @cached_property
+    def real_cells(self) -> dict[str, RealCell]:
+        """A cell for each real model and kind of query, by name."""
+        cells = {}
+        drawn = self.config.get("calibration", {})
+        # in the config's order, which is the table's
+        entries = [
+            [key, {name: value for name, value in entry.items() if name != "label"}]
+            for key, entry in drawn.get("metrics", {}).items()
+        ]
+        for model in self.models if drawn else ():
+            for kind, queries in drawn["kinds"].items():
+                spec = {"model": model, "kind": kind, "metrics": entries, "queries": int(queries)}
+                spec |= {name: int(drawn[name]) for name in ("words", "vocabulary", "draws")}
+                spec["seed"] = seed_of(self.config["seed"], f"{model}/{kind}")
+                cell = RealCell(model, kind, spec)
+                cells[cell.name] = cell
+        return cells
+
+    @property
+    def real_labels(self) -> dict[str, str]:
+        """What the figure of real vectors prints for a metric's or model's key."""
+        models = {key: model.get("label", key) for key, model in self.models.items()}
+        return _labels(self.config["calibration"]["metrics"]) | models
+
+    @property
+    def models(self) -> dict[str, dict[str, Any]]:
+        """The real models by key."""
+        return self.config["models"]
+
+    @property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What is fetched, by name: the models."""
+        return self.models
+
+    @property
+    def trained(self) -> list[str]:
+        """The models that are trained here: none."""
+        return []
+
+    @property
+    def embeddings(self) -> Path:
+        """The folder of archives and stores: that of the environment variable BIASGRID_EMBEDDINGS, which studies
+        share, else data/embeddings."""
+        return Path(os.environ.get(PLACE) or "data/embeddings").expanduser()
+
+    @property
+    def shares_embeddings(self) -> bool:
+        """Whether other studies may be at work in the folder of stores."""
+        return bool(os.environ.get(PLACE))
+
+    def cell_file(self, cell: Cell) -> Path:
+        """Where a cell's results are."""
+        return self.results / "cells" / f"{cell.name}.json"
+
+    def real_file(self, cell: RealCell) -> Path:
+        """Where the p-values of queries from a real model are."""
+        return self.results / "real" / f"{cell.name}.json"
+
+    def model_file(self, model: str) -> Path:
+        """Where the record of a model's store is, a copy of its model.json."""
+        return self.results / "models" / f"{model}.json"
+
+    def pool_file(self, model: str) -> Path:
+        """Where the words are that random groups of a model are made of."""
+        return self.results / "pools" / f"{model}.npz"
+
+
+def _labels(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    return {
+        key: entry.get("label", metrics.metric(entry.get("metric", key)).label)
+        for key, entry in entries.items()
+    }

@@ -1,0 +1,120 @@
+"""The tables of a simulation, from its cells: what came out, and shares of small p-values on real vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest, kstest
+
+from ..configs import read_json
+from ..frames import write_frame
+
+COLUMNS = ["metric", "words", "bias", "what", "value", "low", "high", "repetitions", "reason"]
+REAL_COLUMNS = ["model", "kind", "metric", "test", "queries", "no_test", "lowest_p"]
+REAL_COLUMNS += ["rejected_0.05", "low", "high", "low_of_all", "high_of_all", "rejected_0.01", "reason"]
+# columns of both that are no numbers
+TEXTS = ("metric", "what", "model", "kind", "test", "reason")
+TRUE = ("expected", "all_words")  # what an interval may be for
+LEVELS = (0.05, 0.01)
+# p-values that differ by less are equal
+ROUNDING = 1e-13
+
+NO_ENDS = (math.nan, math.nan)
+
+
+def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write simulation.csv: a row per number of a cell, see docs/simulation.md.
+
+    Parameters
+    ----------
+    inputs
+        "cells": their files.
+    spec
+        "cells": metric, words and bias of each; "all_words": how many draws their value of all words is a mean of.
+    """
+    rows = [
+        (*place, *row)
+        for place, file in zip(spec["cells"], inputs["cells"], strict=True)
+        for record in [read_json(file)]
+        for row in [*_of_null(record), *_of_coverage(record, spec["all_words"])]
+    ]
+    write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
+
+
+def write_real(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write calibration.csv from the cells on real vectors (inputs: "cells"): see docs/simulation.md."""
+    rows = shares(list(map(read_json, inputs["cells"])))
+    write_frame(pd.DataFrame(rows, columns=REAL_COLUMNS), output)
+
+
+def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
+    """Rows of the table, REAL_COLUMNS, from what `p_values` found (`found`) of each `model` and `kind`.
+
+    Two intervals (Clopper & Pearson 1934) of the share of p <= .05: 95 % by itself, and of all rows at once (95 %,
+    Bonferroni).
+    """
+    tested = [
+        (record, metric, test)
+        for record in records
+        for metric, of_tests in record["found"].items()
+        for test in of_tests
+    ]
+    rows = sum(any(p is not None for p in r["found"][m][test]["p_values"]) for r, m, test in tested)
+    for record, metric, test in tested:
+        of_test = record["found"][metric][test]
+        values = np.array([p for p in of_test["p_values"] if p is not None])
+        number, without = len(of_test["p_values"]), len(of_test["p_values"]) - len(values)
+        reason = max(of_test["reasons"], key=of_test["reasons"].get, default=None)
+        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        count, few = (int((values <= level + ROUNDING).sum()) for level in LEVELS)
+        ends = [math.nan] * 4
+        if len(values):
+            share = binomtest(count, len(values))
+            ends = [*share.proportion_ci(0.95, "exact"), *share.proportion_ci(1 - 0.05 / rows, "exact")]
+        rejected = [n / len(values) if len(values) else math.nan for n in (count, few)]
+        lowest = math.nan if of_test["lowest"] is None else of_test["lowest"]
+        yield (
+            *(record["model"], record["kind"], metric, test, number, without, lowest),
+            *(rejected[0], *ends, rejected[1], reason),
+        )
+
+
+def _of_null(record: Mapping[str, Any]) -> Iterator[tuple]:
+    if "reason" in record["null"]:
+        yield "uniform_p", math.nan, *NO_ENDS, 0, record["null"]["reason"]
+        return
+    p_values, uniform = (np.array(record["null"][name]) for name in ("p_values", "uniform"))
+    tested = kstest(uniform, "uniform")
+    yield "uniform_distance", tested.statistic, *NO_ENDS, len(uniform)
+    yield "uniform_p", tested.pvalue, *NO_ENDS, len(uniform)
+    for level in (0.05, 0.01):
+        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        rejected = int((p_values <= level + ROUNDING).sum())
+        yield f"rejected_{level:g}", *_share(rejected, len(p_values))
+
+
+def _of_coverage(record: Mapping[str, Any], all_words: int) -> Iterator[tuple]:
+    settings, found = record["settings"], record["found"]
+    yield "expected", found["expected"], *NO_ENDS, settings["truth"]
+    yield "all_words", found["all_words"], *NO_ENDS, all_words
+    yield "deviation", found["deviation"], *NO_ENDS, settings["truth"]
+    yield "standard_error", found["standard_error"], *NO_ENDS, settings["repetitions"]
+    for kind, of_kind in found["intervals"].items():
+        intervals = of_kind["intervals"]
+        for true in TRUE:
+            yield f"{kind}_covers_{true}", *_share(of_kind[true], intervals)
+        for side in ("below", "above"):
+            yield f"{kind}_{side}", *_share(of_kind[side], intervals)
+        yield f"{kind}_width", of_kind["width"], *NO_ENDS, intervals
+
+
+def _share(count: int, repetitions: int) -> tuple[float, float, float, int]:
+    """A share, its 95 % interval (Clopper & Pearson 1934), and of how many it is."""
+    if not repetitions:
+        return math.nan, *NO_ENDS, 0
+    return count / repetitions, *binomtest(count, repetitions).proportion_ci(0.95, "exact"), repetitions

@@ -1,0 +1,20 @@
+# What every workflow begins with: BLAS threads, the code that runs, and processes that end with this one.
+import os
+import sys
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+# cells run as threads of this process: BLAS threads inside them would multiply, and change the last bit
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+# Snakemake itself has loaded NumPy, which has read those variables before they were set here
+threadpool_limits(1)
+# the code that cells depend on is the code that runs; workflow/Snakefile includes the one above it
+ROOT = next(folder for folder in Path(workflow.main_snakefile).resolve().parents if (folder / "src").is_dir())
+sys.path.insert(0, str(ROOT / "src"))
+
+from biasgrid import processes
+
+# of processes that rules start: they run this code, and end with this process
+os.environ.update(processes.environment() | {"PYTHONPATH": str(ROOT / "src")})
