@@ -85,7 +85,7 @@ BAD = [
     (
         {"pairs": PAIRS},
         [],
-        "words.json: unknown hard argument of words 'pairs'; did you mean 'definitional_pairs'?",
+        "words.json: unknown hard argument of words 'pairs'; allowed: definitional_pairs",
     ),
     ({"definitional_pairs": "x"}, [], "words.json: definitional_pairs: must be a list of lists of words"),
     ({"definitional_pairs": [["x", "y"], *PAIRS]}, [], "definitional_pairs: made has no word of ['x', 'y']"),

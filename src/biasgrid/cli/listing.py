@@ -18,8 +18,11 @@ REGISTRIES = {
     "tables": "biasgrid.tables",
     "formats": "biasgrid.embeddings.readers",
     "sources": "biasgrid.embeddings.sources",
+    "evaluations": "biasgrid.evaluation",
+    "kinds": "biasgrid.embeddings.kinds",
     "kinds": "biasgrid.embeddings.kinds",
     "evaluations": "biasgrid.evaluation",
+    "kinds": "biasgrid.embeddings.kinds",
     "figures": "biasgrid.figures",
 }
 DEFAULT = Path("config/config.yaml")

@@ -69,7 +69,7 @@ class Evaluation:
     order: int = 100
 
 
-REGISTRY: Registry[Evaluation] = Registry("biasgrid.evaluation", "EVALUATIONS", "evaluation")
+REGISTRY: Registry[Evaluation] = Registry("biasgrid.evaluation", "EVALUATIONS", "evaluation", "evaluations")
 
 
 def evaluations() -> list[Evaluation]:
