@@ -26,14 +26,26 @@ from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.layout import save
-from biasgrid.properties.figures import counterexamples, matrix
 from biasgrid.figures.simulation import coverage, p_values, shares
+from biasgrid.files import write_text
+from biasgrid.properties.figures import counterexamples, matrix
 from biasgrid.simulation import Simulation
+from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 Tables = Mapping[str, pd.DataFrame]
+
+
+def read(name: str, file: Path) -> pd.DataFrame:
+    """A table of a study by its declared columns; another one (of a simulation, say) by what stands in it."""
+    declared = tables.REGISTRY.get(name)
+    if declared and set(declared.names) <= set(pd.read_csv(file, nrows=0).columns):
+        return declared.read(file)
+    table = pd.read_csv(file, keep_default_na=False, na_values=[""], float_precision="round_trip")
+    texts = [column for column in table if not pd.api.types.is_numeric_dtype(table[column])]
+    return table.fillna(dict.fromkeys(texts, ""))
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,7 @@ class Picture:
 
     def read(self, stem: str) -> Tables:
         """Its tables as they lie beside it."""
-        return {name: tables.read(file) for name, file in self.files(stem).items()}
+        return {name: read(name, file) for name, file in self.files(stem).items()}
 
 
 def of_study(
@@ -81,7 +93,7 @@ def of_study(
         with tempfile.TemporaryDirectory() as folder:
             inputs = {name: Path(folder) / f"{name}.csv" for name in drawing.inputs}
             for name, file in inputs.items():
-                tables.write(found[name], file)
+                write_text(file, found[name].to_csv(index=False, lineterminator="\n"))
             return figures.draw(replace(drawing, inputs=inputs))
 
     names = tuple(drawing.inputs)
@@ -94,11 +106,11 @@ def _study(config: str) -> Study:
 
 
 def _results(folder: str, *names: str) -> Tables:
-    return {name: tables.read(ROOT / "results" / folder / f"{name}.csv") for name in names}
+    return {name: read(name, ROOT / "results" / folder / f"{name}.csv") for name in names}
 
 
 def overall(study: Study, table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["criterion"] == tables.OVERALL] if "criterion" in table else table
+    return table[table["criterion"] == OVERALL] if "criterion" in table else table
 
 
 def of_method(study: Study, table: pd.DataFrame) -> pd.DataFrame:
@@ -273,7 +285,7 @@ def property_verdicts(found: pd.DataFrame) -> list[properties.Verdict]:
 def of_properties(draw: Callable, examples: bool, shows: Callable[[list], list]) -> Picture:
     def take() -> Tables:
         folder = ROOT / "results" / "properties"
-        table = tables.read(folder / "properties.csv").drop(columns="construction")
+        table = read("properties", folder / "properties.csv").drop(columns="construction")
         table["neutral"] = [metrics.metric(name).neutral for name in table["metric"]]
         if examples:
             found = json.loads((folder / "counterexamples.json").read_text(encoding="utf-8"))
@@ -362,7 +374,7 @@ def main(stems: list[str]) -> int:
             print(f"{stem}: {' '.join(str(error).split())} ({picture.command})", file=sys.stderr)
             return 2
         for name, file in picture.files(stem).items():
-            tables.write(found[name], file)
+            write_text(file, found[name].to_csv(index=False, lineterminator="\n"))
         # as a test draws it again: from the files
         save(picture.draw(picture.read(stem)), IMAGES / stem, ["png"])
     return 0

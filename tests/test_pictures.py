@@ -14,8 +14,9 @@ from matplotlib.patches import Rectangle
 from biasgrid import metrics
 from biasgrid.figures.layout import save
 from biasgrid.query import Query
+from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
-from biasgrid.tables import OVERALL, read
+from biasgrid.tables import read
 
 IMAGES = ROOT / "docs" / "images"
 

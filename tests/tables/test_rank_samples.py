@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 from conftest import grid_config
 
+from biasgrid.results import KEYS
+from biasgrid.statistics.aggregation import groups
 from biasgrid.statistics.correlation import of_columns
 from biasgrid.statistics.ranks import RESAMPLED
 from biasgrid.study import Study
-from biasgrid.statistics.aggregation import groups
 from biasgrid.tables.correlations import METHODS, intervals
 from biasgrid.tables.order import order
 from biasgrid.tables.rank_intervals import rank_intervals
 from biasgrid.tables.rank_samples import rank_samples, spec, value_samples
 from biasgrid.tables.rankings import rankings
-from biasgrid.results import KEYS
 
 NEUTRAL = {"weat": 0.0, "ect": 1.0, "mac": 1.0}
 UNITS = [("a", "none"), ("b", "none"), ("b", "hard"), ("c", "none")]
