@@ -19,7 +19,7 @@ from biasgrid.plan import steps
 from biasgrid.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import value_samples
-from biasgrid.tables.results import KEYS
+from biasgrid.results import KEYS
 
 
 def inference_file(path, results, metric="weat"):
