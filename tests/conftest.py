@@ -175,7 +175,11 @@ class Project:
     def results(self) -> dict[str, bytes]:
         """Every result file's bytes by its path."""
         folder = self.folder / "results"
-        return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+        return {
+            str(p.relative_to(folder)): p.read_bytes()
+            for p in sorted(folder.rglob("*"))
+            if p.is_file() and p.name[0] != "."
+        }
 
 
 @pytest.fixture

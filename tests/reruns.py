@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from conftest import ROOT
 
+from biasgrid.figures import null
 from biasgrid.plan import steps
 from biasgrid.plan.step import Step
 from biasgrid.study import Study
@@ -33,40 +34,50 @@ def steps_of(study: Study) -> Iterable[Step]:
         yield steps.inference_step(study, group)
     if "bootstrap" in study.config["inference"]:
         yield steps.rank_samples_step(study)
+    for model, key in study.fits:
+        yield steps.fit_step(study, model, key)
+    for evaluation in (study.evaluations | study.quality).values():
+        yield steps.evaluation_step(study, evaluation)
     for name in study.tables:
         yield steps.table_step(study, name)
+    drawings = list(study.figures.values())
+    for name in study.config["null_distributions"]:
+        yield steps.null_step(study, study.cells[name])
+        drawings.append(null.drawing(study, study.cells[name]))
+    for drawing in drawings:
+        yield steps.figure_step(study, drawing)
 
 
 def plan_of(study: Study) -> dict[str, Node]:
     """What there is to make, by the output's path below the study's results.
 
-    Steps that the plan has not yet are in it by hand: queries and records of models.
+    By hand, what is no step of the plan: the study's own file, its queries, and the records of models.
     """
-    inner = {str(step.output): Node(frozenset(step.files), step.depends_on) for step in steps_of(study)}
-    inner |= {str(study.query_file(key)): Node(frozenset(), study.query_digest(key)) for key in study.queries}
-    kept = ("source", "format", "vocab_prefix", "licence")
-    inner |= {
-        str(study.model_file(key)): Node(frozenset(), repr([model.get(name) for name in kept]))
-        for key, model in study.models.items()
-    }
-    return {str(Path(output).relative_to(study.results)): node for output, node in inner.items()}
+    nodes = {step.output: Node(frozenset(step.files), step.depends_on) for step in steps_of(study)}
+    nodes[study.results / "study.json"] = Node(frozenset(), study.digest)
+    nodes |= {study.query_file(key): Node(frozenset(), study.query_digest(key)) for key in study.queries}
+    for key, model in study.models.items():
+        made_of = [model.get(name) for name in ("kind", "source", "format", "vocab_prefix", "licence")]
+        nodes[study.model_file(key)] = Node(frozenset(), repr(made_of))
+    return {str(output.relative_to(study.results)): node for output, node in nodes.items()}
 
 
 def stale(before: Study, after: Study, edited: Collection[str] = ()) -> set[str]:
-    """What is made again (or first) after an edit, of everything in the plan, by its path below the results."""
-    return stale_of(plan_of(before), plan_of(after), str(after.results), edited)
+    """What is made again (or first) after an edit of the config, by its path below the results; `edited` are files
+    that changed in place."""
+    return stale_of(plan_of(before), plan_of(after), after.results, edited)
 
 
 def stale_of(
-    before: dict[str, Node], after: dict[str, Node], results: str, edited: Collection[str] = ()
+    before: Mapping[str, Node], after: Mapping[str, Node], results: Path, edited: Collection[str] = ()
 ) -> set[str]:
-    """The same of two plans: what is new, or depends on other files, another spec, other code, or on what is made
-    again; `edited` are files that changed in place."""
+    """The same of two plans: what is new, or depends on other files, another spec or other code than before, or is
+    made from what is made again."""
     again = {
         output for output, node in after.items() if before.get(output) != node or node.files & set(edited)
     }
     while True:
-        made = {f"{results}/{output}" for output in again}
+        made = {str(results / output) for output in again}
         more = {output for output, node in after.items() if node.files & made} - again
         if not more:
             return again

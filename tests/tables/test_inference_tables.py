@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from biasgrid.tables.results import KEYS
 from conftest import Project, grid_config
 from in_process import make, make_tables
 from reruns import stale
@@ -20,6 +19,7 @@ from biasgrid.plan import steps
 from biasgrid.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import value_samples
+from biasgrid.results import KEYS
 
 
 def inference_file(path, results, metric="weat"):
