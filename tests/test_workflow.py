@@ -19,7 +19,8 @@ TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlatio
 # other kinds of study or for the command line
 OTHERS = [
     "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
-    "figures/mitigation", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+    "figures/mitigation", "embeddings/__init__", "embeddings/sources/fetching", "embeddings/store_writer",
+    "embeddings/readers/text", "embeddings/training",
     "properties", "figures/properties",
 ]  # fmt: skip
 # where the config itself is edited
