@@ -19,7 +19,12 @@ TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlatio
 # other kinds of study or for the command line
 OTHERS = [
     "study", "configs", "files", "cli", "comparison", "mitigation", "uncertainty", "debias/hard", "evaluation/spec",
+<<<<<<< HEAD
     "figures/trade_off", "figures/__init__", "embeddings/__init__", "embeddings/sources", "embeddings/training",
+=======
+    "figures/mitigation", "embeddings/__init__", "embeddings/sources/fetching", "embeddings/store_writer",
+    "embeddings/readers/text", "embeddings/training",
+>>>>>>> h-embeddings
     "properties", "figures/properties",
 ]  # fmt: skip
 # where the config itself is edited
