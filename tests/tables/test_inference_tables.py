@@ -16,10 +16,10 @@ from test_rank_samples import UNIT, one_by_one
 from biasgrid import BiasgridError, Query, tables
 from biasgrid.cli import main
 from biasgrid.plan import steps
+from biasgrid.results import KEYS
 from biasgrid.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import value_samples
-from biasgrid.results import KEYS
 
 
 def inference_file(path, results, metric="weat"):

@@ -16,14 +16,11 @@ REGISTRIES = {
     "metrics": "biasgrid.metrics",
     "debias": "biasgrid.debias",
     "tables": "biasgrid.tables",
+    "figures": "biasgrid.figures",
+    "evaluations": "biasgrid.evaluation",
     "formats": "biasgrid.embeddings.readers",
     "sources": "biasgrid.embeddings.sources",
-    "evaluations": "biasgrid.evaluation",
     "kinds": "biasgrid.embeddings.kinds",
-    "kinds": "biasgrid.embeddings.kinds",
-    "evaluations": "biasgrid.evaluation",
-    "kinds": "biasgrid.embeddings.kinds",
-    "figures": "biasgrid.figures",
 }
 DEFAULT = Path("config/config.yaml")
 Entries = Iterator[tuple[str, str]]
