@@ -265,7 +265,10 @@ def makers():
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),
         "order": lambda: order(pairs, {}),
         "professions": lambda: professions(
-            {"projections": ends, "shares": [0.6, 0.4], "random_shares": [0.5, 0.5]}, [("she", ["nurse"]), ("he", [])], "a", "C"
+            {"projections": ends, "shares": [0.6, 0.4], "random_shares": [0.5, 0.5]},
+            [("she", ["nurse"]), ("he", [])],
+            "a",
+            "C",
         ),
         "projections": lambda: projections(words, ("A", "B"), "title", "note"),
         "quality": lambda: quality_ranks(

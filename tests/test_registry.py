@@ -55,9 +55,13 @@ def test_a_file_of_a_users_folder_is_in_the_registry(tmp_path, plugins):
 )
 def test_a_plugin_that_cannot_be_used_is_one_line(tmp_path, plugins, file, text, message):
     (tmp_path / file).write_text(text)
-    with pytest.raises(BiasgridError, match=message) as error:
+
+    def load():
         registries.load_plugins([tmp_path])
         list(metrics.REGISTRY)
+
+    with pytest.raises(BiasgridError, match=message) as error:
+        load()
     assert file in str(error.value)
 
 

@@ -234,7 +234,7 @@ def test_a_file_that_an_archive_does_not_have_is_refused(root):
     }
     config = grid_config() | {"benchmarks": {"p": {"source": source}}}
     Study.of(config | {"quality": {"similarity": {"men": "p:men.tsv"}}}, root=root)
-    with pytest.raises(BiasgridError, match="'p:rw.tsv': unknown file of p 'rw.tsv'; .*allowed: men.tsv"):
+    with pytest.raises(BiasgridError, match=r"'p:rw.tsv': unknown file of p 'rw.tsv'; .*allowed: men.tsv"):
         Study.of(config | {"quality": {"similarity": {"men": "p:rw.tsv"}}}, root=root)
 
 

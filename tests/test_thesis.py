@@ -400,7 +400,7 @@ def test_a_model_without_the_words_is_one_line(random_model):
     ):
         with pytest.raises(BiasgridError, match=says):
             answers(random_model(0), pairs, words)
-    with pytest.raises(BiasgridError, match="unknown method '3cosmul'.* allowed: pair_distance"):
+    with pytest.raises(BiasgridError, match=r"unknown method '3cosmul'.* allowed: pair_distance"):
         answers(random_model(0), [("w0", "w1")], ["w2"], methods=["3cosmul"])
     spec = {"questions": {"mine": {"pairs": [["w0", "no"]], "words": ["w1"]}}}
     with pytest.raises(BiasgridError, match="questions: mine: pairs"):

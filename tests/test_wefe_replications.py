@@ -227,7 +227,7 @@ def test_a_models_own_numbers_do_not_stand_beside_it(other):
 def test_what_stands_beside_must_be_a_model_of_the_study():
     config = yaml.safe_load((ROOT / "config/multilingual.yaml").read_text(encoding="utf-8"))
     config["beside"] = {"glove": "fasttext-wiki-news-300d-1m"}
-    with pytest.raises(BiasgridError, match="beside: unknown model 'glove'; .*allowed: word2vec"):
+    with pytest.raises(BiasgridError, match=r"beside: unknown model 'glove'; .*allowed: word2vec"):
         Study.of(config, root=ROOT)
 
 
