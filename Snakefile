@@ -21,6 +21,8 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from biasgrid.workflow import engine
 
+engine.check_configs(workflow, "config/config.yaml")
+
 if not engine.has_config(workflow):
 
     configfile: "config/config.yaml"

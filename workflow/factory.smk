@@ -22,21 +22,17 @@ sys.path.insert(0, str(SOURCES.parent))
 from biasgrid import figures, metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory, make
+from biasgrid.workflow import engine
 
-if not workflow.config_settings.configfiles:
-
-    configfile: "config/factory.yaml"
-
-
-CONFIG = os.path.relpath(workflow.configfiles[0])
+# read by us alone: Snakemake's reader takes what is no config, or for ever
+CONFIG, *OTHERS = engine.config_files(workflow) or ["config/factory.yaml"]
 try:
-    if len(workflow.configfiles) > 1:
-        raise BiasgridError(f"a factory has one config file, not {len(workflow.configfiles)}")
+    if OTHERS:
+        raise BiasgridError(f"a factory has one config file, not {1 + len(OTHERS)}")
     FACTORY = Factory.read(CONFIG)
     FACTORY.occupations
 except BiasgridError as error:
-    print(f"biasgrid: {error}", file=sys.stderr)
-    sys.exit(2)
+    engine.stop(error)
 
 RESULTS = str(FACTORY.results)
 LOGS = f"logs/{FACTORY.config['factory']}"

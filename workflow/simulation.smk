@@ -18,20 +18,16 @@ sys.path.insert(0, str(SOURCES.parent))
 from biasgrid import figures, metrics, processes
 from biasgrid.errors import BiasgridError
 from biasgrid.simulation import Simulation
+from biasgrid.workflow import engine
 
-if not workflow.config_settings.configfiles:
-
-    configfile: "config/simulation.yaml"
-
-
-CONFIG = os.path.relpath(workflow.configfiles[0])
+# read by us alone: Snakemake's reader takes what is no config, or for ever
+CONFIG, *OTHERS = engine.config_files(workflow) or ["config/simulation.yaml"]
 try:
-    if len(workflow.configfiles) > 1:
-        raise BiasgridError(f"a simulation has one config file, not {len(workflow.configfiles)}")
+    if OTHERS:
+        raise BiasgridError(f"a simulation has one config file, not {1 + len(OTHERS)}")
     SIMULATION = Simulation.read(CONFIG)
 except BiasgridError as error:
-    print(f"biasgrid: {error}", file=sys.stderr)
-    sys.exit(2)
+    engine.stop(error)
 
 RESULTS = str(SIMULATION.results)
 LOGS = f"logs/{SIMULATION.config['simulation']}"

@@ -26,7 +26,7 @@ from .directions import angles
 from .embeddings.store import EmbeddingStore
 from .embeddings.store_writer import StoreWriter
 from .embeddings.training import check_parameters
-from .errors import BiasgridError, not_allowed, unknown
+from .errors import BiasgridError, not_allowed, shown, unknown
 from .files import write_text
 from .measure import as_finite, dumps
 from .query import Query
@@ -75,14 +75,14 @@ class Templates:
         tokens, pronouns = [], []
         for pair, text in listed:
             if len(pair) != 2:
-                raise BiasgridError(f"{path}: {'/'.join(pair)!r}: expected two pronouns, such as he/she")
+                raise BiasgridError(f"{path}: {shown('/'.join(pair))}: expected two pronouns, such as he/she")
             # "one of the OCCUPATIONs" would be a word of its own
             sentence = tuple(TOKEN.findall(text.lower()))
             if sorted(t for t in sentence if t in (cls.OCCUPATION, cls.PRONOUN)) != [
                 cls.PRONOUN,
                 cls.OCCUPATION,
             ]:
-                raise BiasgridError(f"{path}: {text!r}: expected [MASK] and OCCUPATION once each")
+                raise BiasgridError(f"{path}: {shown(text)}: expected [MASK] and OCCUPATION once each")
             tokens.append(sentence)
             pronouns.append(tuple(pair))
         return cls(tuple(tokens), tuple(pronouns))
@@ -181,7 +181,9 @@ class Factory:
         pronouns = [word for group in self.templates.groups for word in group]
         wrong = [w for w in found if not TOKEN.fullmatch(w) or w in pronouns or found.count(w) > 1]
         if wrong:
-            raise BiasgridError(f"{where}: {wrong[0]!r} is no occupation: expected single tokens, each once")
+            raise BiasgridError(
+                f"{where}: {shown(wrong[0])} is no occupation: expected single tokens, each once"
+            )
         return found
 
     @cached_property
@@ -374,7 +376,7 @@ def measure(
     name = entry.get("words")
     if name and result.detail and name not in result.detail:
         known = ", ".join(result.detail)
-        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {name!r}; it has {known}")
+        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {shown(name)}; it has {known}")
     scores = _word_scores(result.detail, sets, name)
     by_word = None if scores is None else [scores.get(word, np.nan) for word in occupations]
     return {"value": result.value, "status": result.status, "words": by_word}

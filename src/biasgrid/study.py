@@ -20,8 +20,8 @@ from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError
 from .evaluation.spec import Spec
-from .files import slug
 from .figures import Drawing, planned
+from .files import slug
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
