@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures test fuzz cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures docs test fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -53,6 +53,10 @@ properties: .venv/installed
 # The pictures of README and docs, from the results of the commands above, and their tables; PICTURES="rankings ...": some
 pictures: .venv/installed
 	$(BIN)/python docs/pictures.py $(PICTURES)
+
+# What is generated from the code: every key of a config
+docs: .venv/installed
+	$(BIN)/python docs/configuration.py
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -9,6 +9,8 @@ include: "workflow/rules/start.smk"
 
 from biasgrid.workflow import engine
 
+engine.check_configs(workflow, "config/config.yaml")
+
 if not engine.has_config(workflow):
 
     configfile: "config/config.yaml"

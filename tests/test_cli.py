@@ -6,7 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT, make_store, write_text_model
+from conftest import ROOT, grid_config, make_store, write_text_model
+from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid import Query, metrics
 
@@ -193,3 +194,64 @@ def test_every_step_can_be_run_by_hand(finished):
         assert done.returncode == 2
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("topic", "names"),
+    [
+        ("metrics", ["weat", "rnd"]),
+        ("debias", ["hard"]),
+        ("models", ["glove-twitter-200"]),
+        ("word-sets", ["weat.career", "debiaswe.definitional_pairs"]),
+        ("queries", ["gender_1"]),
+        ("tables", ["scores"]),
+        ("figures", ["rankings"]),
+        ("evaluations", ["similarity"]),
+        ("formats", ["text"]),
+        ("sources", ["url"]),
+        ("kinds", ["vectors"]),
+    ],
+)
+def test_what_can_be_named_is_listed(capsys, monkeypatch, topic, names):
+    from biasgrid.cli import main
+
+    monkeypatch.chdir(ROOT)
+    assert main(["list", topic]) == 0
+    listed = {entry["name"]: entry["description"] for entry in json.loads(capsys.readouterr().out)}
+    assert set(names) <= set(listed)
+    assert all(len(description) > 8 for description in listed.values())
+
+
+def test_a_studys_own_are_listed(tmp_path, capsys, monkeypatch, plugins):  # noqa: F811
+    from biasgrid.cli import main
+
+    (tmp_path / "toy.py").write_text(TOY.format(name="toy"))
+    (tmp_path / "study.yaml").write_text(
+        json.dumps(grid_config() | {"plugins": ["toy.py"], "word_sets": "sets"})
+    )
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "toy.json").write_text(
+        '{"sets": {"e": ["e1", "e2"], "f": ["f1"], "g": [["x", "y"]]}}'
+    )
+    monkeypatch.chdir(tmp_path)
+
+    def listed(topic):
+        assert main(["list", topic, "--study", "study.yaml"]) == 0
+        return {entry["name"]: entry["description"] for entry in json.loads(capsys.readouterr().out)}
+
+    assert listed("metrics")["toy"] == "Toy: no description."
+    assert listed("models") == {"one": "Model one.", "two": "Model two."}
+    assert listed("word-sets") == {"toy.e": "2: e1, e2", "toy.f": "1: f1", "toy.g": "1: x-y"}
+    assert listed("queries")["q1"] == "A and B wrt C and D"
+    assert main(["list", "models", "--study", "absent.yaml"]) == 2
+    assert capsys.readouterr().err == "biasgrid: absent.yaml: cannot read it: No such file or directory\n"
+
+
+def test_a_long_list_is_cut_and_says_how_to_see_the_rest(capsys, monkeypatch):
+    from biasgrid.cli import main
+
+    monkeypatch.chdir(ROOT)
+    assert main(["query", "--study", str(ROOT / "config" / "embedded.yaml"), "--query", "x" * 5000]) == 2
+    told = capsys.readouterr().err
+    assert len(told) < 400
+    assert told.rstrip().endswith("more (biasgrid list queries --study ...)")

@@ -1,5 +1,6 @@
 """YAML and JSON that a person or a program wrote: what is refused, in one line, and how soon."""
 
+import io
 import json
 import time
 
@@ -11,7 +12,14 @@ from hypothesis import strategies as st
 from loopback import refused
 
 from biasgrid.cli import main
-from biasgrid.configs import MOST_EXPANDED, check_expansion, parse_yaml, read_json, read_yaml
+from biasgrid.configs import (
+    MOST_EXPANDED,
+    check_expansion,
+    parse_json,
+    parse_yaml,
+    read_json,
+    read_yaml,
+)
 from biasgrid.factory import Factory
 from biasgrid.simulation import Simulation
 from biasgrid.study import Study
@@ -125,6 +133,24 @@ def test_the_limit_counts_what_a_document_expands_to(record, copies, levels, lim
     assert passed == (more <= limit)
 
 
+@pytest.mark.parametrize("levels", [101, 900, 20_000])
+def test_what_is_nested_too_deep(root, capsys, monkeypatch, levels):
+    """In a file, on standard input, and as a parameter."""
+    nested = "[" * levels + "]" * levels
+    (root / "x.yaml").write_text(f"study: {nested}\n")
+    with refused("x.yaml: ", "nested in more than 100 levels"):
+        Study.read(root / "x.yaml")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f'{{"study": {nested}}}'.encode())))
+    assert main(["query", "--study", "-", "--query", "q"]) == 2
+    parameter = ["--param", f"ddof={nested}"]
+    assert main(["measure", "--metric", "weat", "--model", "m", "--query", "q", *parameter]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all("nested in more than 100 levels" in line and len(line) < 400 for line in told)
+    nested = "[" * 100 + "]" * 100
+    assert parse_yaml(nested) == parse_json(nested)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -161,12 +187,33 @@ def test_values_that_no_file_and_no_number_can_hold(value, told):
         Study.of(grid_config() | {"results": value})
 
 
-def test_snakemake_says_so_in_one_line(project):
-    """Snakemake has read the file before; lists are as small as they are written until somebody expands them."""
-    (project.folder / "config" / "config.yaml").write_text(bomb(9))
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (bomb(9, "{{{}}}", "{x: 1}").encode(), "not a YAML file: its aliases"),
+        (b"study: \xff\n", "not a YAML file: 'utf-8' codec can't decode byte 0xff"),
+        (yaml.safe_dump(grid_config() | {"study": "x" * 300}).encode(), "study: 'xxx"),
+        (b"", "None is not a mapping"),
+        (None, "cannot read it: No such file"),
+    ],
+    ids=["aliases", "not-utf-8", "long-name", "empty", "missing"],
+)
+def test_snakemake_says_so_in_one_line_and_soon(project, content, told):
+    """Before its own reader has the file, which takes minutes for nested aliases."""
+    path = project.folder / "config" / "config.yaml"
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
     done = project.snakemake("--cores", "1", "--dry-run")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith(
-        "biasgrid: config/config.yaml: not a YAML file: its aliases"
-    )
+    assert done.stderr.splitlines()[-1].startswith(f"biasgrid: config/config.yaml: {told}")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["simulation", "factory"])
+def test_the_other_workflows_say_so_too(project, name):
+    (project.folder / "config" / f"{name}.yaml").write_bytes(b"\xff")
+    done = project.snakemake("--snakefile", f"workflow/{name}.smk", "--cores", "1", "--dry-run")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"biasgrid: config/{name}.yaml: not a YAML file: 'utf-8'")

@@ -24,7 +24,9 @@ METRICS = (Metric({name!r}, "Toy", toy, template=(2, 2), range=(0.0, 1.0), neutr
 def plugins(monkeypatch):
     """The plugins of a test, forgotten after it."""
     monkeypatch.setattr(registries, "PLUGINS", {})
-    monkeypatch.setattr(metrics.REGISTRY, "_entries", dict(metrics.REGISTRY._entries))
+    list(metrics.REGISTRY)  # those of the package stay
+    for name in ("_entries", "_modules", "_read"):
+        monkeypatch.setattr(metrics.REGISTRY, name, getattr(metrics.REGISTRY, name).copy())
     before = set(sys.modules)
     yield
     for name in set(sys.modules) - before:

@@ -6,22 +6,19 @@
 include: "rules/start.smk"
 
 
-from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory, steps
 from biasgrid.workflow import engine
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
+engine.check_configs(workflow, "config/factory.yaml")
 if not engine.has_config(workflow):
 
     configfile: "config/factory.yaml"
 
 
 try:
-    # Snakemake's own reading lets a key pass that stands twice
-    for path in engine.config_files(workflow):
-        read_yaml(path)
     FACTORY = Factory.of(config, where=", ".join(engine.config_files(workflow)))
     FACTORY.occupations
 except BiasgridError as error:

@@ -6,7 +6,6 @@
 include: "rules/start.smk"
 
 
-from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
@@ -15,15 +14,13 @@ from biasgrid.workflow import engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
+engine.check_configs(workflow, "config/simulation.yaml")
 if not engine.has_config(workflow):
 
     configfile: "config/simulation.yaml"
 
 
 try:
-    # Snakemake's own reading lets a key pass that stands twice
-    for path in engine.config_files(workflow):
-        read_yaml(path)
     STUDY = Simulation.of(config, where=", ".join(engine.config_files(workflow)))
     stores.make_folder(STUDY)
 except BiasgridError as error:

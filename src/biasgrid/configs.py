@@ -64,12 +64,12 @@ def parse_json(text: str) -> Any:
 def check_nesting(record: Any) -> None:
     """Raises ValueError for lists and mappings in more than `MOST_NESTED` levels."""
     level, depth = [record], 0
-    while level:
+    while level := [part for part in level if isinstance(part, (list, dict, tuple))]:
+        depth += 1
         if depth > MOST_NESTED:
             raise ValueError(TOO_DEEP)
-        # a part that stands at several places by aliases is counted once
-        inner = {id(part): part for outer in level for part in _within(outer) if _within(part)}
-        level, depth = list(inner.values()), depth + 1
+        # a part that stands at several places by aliases is looked into once
+        level = list({id(part): part for outer in level for part in _within(outer)}.values())
 
 
 def check_expansion(record: Any) -> None:

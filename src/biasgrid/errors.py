@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 # what would end a line, or be taken as a command by a terminal
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-SHOWN = 200  # characters of a list of names in a message
+SHOWN = 160  # characters of a list of names in a message
 
 
 class BiasgridError(ValueError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from .configs import read_json
-from .errors import BiasgridError, listed, unknown
+from .errors import BiasgridError, listed, shown, unknown
 
 Arity = int | Literal["n", "k"]  # "n": any number from one on; "k": any from two on, on both sides the same
 
@@ -59,7 +59,7 @@ class Query:
         attributes = _word_sets("attribute", attribute_sets, attribute_set_names)
         repeated = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if repeated:
-            raise BiasgridError(f"query: two sets are named {repeated[0]!r}; set names must differ")
+            raise BiasgridError(f"query: two sets are named {shown(repeated[0])}; set names must differ")
         if name is None:
             name = generated_name(targets, attributes)
         _check_text("query's name", name)
@@ -89,11 +89,11 @@ class Query:
         """
         if template == ("k", "k") and len(set(self.template)) > 1:
             raise BiasgridError(
-                f"query {self.name!r} has template {self.template}; it needs as many target as attribute sets"
+                f"query {shown(self.name)} has template {self.template}; it needs as many target as attribute sets"
             )
         if not self.fits(template):
             raise BiasgridError(
-                f"query {self.name!r} has template {self.template}; {template} needs more sets than it has"
+                f"query {shown(self.name)} has template {self.template}; {template} needs more sets than it has"
             )
         if self.exactly(template):
             return (self,)
@@ -159,9 +159,9 @@ def _listed(sets: Sequence[WordSet]) -> str:
 
 def _word_sets(role: str, sets: Sequence[Sequence[str]], names: Sequence[str] | None) -> tuple[WordSet, ...]:
     if isinstance(sets, str) or not isinstance(sets, Sequence):
-        raise BiasgridError(f"query: the {role} sets must be a list of lists of words, not {sets!r}")
+        raise BiasgridError(f"query: the {role} sets must be a list of lists of words, not {shown(sets)}")
     if isinstance(names, str):
-        raise BiasgridError(f"query: the {role} sets' names must be a list, not {names!r}")
+        raise BiasgridError(f"query: the {role} sets' names must be a list, not {shown(names)}")
     if not sets:
         raise BiasgridError(f"query: no {role} set; at least one list of words is needed")
     if names is None:
@@ -174,21 +174,26 @@ def _word_sets(role: str, sets: Sequence[Sequence[str]], names: Sequence[str] | 
 def _word_set(role: str, name: str, words: Sequence[str]) -> WordSet:
     _check_text(f"{role} set's name", name)
     if isinstance(words, (str, dict)) or not hasattr(words, "__iter__"):
-        raise BiasgridError(f"query: {role} set {name!r} must be a list of words, not {type(words).__name__}")
+        raise BiasgridError(
+            f"query: {role} set {shown(name)} must be a list of words, not {type(words).__name__}"
+        )
     words = tuple(words)
     if not words:
-        raise BiasgridError(f"query: {role} set {name!r} is empty")
+        raise BiasgridError(f"query: {role} set {shown(name)} is empty")
     try:
         are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
     except TypeError:
         are_words = False
     if not are_words:
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
-        raise BiasgridError(f"query: {role} set {name!r}: {wrong!r} is not a word (a non-empty string)")
+        raise BiasgridError(
+            f"query: {role} set {shown(name)}: {shown(wrong)} is not a word (a non-empty string)"
+        )
     if len(set(words)) < len(words):
         repeated = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
-            f"{role} set {name!r} repeats {listed(map(repr, repeated))}; it counts once, but for metrics of pairs",
+            f"{role} set {shown(name)} repeats {listed(map(shown, repeated))}; it counts once, "
+            "but for metrics of pairs",
             stacklevel=4,
         )
     return WordSet(name, tuple(map(str, words)))
@@ -196,7 +201,7 @@ def _word_set(role: str, name: str, words: Sequence[str]) -> WordSet:
 
 def _check_text(what: str, text: str) -> None:
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
-        raise BiasgridError(f"query: a {what} must be a line of text, not {text!r}")
+        raise BiasgridError(f"query: a {what} must be a line of text, not {shown(text)}")
 
 
 def _is_unicode(text: str) -> bool:

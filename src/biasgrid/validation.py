@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from .errors import BiasgridError, unknown
+from .errors import BiasgridError, shown, unknown
 
 LONGEST = 300  # characters of a message
 M = TypeVar("M")
@@ -131,7 +131,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
         return f"key {error['loc'][-1]!r} is missing"
     if kind == "value_error":
         return str(context["error"])
-    given = _short(repr(error["input"]))
+    given = shown(error["input"])
     if kind in ("literal_error", "enum"):
         allowed = [name.strip("'") for name in re.split(", | or ", context["expected"])]
         return unknown("key" if error["loc"][-1] == "[key]" else "value", error["input"], allowed)

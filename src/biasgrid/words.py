@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError, not_allowed, unknown
+from .errors import BiasgridError, not_allowed, shown, unknown
 from .geometry import unit
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
@@ -96,7 +96,9 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
     if callable(preprocessor):
         word = preprocessor(word)
         if not isinstance(word, str):
-            raise BiasgridError(f"preprocessor {preprocessor!r} returned {word!r}, which is not a string")
+            raise BiasgridError(
+                f"preprocessor {shown(preprocessor)} returned {shown(word)}, which is not a string"
+            )
         return vocab_prefix + word
     for option, change in CASES.items():
         if preprocessor.get(option):

@@ -25,6 +25,7 @@ from damage import damaged
 
 from biasgrid import cli, metrics
 
+LONGEST = 400  # characters of a message
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(3)]
 SETS = {letter: [word for word in WORDS if word[0] == letter] for letter in "abcd"}
 QUERY = {
@@ -102,6 +103,9 @@ def main(arguments: list[str], folder: Path, given: bytes = b"") -> str:
     ]
     assert code in (0, 2), f"exit code {code}"
     assert len(lines) == (code == 2), f"{len(lines)} lines: {lines[:3]}"
+    assert all(len(line.replace(f"{folder}/", "")) <= LONGEST for line in lines), (
+        f"{len(lines[0])} characters: {lines}"
+    )
     return "refused" if code else "accepted"
 
 

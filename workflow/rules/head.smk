@@ -2,7 +2,6 @@
 import os
 
 from biasgrid import comparison, ratings
-from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
@@ -14,9 +13,6 @@ from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
 try:
-    # Snakemake's own reading lets a key pass that stands twice
-    for path in engine.config_files(workflow):
-        read_yaml(path)
     STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
     comparison.read(STUDY.config["published"], STUDY.config["computed"])
     for entry in STUDY.config["criteria"].values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, shown
 from ..measure import Result, measure, split_options
 from ..metrics.registry import Metric
 from ..query import Query
@@ -57,7 +57,7 @@ def call(
     template = metric.under(parameters).template
     if not query.exactly(template):
         raise BiasgridError(
-            f"{metric.name} has template {template} and query {query.name!r} {query.template}; "
+            f"{metric.name} has template {template} and query {shown(query.name)} {query.template}; "
             f"take its sub-queries: query.subqueries({template})"
         )
     results = measure(metric, query, model, parameters, words, seed)

@@ -16,6 +16,8 @@ from ..processes import end_with_starter
 from . import embeddings, listing, measuring, studies, workflows
 from .arguments import Commands
 
+LONGEST = 399  # characters of a message
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
@@ -32,13 +34,18 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         print(dumps(record, indent=1))
     except BiasgridError as error:
-        print(f"biasgrid: {' '.join(str(error).splitlines())}", file=sys.stderr)
-        return 2
+        return _refused(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"biasgrid: {where}{error.strerror or error}", file=sys.stderr)
-        return 2
+        return _refused(f"{where}{error.strerror or error}")
     return 0
+
+
+def _refused(message: str) -> int:
+    """Say in a line what is wrong; in the middle of a long one is a name or a path of the user's."""
+    line = f"biasgrid: {' '.join(message.splitlines())}"
+    print(line if len(line) <= LONGEST else f"{line[:300]} ... {line[-90:]}", file=sys.stderr)
+    return 2
 
 
 def _commands() -> Commands:

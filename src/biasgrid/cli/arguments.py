@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, shown
 
 LONGEST = 250  # characters of a message of the parser
 STUDY = {
@@ -93,7 +93,7 @@ def key_values(given: list[str], flag: str = "--param") -> dict[str, Any]:
     for item in given:
         key, equals, value = item.partition("=")
         if not equals or not key:
-            raise BiasgridError(f"{flag} {_shortened(item)}: expected KEY=VALUE")
+            raise BiasgridError(f"{flag} {shown(item)}: expected KEY=VALUE")
         if key in values:
             raise BiasgridError(f"{flag} {key}: given twice")
         values[key] = _value(f"{flag} {key}", value)
@@ -112,13 +112,9 @@ def _value(where: str, text: str) -> Any:
         try:
             check_nesting(value)
         except ValueError as error:
-            raise BiasgridError(f"{where}: {_shortened(text)}: {error}") from None
+            raise BiasgridError(f"{where}: {shown(text)}: {error}") from None
         return value
     try:
         return parse_yaml(text)
     except ValueError as error:
-        raise BiasgridError(f"{where}: {_shortened(text)} is neither JSON nor YAML: {error}") from None
-
-
-def _shortened(text: str) -> str:
-    return repr(text) if len(text) <= 80 else f"{text[:80]!r} ..."
+        raise BiasgridError(f"{where}: {shown(text)} is neither JSON nor YAML: {error}") from None

@@ -36,7 +36,9 @@ def show(args: argparse.Namespace) -> list[dict[str, str]]:
 
 def _registered(package: str) -> Entries:
     for name, entry in importlib.import_module(package).REGISTRY.items():
-        yield name, getattr(entry, "meaning", "") or _sentence(entry.function, entry.label)
+        description = getattr(entry, "meaning", "") or _sentence(entry.function, entry.label)
+        listed = getattr(entry, "listed", name) or "nowhere: drawn where null_distributions asks for it"
+        yield name, description + (f" In a config's list of figures: {listed}." if listed != name else "")
 
 
 def _sentence(function: Callable[..., Any], label: str) -> str:

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, listed, shown
 from ..options import INTERVALS, PARTS, checked_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, of_file
 
@@ -106,7 +106,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     pairs = [pair.split(":") for pair in args.pairs]
     for given, pair in zip(args.pairs, pairs, strict=True):
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
-            raise BiasgridError(f"--pairs {given!r}: expected two different words such as he:she")
+            raise BiasgridError(f"--pairs {shown(given)}: expected two different words such as he:she")
     if args.best < 1:
         raise BiasgridError(f"--best {args.best}: must be 1 or more")
     if args.vocabulary < 0:
@@ -119,7 +119,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
             record["debias"] = transform.method
         given = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
         if lost := [word for word in given if model.vocab_prefix + word not in model]:
-            warnings.warn(f"{model.name} lacks {listed(map(repr, lost))}", stacklevel=1)
+            warnings.warn(f"{model.name} lacks {listed(map(shown, lost))}", stacklevel=1)
         found = answers(
             model,
             pairs,

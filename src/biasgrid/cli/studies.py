@@ -12,6 +12,8 @@ from ..errors import BiasgridError, unknown
 from .arguments import STUDY, Commands, read_study
 
 CELLS = "model/debias/metric/query"  # how cells are named
+# how to see all of a long list
+MORE = {"cell": f"they are named {CELLS}", "query": "biasgrid list queries --study ..."}
 
 
 def query(args: argparse.Namespace) -> dict[str, Any]:
@@ -129,8 +131,7 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
 def _chosen(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:
     if name not in things:
-        more = f"they are named {CELLS}" if what == "cell" else ""
-        raise BiasgridError(f"{args.study}: {unknown(what, name, things, more)}")
+        raise BiasgridError(f"{args.study}: {unknown(what, name, things, MORE.get(what, ''))}")
     return things[name]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import debias, metrics
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, shown, unknown
 from ..evaluation.spec import Spec, files_of
 from ..files import slug
 from ..options import PARTS
@@ -46,8 +46,8 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     for key, other in config["beside"].items():
         if other in (key, config["models"][key].get("published_as", key)):
             raise BiasgridError(
-                f"{where}: beside: {key}: {other!r} are the model's own numbers, which are judged; name a model of "
-                "other vectors"
+                f"{where}: beside: {key}: {shown(other)} are the model's own numbers, which are judged; name a "
+                "model of other vectors"
             )
     for criterion, entry in config["criteria"].items():
         _known("model", entry.get("models", []), config["models"], f"{where}: {criterion}: models")
@@ -91,7 +91,9 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
         if key == "raw":
             raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
         if labels.count(model["label"]) > 1:
-            raise BiasgridError(f"{where}: models: {key}: another model has the label {model['label']!r}")
+            raise BiasgridError(
+                f"{where}: models: {key}: another model has the label {shown(model['label'])}"
+            )
     ranked: dict[str, dict] = {}
     for criterion in (name for name, entry in criteria.items() if entry["ranked"]):
         for key, metric in metrics_of(config, criterion).items():
@@ -124,7 +126,9 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
                 raise BiasgridError(f"{place}: {error}") from None
             label = entry.get("label", method.label)
             if label in labels:
-                raise BiasgridError(f"{place}: {labels[label]} is labelled {label!r}, too; give it a label")
+                raise BiasgridError(
+                    f"{place}: {labels[label]} is labelled {shown(label)}, too; give it a label"
+                )
             labels[label] = key
 
 
@@ -154,14 +158,14 @@ def _check_files(config: Mapping[str, Any], where: str) -> None:
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
             if archive == "gensim" and colon and not (shipped / file).is_file():
-                raise BiasgridError(f"{place}: {path!r}: gensim ships no such file")
+                raise BiasgridError(f"{place}: {shown(path)}: gensim ships no such file")
             source = archives.get(archive, {}).get("source", {})
             members = [Path(member).name for member in source.get("members", [])]
             if members and file not in members:
-                raise BiasgridError(f"{place}: {path!r}: {unknown(f'file of {archive}', file, members)}")
+                raise BiasgridError(f"{place}: {shown(path)}: {unknown(f'file of {archive}', file, members)}")
             if colon and not source and archive != "gensim" and not Path(path).exists():
                 raise BiasgridError(
-                    f"{place}: {path!r}: {unknown('archive', archive, ['gensim', *archives])}"
+                    f"{place}: {shown(path)}: {unknown('archive', archive, ['gensim', *archives])}"
                 )
 
 
@@ -183,12 +187,12 @@ def _check_metric(
     fitting = [query for query in queries if query.fits(metric.template)]
     if not fitting:
         raise BiasgridError(
-            f"{where}: no query of {criterion!r} has the template {metric.template} or sub-queries that have it"
+            f"{where}: no query of {shown(criterion)} has the template {metric.template} or sub-queries that have it"
         )
     same_name: dict[str, Query] = {}
     for sub in (s for query in fitting for s in query.subqueries(metric.template)):
         if same_name.setdefault(sub.name, sub) != sub:
             raise BiasgridError(
-                f"{where}: {criterion}: two (sub-)queries are named {sub.name!r} but their words differ; name the "
-                "sets apart"
+                f"{where}: {criterion}: two (sub-)queries are named {shown(sub.name)} but their words differ; "
+                "name the sets apart"
             )

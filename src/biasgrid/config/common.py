@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from ..errors import shown
 from ..validation import checked
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
@@ -32,7 +33,7 @@ def _name(text: str) -> str:
 def _distinct(values: list[Any]) -> list[Any]:
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise ValueError(f"duplicate {value!r}; allowed: each once")
+            raise ValueError(f"duplicate {shown(value)}; allowed: each once")
     return values
 
 

@@ -41,7 +41,7 @@ class Quality(Strict):
     analogies: dict[str, Text] = field(
         "name -> file of questions: four words per line, under lines `: section`", None
     )
-    preprocessors: Annotated[list[Any], Field(min_length=1)] = field(
+    preprocessors: Annotated[list[Params], Field(min_length=1)] = field(
         "forms in which words are looked up, as in `words`", None
     )
     look_up: Literal["preprocessors", "gensim"] = field(

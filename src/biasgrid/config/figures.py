@@ -21,10 +21,14 @@ DEFAULT = [
 ]
 
 
+def kinds() -> list[str]:
+    """What may be listed."""
+    return sorted({kind.listed for kind in REGISTRY.values() if kind.listed})
+
+
 def _kind(name: str) -> str:
-    kinds = sorted({kind.listed for kind in REGISTRY.values() if kind.listed})
-    if name not in kinds:
-        raise BiasgridError(unknown("kind of figure", name, kinds, "biasgrid list figures"))
+    if name not in kinds():
+        raise BiasgridError(unknown("kind of figure", name, kinds(), "biasgrid list figures"))
     return name
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, shown, unknown
 from ..query import Query
 from ..registry import load_plugins
 from ..validation import checked
@@ -50,10 +50,12 @@ class WordSets:
         """What stands under the name `file.set`. Raises BiasgridError for a file or set that does not exist."""
         stem, _, name = reference.partition(".")
         if not (self.folder / f"{stem}.json").is_file():
-            raise BiasgridError(f"{where}: {reference!r}: {unknown('word-set file', stem, self.names)}")
+            raise BiasgridError(f"{where}: {shown(reference)}: {unknown('word-set file', stem, self.names)}")
         sets = self.of(stem)
         if sets.get(name) is None:
-            raise BiasgridError(f"{where}: {stem}.json: {unknown('word set', name, sets)}")
+            raise BiasgridError(
+                f"{where}: {stem}.json: {unknown('word set', name, sets, 'biasgrid list word-sets')}"
+            )
         return sets[name]
 
     def words(self, value: str | list[str], where: str) -> list[str]:
@@ -62,7 +64,7 @@ class WordSets:
             return value
         words = self.find(value, where)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise BiasgridError(f"{where}: {value!r} is not a list of words; a query's sets are")
+            raise BiasgridError(f"{where}: {shown(value)} is not a list of words; a query's sets are")
         return words
 
     def resolved(self, value: Any, where: str) -> Any:
@@ -118,7 +120,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     for criterion, entry in config["criteria"].items():
         for key, given in entry["queries"].items():
             if key in queries:
-                raise BiasgridError(f"{where}: query id {key!r} occurs twice; ids are unique in a study")
+                raise BiasgridError(f"{where}: query id {shown(key)} occurs twice; ids are unique in a study")
             queries[key] = _query(given, f"{where}: {criterion}: {key}", sets)
     return config, queries
 
@@ -128,7 +130,10 @@ def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
     config = copied(config, where)
     if isinstance(config, dict) and "plugins" in config:
         if paths := checked(Paths, config["plugins"], f"{where}: plugins"):
-            load_plugins([root / path for path in paths])
+            try:
+                load_plugins([root / path for path in paths])
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: {error}") from None
         else:
             del config["plugins"]
     config = filled(model, config, where)
@@ -164,7 +169,7 @@ def merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
             place, given = entry, copied(read_yaml(root / entry), entry)
         for name, value in filled(kind, given, place).items():
             if name in together:
-                raise BiasgridError(f"{place}: {name!r} is defined twice")
+                raise BiasgridError(f"{place}: {shown(name)} is defined twice")
             together[name] = value
     if not together:
         checked(kind, together, f"{where}: {part}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, create_model, model_validator
 
@@ -16,7 +16,7 @@ class Words(Strict):
     """How words are looked up in a model. Options of the criterion go over the study's, the metric's over these, the
     model's over all."""
 
-    preprocessors: list[Any] = field(
+    preprocessors: list[Params] = field(
         "forms of a word that are looked up, in this order, each a mapping of `lowercase`, `uppercase`, `titlecase` "
         "and `strip_accents`; `{}` is the word as it is written. Default of the look-up: `[{}]`",
         None,

@@ -72,11 +72,15 @@ def _format(name: str) -> str:
     return name
 
 
+Source = Annotated[Any, PlainValidator(_source)]
+ArchiveSource = Annotated[Any, PlainValidator(_archive)]
+
+
 class Model(Strict):
     """An embedding model."""
 
     label: Text = field("what tables and figures print")
-    source: Annotated[Any, PlainValidator(_source)] = field(
+    source: Source = field(
         "where it is from: a mapping with `type` (`biasgrid list sources`, or `trained`) and the keys of that type"
     )
     kind: Annotated[str, AfterValidator(_kind)] = field(
@@ -105,9 +109,7 @@ class Model(Strict):
 class Archive(Strict):
     """An archive of benchmarks, or a corpus."""
 
-    source: Annotated[Any, PlainValidator(_archive)] = field(
-        "where it is from: as of a model, but for `trained`"
-    )
+    source: ArchiveSource = field("where it is from: as of a model, but for `trained`")
     licence: str = field("its licence", "not stated")
 
 

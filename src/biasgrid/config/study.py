@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from ..errors import BiasgridError, shown
 from ..options import Whole
 from ..validation import Strict, field
 from .common import Distinct, Key, Params, Text
@@ -22,7 +23,7 @@ def _included(value: Any) -> Any:
     """What `load.merged` merges, and checks part by part."""
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
-            raise ValueError(f"{str(entry)[:80]!r} is not a mapping or a file's path")
+            raise BiasgridError(f"{shown(entry)} is not a mapping or a file's path")
     return value
 
 
@@ -39,6 +40,9 @@ def included(kind: Any) -> Any:
 
 
 Paths = Annotated[list[Text], Distinct]
+Evaluations = Annotated[
+    Params, Field(min_length=1)
+]  # checked as `evaluation.Spec`, with the words of word sets
 
 
 class Run(Strict):
@@ -102,7 +106,7 @@ class StudyConfig(Run):
     benchmarks: included(Archives) = field("archives of benchmarks, by key", dict)
     corpora: Archives = field("corpora that models are trained on, by key", dict)
     quality: included(Quality) = field("benchmarks on which every model is evaluated (docs/quality.md)", dict)
-    evaluation: dict[str, Annotated[Params, Field(min_length=1)]] = field(
+    evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
     )
     inference: Inference = field("how certain every value is", Inference)

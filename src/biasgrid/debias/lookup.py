@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, listed, not_allowed
+from ..errors import BiasgridError, listed, not_allowed, shown
 from ..words import Preprocessor, entries_of
 
 
@@ -96,7 +96,7 @@ def find_sets(
         if strict and not of_set.any(axis=1).all():
             word = keys[int(np.argmin(of_set.any(axis=1)))]
             raise BiasgridError(
-                f"{name}: the vector of {word!r} in {model.name} is zero: it has no direction"
+                f"{name}: the vector of {shown(word)} in {model.name} is zero: it has no direction"
             )
     return FoundSets(tuple(whole), vectors, lost)
 
@@ -112,7 +112,7 @@ def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:
     """Raises BiasgridError for a word that is to be changed and left alone."""
     both = sorted(set(target or ()) & set(ignore))
     if both:
-        raise BiasgridError(f"target and ignore: {listed(map(repr, both))} in both; a word is in one")
+        raise BiasgridError(f"target and ignore: {listed(map(shown, both))} in both; a word is in one")
 
 
 def chosen(
@@ -172,5 +172,5 @@ def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         word = words[int(np.argmin(finite))]
-        raise BiasgridError(f"{name}: the vector of {word!r} in {model.name} is not finite")
+        raise BiasgridError(f"{name}: the vector of {shown(word)} in {model.name} is not finite")
     return vectors

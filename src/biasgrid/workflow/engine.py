@@ -9,6 +9,9 @@ import os
 import sys
 from typing import Any
 
+from ..configs import read_yaml
+from ..errors import BiasgridError, shown
+
 
 def config_files(workflow: Any) -> list[str]:
     """The config files of this run, relative to the working directory."""
@@ -18,6 +21,20 @@ def config_files(workflow: Any) -> list[str]:
 def has_config(workflow: Any) -> bool:
     """Whether the command line names a config file."""
     return bool(workflow.config_settings.configfiles)
+
+
+def check_configs(workflow: Any, default: str) -> None:
+    """End the run for a config file that is none, before Snakemake reads the default one.
+
+    Those of the command line it has read already: it says itself, and with exit code 1, what is wrong with YAML that
+    it cannot read. Duplicate keys, and aliases that stand for too much, it lets pass.
+    """
+    try:
+        for path in config_files(workflow) or [default]:
+            if not isinstance(record := read_yaml(path), dict):
+                raise BiasgridError(f"{path}: {shown(record)} is not a mapping")
+    except BiasgridError as error:
+        stop(error)
 
 
 def submits_jobs(workflow: Any) -> bool:
