@@ -109,8 +109,8 @@ def assert_readable(figure):
     tight = figure.get_tightbbox(renderer)
     assert tight.x0 >= 0
     assert tight.y0 >= 0
-    assert tight.x1 <= width
-    assert tight.y1 <= height
+    assert tight.x1 <= width + 1e-9
+    assert tight.y1 <= height + 1e-9
     unseen = set()
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = sorted(axis.get_view_interval())

@@ -31,8 +31,6 @@ SOURCES = ROOT / "src" / "biasgrid"
 PYTHON = sys.executable
 
 
-
-
 wildcard_constraints:
     name=one_of(STUDY.sources),
     model=one_of(STUDY.models),

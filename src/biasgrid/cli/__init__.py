@@ -6,6 +6,7 @@ that says what is wrong with the input.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 
@@ -25,7 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     end_with_starter()
     parsed = _commands().parser.parse_args(arguments)
     try:
-        # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed
+        # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
+        # loads later have a BLAS of their own, which reads the environment
+        os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1):
             record = parsed.run(parsed)
         from ..measure import dumps

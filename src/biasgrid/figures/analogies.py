@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
-from .figure import Drawing, Figure, Files, evaluations_of, tables
+from .figure import Drawing, Figure, evaluations_of, tables
 from .layout import MARGIN, add_axes, add_box, legend_area, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
-from .rows import read_table, rows_of
+from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, text_width
 
 if TYPE_CHECKING:
@@ -156,17 +156,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             )
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    answers, summary = (read_table(inputs[name]) for name in ("analogies", "analogy_summary"))
-    return analogies(answers, summary, **spec)
-
-
 FIGURES = (
     Figure(
         "analogies",
         "What a model answers to analogy questions, with and without the question's own words as answers.",
         _drawings,
-        _draw,
+        from_tables(analogies, "analogies", "analogy_summary"),
         needs="an evaluation with questions about words",
     ),
 )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, Files, cells_of, labels, tables
+from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
-from .rows import read_table
+from .rows import from_tables
 from .text import BOLD, DAGGER, SMALL, text_width
 
 if TYPE_CHECKING:
@@ -113,16 +113,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing(f"before-after-{slug(criterion)}", tables(grid, "mitigation"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return before_after(read_table(inputs["mitigation"]), **spec)
-
-
 FIGURES = (
     Figure(
         "before-after",
         "What every metric says before and after every debias method, for each criterion that is measured.",
         _drawings,
-        _draw,
+        from_tables(before_after, "mitigation"),
         group="mitigation",
     ),
 )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, tables
+from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, legend_line, styled
 from .palette import GREY, MISSING_MARK, MODEL_COLOURS, cycled
-from .rows import read_table, rows_of
+from .rows import from_tables, rows_of
 from .text import SMALL, SUPERSCRIPTS, published_label, text_width, wrapped
 
 if TYPE_CHECKING:
@@ -328,16 +328,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing("comparison", tables(grid, "comparison"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return comparison(read_table(inputs["comparison"]), **spec)
-
-
 FIGURES = (
     Figure(
         "comparison",
         "Every published number and ours, with the verdict on whether they agree.",
         _drawings,
-        _draw,
+        from_tables(comparison, "comparison"),
         needs="numbers to compare with (published, computed)",
     ),
 )

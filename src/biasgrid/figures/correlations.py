@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, level, tables
+from .figure import Drawing, Figure, cells_of, level, tables
 from .layout import MARGIN, add_axes, add_box, best_columns, blank, styled
 from .palette import MISSING_CELL
-from .rows import criteria_of, read_table, rows_of
+from .rows import criteria_of, from_tables, rows_of
 from .text import SMALL, short, text_width, two_digits, wrapped
 
 if TYPE_CHECKING:
@@ -112,15 +112,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing("correlations", tables(grid, "correlations"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return correlations(read_table(inputs["correlations"]), **spec)
-
-
 FIGURES = (
     Figure(
         "correlations",
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
         _drawings,
-        _draw,
+        from_tables(correlations, "correlations"),
     ),
 )

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, Files, labels, tables
+from .figure import Drawing, Figure, labels, tables
 from .layout import MARGIN, PAGE, add_axes, blank, heading, nothing, styled
-from .rows import read_table
+from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
@@ -106,16 +106,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing(f"directions-{slug(criterion)}", tables(grid, "directions"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return directions(read_table(inputs["directions"]), **spec)
-
-
 FIGURES = (
     Figure(
         "directions",
         "How far apart the directions lie in which two groups of words can be said to differ.",
         _drawings,
-        _draw,
+        from_tables(directions, "directions"),
         needs="a criterion with Direct Bias of pairs",
     ),
 )

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, Files, tables
+from .figure import Drawing, Figure, tables
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
-from .rows import read_table
+from .rows import from_tables
 from .text import SMALL, two_digits
 
 if TYPE_CHECKING:
@@ -93,16 +93,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             yield Drawing(f"hidden-bias-{slug(criterion)}", tables(grid, "mitigation"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return hidden_bias(read_table(inputs["mitigation"]), **spec)
-
-
 FIGURES = (
     Figure(
         "hidden-bias",
         "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
         _drawings,
-        _draw,
+        from_tables(hidden_bias, "mitigation"),
         group="mitigation",
     ),
 )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, Files, cells_of, labels, tables
+from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
 from .palette import DASHED, ZEBRA, model_mark
-from .rows import read_table, rows_of, units_of
+from .rows import from_tables, rows_of, units_of
 from .text import SMALL, fitted, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
@@ -107,16 +107,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             yield Drawing(f"influence-{slug(criterion)}", tables(grid, "influence", "inference"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return influence(read_table(inputs["influence"]), read_table(inputs["inference"]), **spec)
-
-
 FIGURES = (
     Figure(
         "influence",
         "The words on which a criterion's scores hang most: how each score changes when a word is left out.",
         _drawings,
-        _draw,
+        from_tables(influence, "influence", "inference"),
         needs="inference with a bootstrap and sensitivity",
     ),
 )

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 PAGE = (7.0, 9.5)  # the text block of a journal's page in inches: what layouts try to fit
 MARGIN = 0.1
+MARK = 0.05  # inches of a mark's radius, with room around it
+DETOUR = 0.15  # inches that a text goes further, rather than to be nearer to another mark than to its own
 EXTENSIONS = ("pdf", "svg", "png")
 STYLE = {
     # named, not "sans-serif": generic families are looked up again when a figure is saved
@@ -283,7 +285,7 @@ def free_places(
         The texts' centres, in inches; None where a text has no room.
     """
     apart = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
-    taken = [(*(at - 0.05), *(at + 0.05)) for at in marks]
+    taken = [(*(at - MARK), *(at + MARK)) for at in marks]
     places: list[np.ndarray | None] = [None] * len(texts)
     reach = np.broadcast_to(reach, len(texts))
     for i in np.lexsort((apart.min(axis=1)[: len(texts)], -reach)):
@@ -295,32 +297,30 @@ def free_places(
         # most texts have room near by: the whole panel is searched last
         for radius in (0.3, 0.6, 1.2, np.inf):
             near = lengths <= radius
-            place = _nearest(centres[near], lengths[near], half, np.delete(marks, i, axis=0), np.array(taken))
-            if place is not None and (radius == np.inf or place[1] <= radius - TO_OTHER):
-                places[i] = place[0]
-                taken.append((*(place[0] - half), *(place[0] + half)))
+            others = np.delete(marks, i, axis=0)
+            place, shortest = _nearest(centres[near], lengths[near], half, others, np.array(taken))
+            if place is not None and (radius == np.inf or shortest <= radius - DETOUR):
+                places[i] = place
+                taken.append((*(place - half), *(place + half)))
                 break
     return places
 
 
-TO_OTHER = 0.15  # inches that a text rather goes than to be nearer to another mark than to its own
-
-
 def _nearest(
     centres: np.ndarray, lengths: np.ndarray, half: np.ndarray, others: np.ndarray, taken: np.ndarray
-) -> tuple[np.ndarray, float] | None:
-    """The best of some places for a text, and the least distance of a free one from its mark."""
+) -> tuple[np.ndarray | None, float]:
+    """The best of some places for a text, if one is free, and how near to its mark a free one is."""
     if not len(centres):
-        return None
+        return None, np.inf
     low, high = centres.min(axis=0) - half, centres.max(axis=0) + half
     boxes = taken[((taken[:, :2] < high) & (taken[:, 2:] > low)).all(axis=1)]
     over = (centres[:, None] + half > boxes[:, :2]) & (centres[:, None] - half < boxes[:, 2:])
     free = ~over.all(axis=2).any(axis=1)
     if not free.any():
-        return None
+        return None, np.inf
     centres, lengths = centres[free], lengths[free]
     # what is further than that is worse than the nearest, wherever the other marks are
-    close = lengths <= lengths.min() + TO_OTHER
+    close = lengths <= lengths.min() + DETOUR
     centres, lengths = centres[close], lengths[close]
     to_others = np.linalg.norm(centres[:, None] - others, axis=2).min(axis=1, initial=np.inf)
-    return centres[np.argmin(lengths + TO_OTHER * (to_others < lengths + 0.02))], lengths.min()
+    return centres[np.argmin(lengths + DETOUR * (to_others < lengths + 0.02))], lengths.min()

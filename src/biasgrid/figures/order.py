@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, labels, level, tables
+from .figure import Drawing, Figure, cells_of, labels, level, tables
 from .layout import MARGIN, add_axes, best_columns, legend_area, page, styled
 from .palette import GREY, LESS_LIGHT, MORE_LIGHT, colour_map
-from .rows import OVERALL, Unit, read_table, rows_of
+from .rows import OVERALL, Unit, from_tables, rows_of
 from .text import SMALL, line_count, text_width, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -120,16 +120,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing("order", tables(grid, "order"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return order(read_table(inputs["order"]), **spec)
-
-
 FIGURES = (
     Figure(
         "order",
         "How often one model is less biased than another in bootstrap resamples.",
         _drawings,
-        _draw,
+        from_tables(order, "order"),
         needs="inference with a bootstrap",
     ),
 )

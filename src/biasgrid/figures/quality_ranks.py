@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, tables
+from .figure import Drawing, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
-from .rows import FEWER, OVERALL, by_rank, fewer_scores, read_table, rows_of, units_of
+from .rows import FEWER, OVERALL, by_rank, fewer_scores, from_tables, rows_of, units_of
 from .text import DAGGER, NORMAL, SMALL, fitted, line_count, text_width, two_digits, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -189,15 +189,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing("quality-ranks", tables(grid, "rankings", "quality"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return quality_ranks(read_table(inputs["rankings"]), read_table(inputs["quality"]), **spec)
-
-
 FIGURES = (
     Figure(
         "quality-ranks",
         "The models' ranks by bias beside their ranks on word-similarity and analogy benchmarks.",
         _drawings,
-        _draw,
+        from_tables(quality_ranks, "rankings", "quality"),
     ),
 )

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, labels, level, tables
+from .figure import Drawing, Figure, cells_of, labels, level, tables
 from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
 from .order import pair_shares, resampled_pairs
 from .palette import GREY, ZEBRA, Look, model_mark
-from .rows import OVERALL, Unit, read_table, rows_of, units_of
+from .rows import OVERALL, Unit, from_tables, rows_of, units_of
 from .text import SMALL, line_count, text_width, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -176,15 +176,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing("rank-intervals", tables(grid, "rank_intervals", "order"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return rank_intervals(read_table(inputs["rank_intervals"]), read_table(inputs["order"]), **spec)
-
-
 FIGURES = (
     Figure(
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
         _drawings,
-        _draw,
+        from_tables(rank_intervals, "rank_intervals", "order"),
     ),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, labels, tables
+from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -24,7 +24,7 @@ from .layout import (
     styled,
 )
 from .palette import GREY, METRIC_COLOURS, Look, cycled
-from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, fewer_scores, read_table, rows_of, units_of
+from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, fewer_scores, from_tables, rows_of, units_of
 from .text import DAGGER, NORMAL, SMALL, text_width, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -183,25 +183,17 @@ def _drawings(name: str, grid: Any) -> Iterator[Drawing]:
         yield Drawing(name, tables(grid, "rankings"), {"labels": labels(grid, cells_of(grid, grid.ranked))})
 
 
-def _draw_overall(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return rankings(read_table(inputs["rankings"]), spec["labels"])
-
-
-def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return rankings_by_criterion(read_table(inputs["rankings"]), spec["labels"])
-
-
 FIGURES = (
     Figure(
         "rankings",
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
         partial(_drawings, "rankings"),
-        _draw_overall,
+        from_tables(rankings, "rankings"),
     ),
     Figure(
         "rankings-by-criterion",
         "The models' ranks for each criterion.",
         partial(_drawings, "rankings-by-criterion"),
-        _draw_by_criterion,
+        from_tables(rankings_by_criterion, "rankings"),
     ),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from .text import DAGGER
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib import figure
+
+    from .figure import Files
 
 FEWER = (
     f"{DAGGER} ranked without some scores that other models have (lost words)"  # `fewer_scores`, in a legend
@@ -29,6 +32,15 @@ def read_table(path: Path | str) -> pd.DataFrame:
     from .. import tables
 
     return tables.read(path)
+
+
+def from_tables(draw: Callable[..., figure.Figure], *names: str) -> Callable[..., figure.Figure]:
+    """What draws a figure from tables, as `Figure.draw`: `draw` gets the tables of these names, then the spec."""
+
+    def of_inputs(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+        return draw(*(read_table(inputs[name]) for name in names), **spec)
+
+    return of_inputs
 
 
 def rows_of(

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, Files, cells_of, labels, level, tables
+from .figure import Drawing, Figure, cells_of, labels, level, tables
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, styled
 from .palette import GREY, MISSING_MARK, ZEBRA, Look, model_mark
-from .rows import Unit, read_table, rows_of, units_of
+from .rows import Unit, from_tables, rows_of, units_of
 from .text import SMALL, fitted, line_count, text_width, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -293,15 +293,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing(f"scores-{slug(criterion)}", tables(grid, "scores"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return scores(read_table(inputs["scores"]), **spec)
-
-
 FIGURES = (
     Figure(
         "scores",
         "Every score of a criterion: one panel per metric, one row per query, one mark per model.",
         _drawings,
-        _draw,
+        from_tables(scores, "scores"),
     ),
 )

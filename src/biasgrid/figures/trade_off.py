@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from .figure import Drawing, Figure, Files, tables
+from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, add_panels, free_places, legend_mark, no_mark, styled
 from .methods import method_label, method_labels, ordered_methods, removed, rows_of_group
 from .palette import DASHED, GREY, NO_FILL, colour_map
-from .rows import read_table
+from .rows import from_tables
 from .text import DAGGER, SMALL
 
 if TYPE_CHECKING:
@@ -172,16 +172,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             yield Drawing(f"trade-off-{slug(criterion)}", tables(grid, "mitigation"), spec)
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return trade_off(read_table(inputs["mitigation"]), **spec)
-
-
 FIGURES = (
     Figure(
         "trade-off",
         "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
         _drawings,
-        _draw,
+        from_tables(trade_off, "mitigation"),
         group="mitigation",
     ),
 )

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
-from .figure import Drawing, Figure, Files, tables
+from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, blank, styled
 from .palette import GREY
-from .rows import read_table
+from .rows import from_tables
 from .text import LARGE, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width, wrapped
 
 if TYPE_CHECKING:
@@ -254,16 +254,12 @@ def _sets(sets: Sequence[Any]) -> list[list[Any]]:
     return [[s.name, len(s.distinct)] for s in sets]
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return weat_table(read_table(inputs["comparison"]), **spec)
-
-
 FIGURES = (
     Figure(
         "weat-table",
         "A criterion's published WEAT results beside ours, in the form of table 1 of Caliskan et al. (2017).",
         _drawings,
-        _draw,
+        from_tables(weat_table, "comparison"),
         needs="a criterion with WEAT, and numbers to compare with (published, computed)",
     ),
 )
