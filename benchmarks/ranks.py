@@ -13,7 +13,7 @@ in which the vectors of a population are dealt anew to its words: it has other s
 truth. A further pair, WEAT only, has one truth, too, and unlike spreads: in `none` the words of both target
 populations are shuffled, so that it has no bias, and what it scores is scatter; `some` has its bias, and a vector
 that all words share makes its scores as small. Rows are for absolute values of resamples ("raw") and for what
-`uncertainty.rank_samples` makes of them, which takes none ("moved").
+`tables.rank_samples` makes of them, which takes none ("moved").
 
 covers   intervals of a rank, of 95 %, that hold the true one (of ties the average)
 equal    pairs of one truth: mean of the share, and how many are decided (below .025 or above .975)
@@ -37,8 +37,14 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
-from biasgrid import EmbeddingStore, metrics, tables, uncertainty
+from biasgrid import EmbeddingStore, metrics
+from biasgrid.debias import UNTOUCHED
 from biasgrid.geometry import unit
+from biasgrid.results import KEYS
+from biasgrid.tables.order import order as order_of
+from biasgrid.tables.rank_intervals import rank_intervals
+from biasgrid.tables.rank_samples import rank_samples
+from biasgrid.tables.rankings import rankings as rankings_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text(encoding="utf-8"))["sets"]
@@ -172,14 +178,14 @@ def world(
             once = [[np.ones((1, words))] * len(side) for side in sides]
             again = [[counts[j] for j in side] for side in sides]
             (value,) = measured(name, *vectors, once)
-            rows.append(("G", query, key, unit_name, tables.UNTOUCHED, value))
+            rows.append(("G", query, key, unit_name, UNTOUCHED, value))
             samples.append(measured(name, *vectors, again))
             times.append(np.count_nonzero(of_queries == i, axis=1))
-    return pd.DataFrame(rows, columns=[*tables.SCORES[:5], "value"]), np.array(samples), np.array(times)
+    return pd.DataFrame(rows, columns=[*KEYS, "value"]), np.array(samples), np.array(times)
 
 
 def raw(scores: pd.DataFrame, samples: np.ndarray, times: np.ndarray, neutral: float) -> np.ndarray:
-    """What `uncertainty.rank_samples` gives for one metric, of absolute values of resamples."""
+    """What `tables.rank_samples` gives for one metric, of absolute values of resamples."""
     distances, weights = np.abs(samples - neutral), times.astype(float)
     by_unit = scores.groupby("model").indices
     ranks = [
@@ -201,13 +207,13 @@ def simulate(
     for number in range(worlds):
         scores, samples, times = world(name, of_units, words, name, rng)
         options = {"ranked": ["G"], "neutral": {name: neutral}}
-        rankings = tables.rankings(scores, **options).query("criterion == 'G'").reset_index(drop=True)
-        moved = uncertainty.rank_samples(scores, samples, times, **options)[:, : len(rankings)]
+        rankings = rankings_of(scores, **options).query("criterion == 'G'").reset_index(drop=True)
+        moved = rank_samples(scores, samples, times, **options)[:, : len(rankings)]
         queries = scores["query"].unique()
         observed = dict(zip(rankings["model"], rankings["value"], strict=True))
         for how, ranks in (("raw", raw(scores, samples, times, neutral)), ("moved", moved)):
-            order = uncertainty.order(rankings, ranks)
-            intervals = uncertainty.rank_intervals(rankings, ranks, LEVEL)
+            order = order_of(rankings, ranks)
+            intervals = rank_intervals(rankings, ranks, LEVEL)
             for kind, places in (("words", queries), ("both", slice(None))):
                 truth_of = {unit_name: values[places].mean() for unit_name, values in true.items()}
                 ranked = pd.Series(truth_of).round(12).rank()

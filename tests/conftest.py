@@ -76,6 +76,11 @@ def root(tmp_path) -> Path:
     return tmp_path
 
 
+def files_in(folder: Path) -> dict[str, Path]:
+    """The files of cells or of inference in a folder, by their paths in it without suffix."""
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.json")}
+
+
 GRID_WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
 
 

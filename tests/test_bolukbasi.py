@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, make_store
+from conftest import ROOT, files_in, make_store
 from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from test_figures import assert_readable
@@ -116,7 +116,11 @@ def test_what_is_printed_is_reproduced(study):
     files = map(study.evaluation_file, study.evaluations.values())
     published = comparison.read(study.config["published"])
     table = comparison.compare(
-        published, **empty, cells=study.results / "cells", published_as=study.published_as, evaluations=files
+        published,
+        **empty,
+        cells=files_in(study.results / "cells"),
+        published_as=study.published_as,
+        evaluations=files,
     )
     assert len(table) == len(published)
     verdicts = table.set_index(["model", "quantity"])["verdict"]

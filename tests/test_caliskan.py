@@ -5,13 +5,13 @@ import json
 import pandas as pd
 import pytest
 import yaml
-from conftest import ROOT, SUBSET
+from conftest import ROOT, SUBSET, files_in
 
 from biasgrid import comparison, metrics, tables
 from biasgrid.errors import BiasgridError
 from biasgrid.figures import draw
 from biasgrid.files import write_text
-from biasgrid.plan.steps import cell_step, inference_step
+from biasgrid.plan.steps import cell_step, inference_step, table_step
 from biasgrid.study import Study
 
 CRITERION = "Caliskan et al. 2017"
@@ -41,7 +41,7 @@ def study(word2vec, tmp_path_factory):
     for group in made.inference_groups.values():
         inference_step(made, group).run()
     for name in ("scores", "aggregates", "rankings", "correlations", "comparison"):
-        tables.make(made, name)
+        table_step(made, name).run()
     return made
 
 
@@ -182,7 +182,13 @@ def compared(folder, tested, words_lost=0, **row):
     write_text(folder / "cells/a/none/weat/q.json", json.dumps({"results": [cell]}))
     published = read(folder / "published.csv", **row)
     (row,) = comparison.compare(
-        published, empty, empty, empty, folder / "cells", {("a", "none"): "a"}, inference=folder / "tests"
+        published,
+        empty,
+        empty,
+        empty,
+        files_in(folder / "cells"),
+        {("a", "none"): "a"},
+        inference=files_in(folder / "tests"),
     ).itertuples()
     return row
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from conftest import files_in
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,7 +114,7 @@ def compare(tmp_path):
         empty = {"aggregates": aggregates(), "rankings": rankings({}), "correlations": correlations()}
         published_as = published_as or {("a", "none"): "a"}
         return comparison.compare(
-            published, **(empty | tables), cells=run.cells, published_as=published_as, beside=beside
+            published, **(empty | tables), cells=files_in(run.cells), published_as=published_as, beside=beside
         )
 
     run.cells = tmp_path / "cells"

@@ -235,6 +235,6 @@ def test_an_empty_comparison_is_an_error():
 
 def test_a_table_that_was_written_is_drawn(tmp_path):
     numbers = whole_study(2, ["a"])
-    tables.write(numbers, tmp_path / "comparison.csv")
+    numbers.to_csv(tmp_path / "comparison.csv", index=False)
     figure = draw(tables.read(tmp_path / "comparison.csv"), LABELS, names(2))
     assert len(drawn(figure)[1]) == len(numbers)

@@ -1,7 +1,6 @@
 """Files that several processes write at a time, that are killed while they write, and outputs that are no files."""
 
 import errno
-import json
 import os
 import signal
 import stat
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GRID_WORDS, grid_config, make_store, write_text_model
+from conftest import GRID_WORDS, make_store, write_text_model
 from loopback import refused
 
 from biasgrid import EmbeddingStore
@@ -284,18 +283,3 @@ def test_a_process_at_work_ends_with_its_starter(tmp_path):
     assert ended(child)
     # the pipe's other end was the child's, too: it is closed, and nothing was said
     assert starter.communicate()[1] == ""
-
-
-def test_a_worker_that_nobody_listens_to_ends_quietly(root):
-    write_text_model(root / "one.txt", GRID_WORDS)
-    config = json.dumps(grid_config() | {"inference": {"permutation": {"draws": 20}}})
-    worker = subprocess.Popen(
-        [sys.executable, "-m", "biasgrid.inference.worker"],
-        cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    worker.stdout.close()
-    worker.stdin.write(config.encode() + b"\nno/such/group\n")
-    worker.stdin.close()
-    told = worker.stderr.read().decode()
-    assert worker.wait() == 1
-    assert told == ""

@@ -30,6 +30,7 @@ from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.study import Study
 from biasgrid.tables import scores
 from biasgrid.words import WordOptions
+from biasgrid.workers import Workers
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
 ALTERNATIVES = ("greater", "less", "two-sided")
@@ -591,7 +592,7 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         assert [file.read_bytes() for file in files] == first
 
 
-def test_the_process_that_infers_answers_and_ends_with_its_input(root, monkeypatch):
+def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
     monkeypatch.chdir(root)
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)
     config = grid_config() | {"inference": {"permutation": {"draws": 20, "exact": 0}}}
@@ -601,23 +602,16 @@ def test_the_process_that_infers_answers_and_ends_with_its_input(root, monkeypat
         query = chosen.cell.query
         write_text(study.query_file(query), study.queries[query].to_json())
         cell_step(study, chosen.cell).run()
-    asked = [json.dumps(study.config), "one/none/weat", "two/none/weat", "one/none/weat", ""]
-    done = subprocess.run(
-        [sys.executable, "-m", "biasgrid.inference.worker"],
-        input="\n".join(asked),
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    first, lacking, again = map(json.loads, done.stdout.splitlines())
-    assert first is again is None
-    assert study.inference_file(study.inference_groups["one/none/weat"][0]).is_file()
+    workers = Workers()
+    workers.open()
+    first = inference_step(study, study.inference_groups["one/none/weat"])
+    workers.run(first)
+    assert first.output.is_file()
     # the second model's store was never made
-    wrong_input, why = lacking
-    assert wrong_input
-    assert "two" in why
-    assert "\n" not in why
+    with pytest.raises(BiasgridError, match="two"):
+        workers.run(inference_step(study, study.inference_groups["two/none/rnsb"]))
+    # and the process is there for the next
+    workers.run(first)
 
 
 def test_a_wrong_setting_is_one_line(finished):

@@ -27,6 +27,7 @@ def changed(path, value):
         (("seeds",), 3, "unknown key 'seeds'; did you mean 'seed'? allowed: "),
         (("seed",), -1, "seed: -1 is not allowed"),
         (("models",), {}, "models: is empty"),
+        (("results",), "", "results: is empty"),
         (
             ("models", "one", "lable"),
             "x",

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, SUBSET
+from conftest import ROOT, SUBSET, files_in
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from test_figures import assert_readable
@@ -59,7 +59,7 @@ def compared(study, model):
     }
     published = comparison.read(study.config["published"])
     table = comparison.compare(
-        published, **empty, cells=study.results / "cells", published_as=study.published_as
+        published, **empty, cells=files_in(study.results / "cells"), published_as=study.published_as
     )
     return table[table["model"] == model]
 

@@ -7,7 +7,7 @@ import yaml
 from conftest import ROOT
 from test_figures import assert_readable
 
-from biasgrid import comparison, tables
+from biasgrid import comparison
 from biasgrid.figures import draw
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.study import Study
@@ -143,7 +143,7 @@ def test_a_study_s_other_metrics_stay_out(tmp_path):
     quantity = "wefe_family_careers: value"
     numbers = {"weat": 0.46, "weat_es": 0.45, "mac": 0.84, "rnsb": 0.09, "ect": 0.73}
     rows = [row(quantity, x, x, metric=metric, **place) for metric, x in numbers.items()]
-    tables.write(table(rows), study.results / "comparison.csv")
+    table(rows).to_csv(study.results / "comparison.csv", index=False)
     found = texts(draw(study.figures["weat-table-wefe-documentation"]))
     assert sorted(text for text in found if text.endswith("✓")) == ["0.45 ✓", "0.46 ✓"]
     assert {"WEAT\nprinted", "WEAT-ES\nprinted"} <= set(found)

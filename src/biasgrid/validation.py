@@ -138,7 +138,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
     expected = [EXPECTED.get(e["type"].removesuffix("_type")) for e in alternatives]
     if all(expected):
         return f"{given} is not {' or '.join(dict.fromkeys(expected))}"
-    if kind in ("too_short", "string_too_short") and not context["actual_length"]:
+    if kind in ("too_short", "string_too_short") and not error["input"]:
         return "is empty"
     return f"{given} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}".replace(
         "input should", "it should"

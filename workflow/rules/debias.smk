@@ -1,6 +1,6 @@
 # Model -> fitted debias method (a small transform, under which cells look words up) -> what it costs and hides.
 # Processes of their own: some methods import torch, and evaluations hold a whole model in memory. They read the study
-# from its file, which is no reason to run again: what of it they depend on is in `depends_on`.
+# from a file that is no input: what of it they depend on is in `depends_on`.
 def fit_step(wildcards):
     return steps.fit_step(STUDY, wildcards.model, wildcards.debias)
 
@@ -16,7 +16,6 @@ def evaluation_step(wildcards):
 rule debias:
     input:
         files_of(fit_step),
-        study=ancient(f"{RESULTS}/study.json"),
     output:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
@@ -27,14 +26,13 @@ rule debias:
     params:
         depends_on=dependence_of(fit_step),
     shell:
-        "exec {PYTHON} -m biasgrid fit --study {input.study} --model {wildcards.model} "
+        "exec {PYTHON} -m biasgrid fit --study {RUN.study_file} --model {wildcards.model} "
         "--debias {wildcards.debias} >/dev/null 2>{log}"
 
 
 rule evaluation:
     input:
         files_of(evaluation_step),
-        study=ancient(f"{RESULTS}/study.json"),
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:
@@ -45,5 +43,5 @@ rule evaluation:
     params:
         depends_on=dependence_of(evaluation_step),
     shell:
-        "exec {PYTHON} -m biasgrid evaluate --study {input.study} --evaluation {wildcards.evaluation} "
+        "exec {PYTHON} -m biasgrid evaluate --study {RUN.study_file} --evaluation {wildcards.evaluation} "
         ">/dev/null 2>{log}"

@@ -41,8 +41,7 @@ rule store:
 
 rule train:
     input:
-        study=ancient(f"{RESULTS}/study.json"),
-        corpus=lambda w: f"{EMBEDDINGS}/raw/{STUDY.models[w.model]['source']['corpus']['name']}/manifest.json",
+        lambda w: f"{EMBEDDINGS}/raw/{STUDY.models[w.model]['source']['corpus']['name']}/manifest.json",
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -57,4 +56,4 @@ rule train:
         version=f"{STORE_VERSION} {trained_by()}",
         remade=lambda w: stores.remade(STUDY, w.model),
     shell:
-        "exec {PYTHON} -m biasgrid train --study {input.study} --model {wildcards.model} >/dev/null 2>{log}"
+        "exec {PYTHON} -m biasgrid train --study {RUN.study_file} --model {wildcards.model} >/dev/null 2>{log}"

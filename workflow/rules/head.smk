@@ -22,7 +22,7 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.results, STUDY.config.get("plugins", ()))
+RUN = Run(STUDY.name, STUDY.results, STUDY.config.get("plugins", ()), STUDY.to_json())
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality

@@ -13,6 +13,7 @@ from typing import Any
 from snakemake.exceptions import WorkflowError
 
 from ..errors import BiasgridError
+from ..files import write_text
 from ..plan.step import Step
 from ..workers import Workers
 
@@ -28,11 +29,16 @@ class Run:
         The folder of its results, in which its lock lies.
     plugins
         Files and folders of a user that workers load.
+    study
+        The resolved config as text. Processes that rules start read it from `study_file`, which is written when the
+        run begins and is no rule's output: a step is not out of date because the config changed, but because what it
+        depends on did.
     """
 
-    def __init__(self, name: str, results: Path | str, plugins: Iterable[Path | str] = ()):
+    def __init__(self, name: str, results: Path | str, plugins: Iterable[Path | str] = (), study: str = ""):
         self.name, self.logs = name, Path("logs") / name
-        self._lock_file = Path(results) / ".lock"
+        self._lock_file, self._study = Path(results) / ".lock", study
+        self.study_file = Path(results) / ".study.json"
         self._workers = Workers(plugins)
 
     def begin(self) -> None:
@@ -55,6 +61,8 @@ class Run:
             print(
                 f"biasgrid: no lock ({self._lock_file}: {error}): start no second run of it", file=sys.stderr
             )
+        if self._study:
+            write_text(self.study_file, self._study)
         self._workers.open()
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
