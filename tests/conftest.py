@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import shutil
 import subprocess
@@ -15,12 +16,26 @@ import pytest
 import snakemake_process
 import yaml
 
-from biasgrid import EmbeddingStore
+from biasgrid import EmbeddingStore, registry
 from biasgrid.embeddings import convert
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).with_name("data")
 SUBSET = "word2vec-google-news-300-subset"
+
+
+@pytest.fixture(autouse=True)
+def _no_plugins_of_other_tests():
+    """What a test loads as plugins is gone after it."""
+    yield
+    if registry.PLUGINS:
+        for module in registry.PLUGINS.values():
+            sys.modules.pop(module.__name__, None)
+        registry.PLUGINS.clear()
+        for known in (found for found in gc.get_objects() if isinstance(found, registry.Registry)):
+            for name in [n for n, m in known._modules.items() if m.__name__.startswith("biasgrid_plugin_")]:
+                del known._entries[name], known._modules[name]
+            known._read = {name for name in known._read if not name.startswith("biasgrid_plugin_")}
 
 
 @pytest.fixture(scope="session")

@@ -188,7 +188,7 @@ def test_every_step_can_be_run_by_hand(finished):
         (("figure", "--study", study, "--figure", "x"), "unknown figure 'x'; allowed: rankings"),
         (("fetch", "--config", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
         (("table", "--study", "none.yaml", "--table", "scores"), "none.yaml: cannot read it"),
-        (("table", "--study", study, "--table", "quality"), "no table 'quality'; the study has scores"),
+        (("table", "--study", study, "--table", "quality"), "unknown table 'quality'; allowed: aggregates, "),
     ):
         done = biasgrid(*arguments, **environment)
         assert done.returncode == 2

@@ -95,11 +95,11 @@ def test_a_submitted_job_runs_its_cells_in_one_process(project):
 
 def test_a_submitted_job_is_not_refused_by_the_lock_of_the_run_that_submitted_it(project, finished_project):
     project.run("--until", "query", "archive")
-    with (project.folder / ".biasgrid.lock").open("w") as lock:
+    with (project.folder / "logs/small/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused = project.snakemake("--cores", "1")
         assert refused.returncode == 2
-        assert "another run is at work" in refused.stderr
+        assert "another run of small is at work" in refused.stderr
         done = job(project, "--force-use-threads")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "biasgrid:" not in done.stdout + done.stderr

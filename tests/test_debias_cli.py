@@ -74,7 +74,7 @@ def test_pairs_that_are_left_out_are_told(folder, tmp_path):
     )
     assert done.returncode == 0
     assert (
-        "warning: definitional_pairs: left out, as made lacks a word of each: [['a3', 'none']]" in done.stderr
+        "warning: definitional_pairs: left out, as made lacks a word of each: ['a3', 'none']" in done.stderr
     )
 
 

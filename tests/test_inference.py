@@ -24,7 +24,7 @@ from biasgrid import Query, inference, metrics
 from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_query, permutation, permutation_test
+from biasgrid.inference import infer_query, permutation, permutation_test, step
 from biasgrid.options import Alternative
 from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.study import Study
@@ -440,7 +440,12 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     cell_step(study, cell).run()
     inference = study.inferences[cell.name]
     inference_step(study, [inference]).run()
-    (row,) = scores([study.cell_file(cell)], [study.inference_file(inference)]).to_dict("records")
+    inputs = {
+        "cells": [study.cell_file(cell)],
+        "inferences": [study.inference_file(inference)],
+        "queries": [study.query_file("q1")],
+    }
+    (row,) = scores.make(inputs, {"interval": "jackknife", "adjust": "holm"}).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
     # the samples lie beside it
@@ -512,7 +517,7 @@ def test_the_workflows_step(finished):
     assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es.json"
     done = by_hand(finished, "two/none/rnd/q4")
     assert done.returncode == 2
-    assert done.stderr.startswith("biasgrid: config/config.yaml: 'two/none/rnd/q4' has no inference")
+    assert done.stderr.startswith("biasgrid: config/config.yaml: unknown cell 'two/none/rnd/q4'")
     assert len(done.stderr.splitlines()) == 1
 
     with_inference(finished, draws=60, exact=10_000)
@@ -553,7 +558,7 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         measured.append(query.name)
         return infer_query(metric, query, *args, **options)
 
-    monkeypatch.setattr(inference, "infer_query", counted)
+    monkeypatch.setattr(step, "infer_query", counted)
 
     def run(config, metric):
         study = Study.of(config, root=root)
@@ -618,4 +623,4 @@ def test_a_wrong_setting_is_one_line(finished):
     with_inference(finished, alternative="both")
     done = finished.snakemake("--cores", "1", "--dry-run")
     assert done.returncode == 2
-    assert "inference.permutation.alternative" in done.stderr
+    assert "inference: permutation: alternative" in done.stderr

@@ -11,8 +11,9 @@ import scipy.stats
 from conftest import make_store
 from test_cli import biasgrid, printed
 
-from biasgrid import Query, inference, metrics
+from biasgrid import Query, metrics
 from biasgrid.errors import BiasgridError
+from biasgrid.inference import sampled
 from biasgrid.measure import as_json
 from biasgrid.metrics import Metric, Score
 from biasgrid.options import checked_options
@@ -89,7 +90,7 @@ def resampled_spread(words, attributes, *, power=2):
 @pytest.mark.parametrize("block", [None, 100])
 def test_a_metric_of_ones_own_with_and_without_samples_at_once(random_model, monkeypatch, block):
     if block:
-        monkeypatch.setattr(inference, "BLOCK", block)
+        monkeypatch.setattr(sampled, "BLOCK", block)
     plain = Metric("spread", "Spread", spread, (2, "n"), (0.0, math.inf), 0.0, "none")
     at_once = replace(plain, resampled=resampled_spread)
     one, other = (metric(QUERY, random_model(0), power=3, **ASKED) for metric in (plain, at_once))

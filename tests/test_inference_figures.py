@@ -25,6 +25,7 @@ from test_figures import (
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.cli import main
+from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.influence import influence
@@ -35,8 +36,8 @@ from biasgrid.figures.rank_intervals import cliques, rank_intervals
 from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
+from biasgrid.plan.steps import null_step
 from biasgrid.study import Study
-from biasgrid.tables import write
 
 NEUTRAL = {"weat": 0.0, "rnd": 0.0, "mac": 1.0}
 INFERENCE = {
@@ -442,8 +443,9 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     config = grid_config() | {"inference": INFERENCE | {"bootstrap": bootstrap}}
     study = Study.of(config | {"figures": ["rank-intervals", "order"]}, root=root)
     intervals, pairs = rank_tables([1, 2], 0.5, {"ab": 0.96})
-    write(intervals, study.results / "rank_intervals.csv")
-    write(pairs, study.results / "order.csv")
+    study.results.mkdir(parents=True)
+    intervals.to_csv(study.table_file("rank_intervals"), index=False)
+    pairs.to_csv(study.table_file("order"), index=False)
     assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
     # above 95 %: decided at this level
     assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
@@ -499,9 +501,8 @@ def test_the_null_distribution_has_the_p_value_of_the_inference_file(
 def of_cell(study, name):
     """The figure of a cell's null distributions, and the results that it shows."""
     cell = study.cells[name]
-    inputs = {"query": Path("query.json"), "store": study.embeddings / cell.model}
-    write_text(inputs["query"], study.queries[cell.query].to_json())
-    null = write_null(inputs, json.loads(study.inferences[name].spec), study.null_file(cell))
+    write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+    null = null_step(study, cell).run()
     return draw(drawing(study, cell)), null.results
 
 
@@ -578,9 +579,11 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
         ["Science", "Arts"],
     )
     asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
-    spec = {"metric": name, "params": {}, "words": {}, "seed": 0, "inference": asked}
+    spec = {"function": name, "params": {}, "words": {}, "seed": 0, "inference": asked}
     write_text(tmp_path / "query.json", query.to_json())
-    write_null({"query": tmp_path / "query.json", "store": word2vec.path}, spec, tmp_path / "null.npz")
+    write_null(
+        {"query": tmp_path / "query.json", "store": StoreOf(word2vec.path)}, spec, tmp_path / "null.npz"
+    )
     null = Null.load(tmp_path / "null.npz")
     results, values = null.results, null.values
     figure = null_distribution(null, name, facts(metrics.metric(name)))
@@ -626,7 +629,7 @@ def test_a_sub_query_without_a_value_says_why(small, monkeypatch):
     ("cell", "says"),
     [
         ("one/none/mac/q1", "MAC has no permutation test (but one of random_groups): "),
-        ("one/none/weat/q9", "no cell 'one/none/weat/q9'; cells are named like 'one/none/weat/q1'"),
+        ("one/none/weat/q9", "unknown cell 'one/none/weat/q9'"),
     ],
 )
 def test_a_cell_without_a_test_is_one_line(small, cell, says, tmp_path, monkeypatch, capsys):
@@ -647,7 +650,7 @@ def test_a_config_lists_the_null_distributions_to_draw(root):
     groups = config | {"inference": {"random_groups": {}}, "null_distributions": ["one/none/mac/q1"]}
     assert Study.of(groups, root=root)
     for cell, wrong, says in [
-        ("one/none/weat/q9", {}, "no cell 'one/none/weat/q9'; cells are named like 'one/none/weat/q1'"),
+        ("one/none/weat/q9", {}, "unknown cell 'one/none/weat/q9'"),
         ("one/none/mac/q1", {}, "MAC has no permutation test"),
         (
             "one/none/weat/q1",
@@ -675,5 +678,5 @@ def test_null_distributions_are_planned_where_a_config_lists_them(small):
     plan = small.snakemake("-n", "--configfile", "config/listed.yaml")
     assert plan.returncode == 0, plan.stdout + plan.stderr
     # that cell's, and no other's
-    assert plan.stdout.count("rule null_distribution:") == plan.stdout.count("rule null_figure:") == 1
+    assert plan.stdout.count("rule null:") == plan.stdout.count("rule null_figure:") == 1
     assert "figures/null/two/none/rnd/q3.png" in plan.stdout

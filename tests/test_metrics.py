@@ -415,7 +415,7 @@ def test_rnsb_is_undefined_alike_under_both_solvers(small, tmp_path, solver):
 
 def test_parameters_are_checked_before_words_are_looked_up(small):
     nothing = Query.of([["x"], ["y"]], [["z"]])
-    with pytest.raises(BiasgridError, match="distance: 'normm'"):
+    with pytest.raises(BiasgridError, match="distance: unknown value 'normm'"):
         metrics.rnd(nothing, small, distance="normm")
 
 
@@ -452,7 +452,7 @@ def test_wrong_use_is_one_clear_line(small):
         (lambda: metrics.weat(q, small, normalise=True), "parameter 'normalise'"),
         (lambda: metrics.rnd(q, small), "template .* take its sub-queries"),
         (lambda: metrics.weat_es(q, small, ddof=2), "ddof: 2"),
-        (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: 'l1'"),
+        (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: unknown value 'l1'"),
         (lambda: metrics.ripa(q.subqueries((2, 1))[0], small, relation="pca"), "relation: 'pca'"),
         (lambda: metrics.metric("weta"), "unknown metric 'weta'"),
         (lambda: measure(metrics.metric("weat"), q.subqueries((2, 1))[0], small), "needs more sets"),

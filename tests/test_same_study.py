@@ -23,6 +23,7 @@ from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, table_step
 from biasgrid.statistics.correlation import with_interval
 from biasgrid.study import Study
+from biasgrid.tables.words import of_cell, place_of
 
 MODEL = "bolukbasi-w2v-gnews-small"
 SUBSET = "word2vec-google-news-300-subset"
@@ -90,7 +91,8 @@ def professions():
 
 def test_every_number_of_other_code_comes_out(study):
     """All but those of halves, which tests/test_sensitivity.py has."""
-    compared = comparison.of_study(study)
+    table_step(study, "comparison").run()
+    compared = table(study, "comparison")
     compared = compared[~compared["quantity"].str.contains("robustness")]
     assert len(compared) == 18
     assert set(compared["origin"]) == {"computed by other code"}
@@ -157,9 +159,7 @@ def test_directions_need_two_groups_of_pairs():
 def test_correlations_with_ratings(study):
     """As scipy has them; .684, as printed, where the occupation that nobody rated counts as 0."""
     found = table(study, "ratings").set_index(["metric", "method"])
-    biases = ratings.of_cell(table(study, "words"), ratings.place_of(study, study.cells[SAME])).set_index(
-        "word"
-    )["value"]
+    biases = of_cell(table(study, "words"), place_of(study, study.cells[SAME])).set_index("word")["value"]
     known = professions()
     both = [word for word in biases.index if word in known]
     pair = biases[both].to_numpy(), [known[word] for word in both]
@@ -305,7 +305,7 @@ def test_figure_of_directions(study):
     found = table(study, "directions")
     assert "no angle" in texts(draw_directions(found.assign(angle=math.nan), {}, "Occupations"))
     assert any("Nothing to draw" in text for text in texts(draw_directions(found, {}, "Other")))
-    with pytest.raises(BiasgridError, match="unknown value 'other'"):
+    with pytest.raises(BiasgridError, match="unknown direction 'other'"):
         draw_directions(found.assign(direction_a="other"), {}, "Occupations")
 
 

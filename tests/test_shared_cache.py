@@ -12,6 +12,8 @@ from loopback import Handler, answer, refused, serve, started
 
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.building import store_of
+from biasgrid.evaluation.evaluate import check_archives
+from biasgrid.plan.steps import evaluation_step
 from biasgrid.study import Study
 
 
@@ -206,15 +208,23 @@ def test_a_cache_that_holds_everything_may_be_read_only(read_only_folder):
         build_store("third", model, read_only_folder, shared=True)
 
 
+def evaluated(study):
+    (evaluation,) = (e for e in study.quality.values() if e.model == "one")
+    return evaluation_step(study, evaluation).inputs
+
+
 def test_an_archive_of_benchmarks_that_another_study_has_under_the_name(tmp_path, monkeypatch, root):
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
     path = tmp_path / "pairs.tsv"
     path.write_text("a\tb\t1\n")
     config = grid_config()
     config["benchmarks"] = {"pairs": {"source": {"type": "file", "path": str(path)}}}
+    config["quality"] = {"similarity": {"p": "pairs:pairs.tsv"}}
     study = Study.of(config, root=root)
     sources.fetch("pairs", config["benchmarks"]["pairs"]["source"], tmp_path / "cache" / "raw", shared=True)
-    assert study.located({"p": "pairs:pairs.tsv"}) == {"p": str(tmp_path / "cache/raw/pairs/pairs.tsv")}
+    inputs = evaluated(study)
+    assert inputs["benchmarks"] == {"pairs:pairs.tsv": str(tmp_path / "cache/raw/pairs/pairs.tsv")}
+    check_archives(inputs["archives"])
     config["benchmarks"]["pairs"]["source"]["path"] = "another.tsv"
     with refused("raw/pairs holds another archive of this name", "pairs.tsv"):
-        Study.of(config, root=root).located({"p": "pairs:pairs.tsv"})
+        check_archives(evaluated(Study.of(config, root=root))["archives"])

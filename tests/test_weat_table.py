@@ -143,6 +143,7 @@ def test_a_study_s_other_metrics_stay_out(tmp_path):
     quantity = "wefe_family_careers: value"
     numbers = {"weat": 0.46, "weat_es": 0.45, "mac": 0.84, "rnsb": 0.09, "ect": 0.73}
     rows = [row(quantity, x, x, metric=metric, **place) for metric, x in numbers.items()]
+    study.results.mkdir(parents=True, exist_ok=True)
     table(rows).to_csv(study.results / "comparison.csv", index=False)
     found = texts(draw(study.figures["weat-table-wefe-documentation"]))
     assert sorted(text for text in found if text.endswith("✓")) == ["0.45 ✓", "0.46 ✓"]

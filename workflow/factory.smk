@@ -24,7 +24,7 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(FACTORY.name, FACTORY.results, FACTORY.config.get("plugins", ()))
+RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()))
 RESULTS = str(FACTORY.results)
 LOGS = str(RUN.logs)
 TABLES = steps.table_steps(FACTORY)
@@ -51,17 +51,7 @@ onerror:
     RUN.report()
 
 
-def model_step(wildcards):
-    name = "{trainer}/{mu}/{sigma}/{replicate}".format(**wildcards)
-    return steps.model_step(FACTORY, FACTORY.models[name])
-
-
-def table_step(wildcards):
-    return TABLES[wildcards.table]
-
-
-def figure_step(wildcards):
-    return DRAWINGS[wildcards.figure]
+include: "rules/factory_steps.smk"
 
 
 rule factory_all:

@@ -26,11 +26,10 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.results, STUDY.config.get("plugins", ()))
+RUN = Run(STUDY.name, STUDY.config.get("plugins", ()))
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)
-PYTHON = sys.executable
 TABLES = steps.table_steps(STUDY)
 DRAWINGS = steps.figure_steps(STUDY)
 
@@ -58,24 +57,7 @@ onerror:
     RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
 
 
-def cell_step(wildcards):
-    return steps.cell_step(STUDY, STUDY.cells["{metric}/{words}/{bias}".format(**wildcards)])
-
-
-def pool_step(wildcards):
-    return steps.pool_step(STUDY, wildcards.model)
-
-
-def real_step(wildcards):
-    return steps.real_step(STUDY, STUDY.real_cells["{model}/{kind}".format(**wildcards)])
-
-
-def table_step(wildcards):
-    return TABLES[wildcards.table]
-
-
-def figure_step(wildcards):
-    return DRAWINGS[wildcards.figure]
+include: "rules/simulation_steps.smk"
 
 
 rule simulated_all:

@@ -1,8 +1,12 @@
 """Processes that end with the one that started them, however that ends."""
 
+from __future__ import annotations
+
 import os
+import sys
 import threading
 import time
+from pathlib import Path
 
 STARTED_BY = "BIASGRID_STARTED_BY"  # environment variable: the process that a new one is to end with
 # environment variable: a folder of this user's alone, in which the processes of a run share the random groups that
@@ -11,9 +15,14 @@ RANDOM_GROUPS = "BIASGRID_RANDOM_GROUPS"
 EVERY = 0.1  # seconds between two looks
 
 
-def environment() -> dict[str, str]:
-    """This process' environment, for a process that is to end with it."""
-    return os.environ | {STARTED_BY: str(os.getpid())}
+def environment(source: Path | None = None) -> dict[str, str]:
+    """This process' environment, for a process that is to end with it; with the folder of the code that it is to run,
+    by a `python` that is this one."""
+    code = {}
+    if source is not None:
+        path = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        code = {"PYTHONPATH": str(source), "PATH": os.pathsep.join(path)}
+    return os.environ | {STARTED_BY: str(os.getpid())} | code
 
 
 def end_with_starter() -> None:

@@ -18,7 +18,7 @@ from .configs import ordered
 from .debias import UNTOUCHED
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
-from .errors import BiasgridError
+from .errors import BiasgridError, unknown
 from .evaluation.spec import Spec
 from .figures import Drawing, planned
 from .files import slug
@@ -511,10 +511,7 @@ class Study:
         for name in self.config["null_distributions"]:
             inference = self.inferences.get(name)
             if name not in self.cells:
-                example = next(iter(self.inferences or self.cells))
-                raise BiasgridError(
-                    f"{where}: null_distributions: no cell {name!r}; cells are named like {example!r}"
-                )
+                raise BiasgridError(f"{where}: null_distributions: {unknown('cell', name, self.cells)}")
             cell = self.cells[name]
             registered = self.metric(cell.criterion, cell.metric)
             if reason := registered.untested(inference.spec["inference"] if inference else ()):

@@ -1,7 +1,5 @@
 # A cell: one metric on one query on one model. A `run:` block in a thread of the engine costs a few milliseconds,
 # where a process would cost a second (profiles/default: force-use-threads). It must not change process state.
-def cell_step(wildcards):
-    return steps.cell_step(STUDY, cell_of(wildcards))
 
 
 rule cell:

@@ -1,16 +1,6 @@
 # Model -> fitted debias method (a small transform, under which cells look words up) -> what it costs and hides.
 # Processes of their own: some methods import torch, and evaluations hold a whole model in memory. They read the study
 # from a file that is no input: what of it they depend on is in `depends_on`.
-def fit_step(wildcards):
-    return steps.fit_step(STUDY, wildcards.model, wildcards.debias)
-
-
-def evaluation_of(wildcards):
-    return EVALUATIONS[wildcards.evaluation]
-
-
-def evaluation_step(wildcards):
-    return steps.evaluation_step(STUDY, evaluation_of(wildcards))
 
 
 rule debias:
@@ -20,13 +10,15 @@ rule debias:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
         f"{LOGS}/debias/{{model}}/{{debias}}.txt",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 30 * attempt,
     params:
         depends_on=dependence_of(fit_step),
     shell:
-        "exec {PYTHON} -m biasgrid fit --study {RUN.study_file} --model {wildcards.model} "
+        "exec python -m biasgrid fit --study $BIASGRID_STUDY --model {wildcards.model} "
         "--debias {wildcards.debias} >/dev/null 2>{log}"
 
 
@@ -37,11 +29,13 @@ rule evaluation:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:
         f"{LOGS}/evaluation/{{evaluation}}.txt",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: stores.memory(STUDY, evaluation_of(w).model, 3, attempt),
         runtime=lambda w, attempt: 60 * attempt,
     params:
         depends_on=dependence_of(evaluation_step),
     shell:
-        "exec {PYTHON} -m biasgrid evaluate --study {RUN.study_file} --evaluation {wildcards.evaluation} "
+        "exec python -m biasgrid evaluate --study $BIASGRID_STUDY --evaluation {wildcards.evaluation} "
         ">/dev/null 2>{log}"

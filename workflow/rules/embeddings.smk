@@ -48,6 +48,8 @@ rule train:
         f"{LOGS}/train/{{model}}.txt",
     wildcard_constraints:
         model=one_of(STUDY.trained),
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 120 * attempt,
@@ -56,4 +58,4 @@ rule train:
         version=f"{STORE_VERSION} {trained_by()}",
         remade=lambda w: stores.remade(STUDY, w.model),
     shell:
-        "exec {PYTHON} -m biasgrid train --study {RUN.study_file} --model {wildcards.model} >/dev/null 2>{log}"
+        "exec python -m biasgrid train --study $BIASGRID_STUDY --model {wildcards.model} >/dev/null 2>{log}"

@@ -1,23 +1,9 @@
 # Each figure as PDF, SVG and PNG, drawn in the run's workers: matplotlib is loaded once in each.
-from biasgrid.figures.null import drawing as null_drawing
-
 FIGURES = expand(
     f"{RESULTS}/figures/{{figure}}.{{extension}}",
     figure=[*STUDY.figures, *(f"null/{cell}" for cell in STUDY.config["null_distributions"])],
     extension=["pdf", "svg", "png"],
 )
-
-
-def figure_step(wildcards):
-    return steps.figure_step(STUDY, STUDY.figures[wildcards.figure])
-
-
-def null_step(wildcards):
-    return steps.null_step(STUDY, cell_of(wildcards))
-
-
-def null_figure_step(wildcards):
-    return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
 rule figure:

@@ -5,6 +5,7 @@ from biasgrid import comparison, ratings
 from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
+from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import steps
 from biasgrid.study import UNTOUCHED, Study
@@ -22,13 +23,13 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.results, STUDY.config.get("plugins", ()), STUDY.to_json())
+RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), STUDY.to_json())
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = str(RUN.logs)
-SOURCES = ROOT / "src" / "biasgrid"
-PYTHON = sys.executable
+# what rules start in processes of their own reads the study from there
+os.environ.update(BIASGRID_STUDY=str(RUN.study_file))
 
 
 wildcard_constraints:
@@ -44,6 +45,47 @@ wildcard_constraints:
 
 def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
+
+
+def cell_step(wildcards):
+    return steps.cell_step(STUDY, cell_of(wildcards))
+
+
+def pool_step(wildcards):
+    return steps.pool_step(STUDY, wildcards.model)
+
+
+def inference_step(wildcards):
+    group = "{model}/{debias}/{metric}".format(**wildcards)
+    return steps.inference_step(STUDY, STUDY.inference_groups[group])
+
+
+def table_step(wildcards):
+    return steps.table_step(STUDY, wildcards.table)
+
+
+def fit_step(wildcards):
+    return steps.fit_step(STUDY, wildcards.model, wildcards.debias)
+
+
+def evaluation_of(wildcards):
+    return EVALUATIONS[wildcards.evaluation]
+
+
+def evaluation_step(wildcards):
+    return steps.evaluation_step(STUDY, evaluation_of(wildcards))
+
+
+def figure_step(wildcards):
+    return steps.figure_step(STUDY, STUDY.figures[wildcards.figure])
+
+
+def null_step(wildcards):
+    return steps.null_step(STUDY, cell_of(wildcards))
+
+
+def null_figure_step(wildcards):
+    return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
 onstart:

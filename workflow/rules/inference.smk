@@ -1,13 +1,6 @@
 # How sure the values of a metric's cells are: a step for all queries of a metric on a model, as the engine takes longer
 # over a step than most cells do over their inference. The step reads its former output, and makes only what is not in
 # it: an edited query costs its own cell.
-def pool_step(wildcards):
-    return steps.pool_step(STUDY, wildcards.model)
-
-
-def inference_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.inference_step(STUDY, STUDY.inference_groups[group])
 
 
 # The words that random groups of a model are made of, and their neighbours.

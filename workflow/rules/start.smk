@@ -17,4 +17,4 @@ sys.path.insert(0, str(ROOT / "src"))
 from biasgrid import processes
 
 # of processes that rules start: they run this code, and end with this process
-os.environ.update(processes.environment() | {"PYTHONPATH": str(ROOT / "src")})
+os.environ.update(processes.environment(ROOT / "src"))

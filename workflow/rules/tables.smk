@@ -1,6 +1,4 @@
 # Cells, their inference and evaluations -> tables; each is declared in src/biasgrid/tables.
-def table_step(wildcards):
-    return steps.table_step(STUDY, wildcards.table)
 
 
 rule table:

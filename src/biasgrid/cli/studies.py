@@ -151,7 +151,7 @@ def add(commands: Commands) -> None:
         null,
         study=STUDY,
         cell=cell_name,
-        output={"required": True, "type": Path, "metavar": "STEM", "help": "the files' name without .png"},
+        output={"type": Path, "metavar": "STEM", "help": "draw them, too: the files' name without .png"},
     )
     commands.add(
         fit,

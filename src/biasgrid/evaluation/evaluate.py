@@ -36,21 +36,26 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
     output
         The record's file; the same files and spec give the same bytes.
     """
-    # imported late: most evaluations read no archive
-    from ..embeddings.sources import read_manifest
-
-    for folder, source in inputs["archives"].items():
-        if (present := read_manifest(folder).get("source")) not in (None, source):
-            raise BiasgridError(
-                f"{folder} holds another archive of this name (its source is {json.dumps(present):.200}): name one "
-                "of them otherwise, or delete that folder"
-            )
+    check_archives(inputs["archives"])
     transform = Transform.load(inputs["transform"]) if "transform" in inputs else None
     # the places of archives are not the spec's: results do not depend on where they lie
     evaluated = Spec.of(spec["spec"], inputs["benchmarks"])
     place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
     record = evaluate(inputs["store"].open(), transform, evaluated, spec["seed"])
     write_text(output, dumps(place | record, separators=(",", ":")) + "\n")
+
+
+def check_archives(archives: Mapping[Path, Any]) -> None:
+    """Raises BiasgridError where an archive in a folder that studies share is not from the study's source."""
+    # imported late: most evaluations read no archive
+    from ..embeddings.sources import read_manifest
+
+    for folder, source in archives.items():
+        if (present := read_manifest(folder).get("source")) not in (None, source):
+            raise BiasgridError(
+                f"{folder} holds another archive of this name (its source is {json.dumps(present):.200}): name one "
+                "of them otherwise, or delete that folder"
+            )
 
 
 def evaluate(

@@ -145,7 +145,9 @@ def analogies(
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion, evaluated in grid.evaluation_specs.items():
         questions = [
-            [name, asked.pairs, asked.words] for name, asked in evaluated.questions.items() if asked.words
+            [name, [list(pair) for pair in asked.pairs], list(asked.words)]
+            for name, asked in evaluated.questions.items()
+            if asked.words
         ]
         for model in evaluations_of(grid, criterion) if questions else ():
             spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}

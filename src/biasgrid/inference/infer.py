@@ -75,7 +75,7 @@ def infer_query(
         None if options is None else checked_options(part, options) for part, options in wanted.items()
     )
     if random_groups is not None:
-        pool = pool or (pool_of(model) if hasattr(model, "vectors") else None)
+        pool = pool or pool_of(model)
         if random_groups["alternative"] == BIAS:
             random_groups["alternative"] = metric.bias
     found = look_up(metric, query, model, words)

@@ -150,9 +150,11 @@ def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, n
 _POOLS: weakref.WeakKeyDictionary[EmbeddingStore, Pool] = weakref.WeakKeyDictionary()
 
 
-def pool_of(model: EmbeddingStore | DebiasedModel) -> Pool:
-    """`make_pool`, made once for a model that is open."""
+def pool_of(model: Any) -> Pool | None:
+    """`make_pool`, made once for a model that is open; None for a model of a kind that has no vectors."""
     store = model.model if isinstance(model, DebiasedModel) else model
+    if not hasattr(store, "vectors"):
+        return None
     if store not in _POOLS:
         _POOLS[store] = make_pool(store)
     return _POOLS[store]

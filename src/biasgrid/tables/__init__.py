@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..registry import Registry
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["REGISTRY", "Column", "Table", "read", "write"]
 

@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import BiasgridError, listed
 from ..files import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # a role -> a file, or a list of files
 Files = Mapping[str, Any]
@@ -74,6 +75,9 @@ class Table:
 
         Raises BiasgridError, naming column and line, for a file that is no such table.
         """
+        # imported late: a plan reads no table
+        import pandas as pd
+
         again = f"make it again: biasgrid table --table {self.name}"
         try:
             table = pd.read_csv(path, keep_default_na=False, dtype="str", encoding="utf-8")
@@ -100,6 +104,8 @@ class Table:
 
 
 def _numbers(texts: pd.Series, column: Column, path: Path | str, again: str) -> pd.Series:
+    import pandas as pd
+
     empty = texts == ""
     numbers = pd.to_numeric(texts.where(~empty, None), errors="coerce")
     wrong = numbers.isna() & ~(empty & (column.dtype != "count"))

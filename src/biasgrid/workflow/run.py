@@ -24,9 +24,7 @@ class Run:
     Parameters
     ----------
     name
-        The study's name; logs lie in logs/<name>.
-    results
-        The folder of its results, in which its lock lies.
+        The study's name; logs, and the run's lock, lie in logs/<name>.
     plugins
         Files and folders of a user that workers load.
     study
@@ -35,10 +33,10 @@ class Run:
         depends on did.
     """
 
-    def __init__(self, name: str, results: Path | str, plugins: Iterable[Path | str] = (), study: str = ""):
+    def __init__(self, name: str, plugins: Iterable[Path | str] = (), study: str = ""):
         self.name, self.logs = name, Path("logs") / name
-        self._lock_file, self._study = Path(results) / ".lock", study
-        self.study_file = Path(results) / ".study.json"
+        self._lock_file, self._study = self.logs / ".lock", study
+        self.study_file = self.logs / ".study.json"
         self._workers = Workers(plugins)
 
     def begin(self) -> None:

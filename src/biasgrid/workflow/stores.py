@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..embeddings import EmbeddingStore, build_store
+from ..embeddings.kinds import REGISTRY as KINDS
+from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import fetch
 from ..errors import BiasgridError
 from ..files import write_text
@@ -102,7 +104,7 @@ def _digest(path: Path) -> str:
 
 def _is_whole(study: Study, model: str) -> bool:
     try:
-        study.kind(model).open(study.embeddings / model)
+        KINDS[study.models[model].get("kind", VECTORS)].open(study.embeddings / model)
     except BiasgridError:
         return False
     return True
