@@ -678,5 +678,5 @@ def test_null_distributions_are_planned_where_a_config_lists_them(small):
     plan = small.snakemake("-n", "--configfile", "config/listed.yaml")
     assert plan.returncode == 0, plan.stdout + plan.stderr
     # that cell's, and no other's
-    assert plan.stdout.count("rule null:") == plan.stdout.count("rule null_figure:") == 1
+    assert plan.stdout.count("rule null_distribution:") == plan.stdout.count("rule null_figure:") == 1
     assert "figures/null/two/none/rnd/q3.png" in plan.stdout

@@ -93,7 +93,7 @@ def test_what_says_the_same_in_another_form_changes_nothing(finished):
         *finished.folder.rglob("*.smk"),
         *finished.folder.rglob("*.yaml"),
     ]:
-        append(path)
+        append(path, "\n# edited\n")
     cell = finished.folder / "workflow" / "rules" / "cells.smk"
     cell.write_text(cell.read_text().replace("    run:\n", "    run:\n        # a comment in a rule\n"))
     assert planned(finished) == {}

@@ -21,7 +21,7 @@ rule figure:
 
 # The null distributions of any cell that has a test, as numbers and as a figure; made where a config lists the cell,
 # or for who asks by name.
-rule null:
+rule null_distribution:
     input:
         files_of(null_step),
     output:
