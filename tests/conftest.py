@@ -153,7 +153,8 @@ class Project:
             shutil.copytree(
                 ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
             )
-        shutil.copy(ROOT / "Snakefile", folder)
+        for name in ("Snakefile", "environment.yml"):
+            shutil.copy(ROOT / name, folder)
         (folder / "data" / "word_sets").mkdir(parents=True)
         (folder / "config").mkdir()
         self.word_sets = folder / "data" / "word_sets" / "toy.json"

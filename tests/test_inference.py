@@ -537,7 +537,7 @@ def test_the_workflows_step(finished):
 
     with_inference(finished, draws=50, exact=10_000)
     path = finished.folder / "src" / "biasgrid" / "inference" / "permutation.py"
-    path.write_text(path.read_text() + "\n# edited\n")
+    path.write_text(path.read_text() + "\nEDITED = 1\n")
     jobs = planned(finished)
     assert inferred(jobs) == names
     assert not cells(jobs)

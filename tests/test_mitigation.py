@@ -120,7 +120,7 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
         f"one/hard/{m}/{q}" for m in ("weat", "weat_es", "rnd", "rnsb") for q in ("q1", "q2")
     }
     for name, cell in debiased.items():
-        assert cell.spec == study.cells[name.replace("/hard/", "/none/")].spec
+        assert {**cell.spec, "debias": "none"} == study.cells[name.replace("/hard/", "/none/")].spec
     everywhere = Study.of(config_with(models=["one"], criteria=["First", "Second"]), root=root)
     assert "one/hard/weat/q3" in everywhere.cells
     assert list(study.fits) == [("one", "hard")]

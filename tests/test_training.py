@@ -230,15 +230,11 @@ def config_with(source=None, **more):
         (config_with({"params": {"negative": 0}}), "negative: 0 without hs: 1 trains nothing"),
         (config_with({"algorithm": "fasttext", "params": {"min_n": 7}}), "min_n: 7 is more than max_n, 6"),
         (config_with({"algorithm": "glove"}), "source: algorithm: unknown value 'glove'"),
-        (config_with({"corpus": "text9"}), "two: source: corpus: unknown corpus 'text9'"),
+        (config_with({"corpus": "text9"}), "two: source: unknown corpus 'text9'"),
         (config_with({"path": "x"}), "unknown key 'path'"),
         (config_with({"type": "made"}), "source: type: unknown value 'made'"),
         (config_with(format="text"), "two: format: is for files"),
         (config_with(vocab_prefix="/c/en/"), "two: vocab_prefix: is for files"),
-        (
-            config_with() | {"corpora": {"one": {"source": {"type": "file", "path": "x"}}}},
-            "two: source: corpus: unknown corpus 'made'",
-        ),
         (
             config_with({"corpus": "one"}) | {"corpora": {"one": {"source": {"type": "file", "path": "x"}}}},
             "corpora: one: this name is taken",

@@ -272,7 +272,6 @@ def test_an_edit_of_a_module_reruns_what_is_made_with_it(finished, module, rules
 def test_edits_of_modules_that_plan_and_of_docstrings_rerun_nothing(finished):
     for module in (
         "study",
-        "configs",
         "cli/studies",
         "workflow/run",
         "plan/steps",

@@ -246,11 +246,11 @@ def held(path):
 def test_cells_tables_and_figures(project):
     """The workflow's files, on two cores and beside another study, are those of its commands one by one."""
     path, results = project / "config" / "simulation.yaml", project / "results" / "tiny"
-    with held(results / ".lock"):
+    with held(project / "logs" / "tiny" / ".lock"):
         done = snakemake(project)
         assert done.returncode != 0
         assert "biasgrid: another run of tiny is at work here" in done.stderr
-    with held(project / "results" / "other" / ".lock"):
+    with held(project / "logs" / "other" / ".lock"):
         done = snakemake(project)
     assert done.returncode == 0, done.stderr
     made = files_of(results)
