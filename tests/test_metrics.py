@@ -453,7 +453,10 @@ def test_wrong_use_is_one_clear_line(small):
         (lambda: metrics.rnd(q, small), "template .* take its sub-queries"),
         (lambda: metrics.weat_es(q, small, ddof=2), "ddof: 2"),
         (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: unknown value 'l1'"),
-        (lambda: metrics.ripa(q.subqueries((2, 1))[0], small, relation="pca"), "relation: 'pca'"),
+        (
+            lambda: metrics.ripa(q.subqueries((2, 1))[0], small, relation="pca"),
+            "relation: unknown value 'pca'",
+        ),
         (lambda: metrics.metric("weta"), "unknown metric 'weta'"),
         (lambda: measure(metrics.metric("weat"), q.subqueries((2, 1))[0], small), "needs more sets"),
     ):
