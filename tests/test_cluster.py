@@ -59,7 +59,7 @@ def facts(project):
 
 
 def job(project, *executor):
-    """What a Slurm job runs on its node: all stores and cells, in the words of Snakemake's spawned jobs."""
+    """What a Slurm job runs on its node: all stores and cells."""
     models, queries = ("one", "two"), ("q1", "q2", "q3")
     cells = [
         f"cell:model={m},debias=none,metric={metric},query={q}"
@@ -67,11 +67,14 @@ def job(project, *executor):
         for metric in project.config["metrics"]
         for q in queries
     ]
-    targets = [*cells, *(f"store:model={m}" for m in models)]
+    return steps_of_job(project, [*cells, *(f"store:model={m}" for m in models)], *executor)
+
+
+def steps_of_job(project, targets, *executor):
+    """A job of these steps, in the words of Snakemake's spawned jobs."""
+    rules = dict.fromkeys(target.partition(":")[0] for target in targets)
     options = ["--force", "--nolock", "--no-hooks", "--ignore-incomplete", "--mode", "remote", "--cores", "2"]
-    return project.snakemake(
-        "--target-jobs", *targets, "--allowed-rules", "store", "cell", *options, *executor
-    )
+    return project.snakemake("--target-jobs", *targets, "--allowed-rules", *rules, *options, *executor)
 
 
 def test_cells_compute_with_one_blas_thread(project, monkeypatch):
@@ -106,6 +109,26 @@ def test_a_submitted_job_is_not_refused_by_the_lock_of_the_run_that_submitted_it
     cells = {path: cell for path, cell in finished_project.results().items() if "/cells/" in path}
     assert len(cells) == 24
     assert project.results().items() >= cells.items()
+
+
+def test_a_submitted_job_has_workers_of_its_own(project):
+    """It is started without the workflow's hooks, in which the run that submits it begins."""
+    inference = {"permutation": {"draws": 20, "exact": 0}, "random_groups": {"draws": 20}}
+    project.configure(grid_config() | {"inference": inference})
+    project.run()
+    whole = project.results()
+    inferred = [path for path in whole if path.startswith("small/inference/")]
+    assert inferred
+    for path in inferred:
+        (project.folder / "results" / path).unlink()
+    of_models = [
+        f"inference:model={model},debias=none,metric={metric}"
+        for model in ("one", "two")
+        for metric in project.config["metrics"]
+    ]
+    done = steps_of_job(project, of_models, "--force-use-threads")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert project.results() == whole
 
 
 def asked(project, *arguments):

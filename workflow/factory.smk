@@ -24,7 +24,7 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()))
+RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow))
 RESULTS = str(FACTORY.results)
 LOGS = str(RUN.logs)
 TABLES = steps.table_steps(FACTORY)

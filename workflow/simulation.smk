@@ -26,7 +26,7 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()))
+RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow))
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import tempfile
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,20 @@ class Workers:
     ----------
     plugins
         Files and folders of a user that they load first.
+    count
+        How many there are; None: one per core of the machine.
     """
 
-    def __init__(self, plugins: Iterable[Path | str] = ()):
-        self._plugins = list(plugins)
-        self._executor = None
+    def __init__(self, plugins: Iterable[Path | str] = (), count: int | None = None):
+        self._plugins, self._count = list(plugins), count
+        self._lock = threading.Lock()  # steps of the workflow are threads
+        self._shared: tempfile.TemporaryDirectory | None = None
 
-    def open(self) -> None:
-        """Make the folder in which the processes share the random groups that one of them drew; it ends with the
-        run."""
-        self._shared = tempfile.TemporaryDirectory(prefix="biasgrid-")
+    def _folder(self) -> str:
+        """The folder in which the processes share the random groups that one of them drew; it ends with the run."""
+        with self._lock:
+            self._shared = self._shared or tempfile.TemporaryDirectory(prefix="biasgrid-")
+            return self._shared.name
 
     def run(self, step: Any) -> Any:
         """Run a `plan.step.Step` in one of the processes."""
@@ -39,11 +43,11 @@ class Workers:
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         executor = get_reusable_executor(
-            max_workers=os.cpu_count(),
+            max_workers=self._count,
             timeout=None,
             initializer=_begin,
             initargs=(self._plugins,),
-            env={**environment(), RANDOM_GROUPS: self._shared.name, **memory},
+            env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
         return executor.submit(step.run).result()
 

@@ -23,7 +23,7 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), STUDY.to_json())
+RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), STUDY.to_json())
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality

@@ -1,6 +1,6 @@
 """What a Snakefile has to know of Snakemake that is no part of its language, in one place.
 
-These names are Snakemake's own and may change: pyproject.toml bounds the versions, and tests/workflow tries them.
+These names are Snakemake's own and may change: pyproject.toml bounds the versions.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def check_configs(workflow: Any, default: str) -> None:
         stop(error)
 
 
-def submits_jobs(workflow: Any) -> bool:
-    """Whether steps run elsewhere, as jobs of a cluster."""
-    return not workflow.local_exec
+def cores(workflow: Any) -> int | None:
+    """How many cores this process has for its steps, on a cluster those of its job; None where it runs none."""
+    return workflow.resource_settings.cores
 
 
 def run_steps_here(workflow: Any) -> None:

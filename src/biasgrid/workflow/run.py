@@ -27,17 +27,19 @@ class Run:
         The study's name; logs, and the run's lock, lie in logs/<name>.
     plugins
         Files and folders of a user that workers load.
+    cores
+        How many steps run at one time (`engine.cores`).
     study
         The resolved config as text. Processes that rules start read it from `study_file`, which is written when the
         run begins and is no rule's output: a step is not out of date because the config changed, but because what it
         depends on did.
     """
 
-    def __init__(self, name: str, plugins: Iterable[Path | str] = (), study: str = ""):
+    def __init__(self, name: str, plugins: Iterable[Path | str], cores: int | None, study: str = ""):
         self.name, self.logs = name, Path("logs") / name
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
-        self._workers = Workers(plugins)
+        self._workers = Workers(plugins, cores)
 
     def begin(self) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -61,7 +63,6 @@ class Run:
             )
         if self._study:
             write_text(self.study_file, self._study)
-        self._workers.open()
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
