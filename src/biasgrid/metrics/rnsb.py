@@ -1,8 +1,6 @@
-"""RNSB, Relative Negative Sentiment Bias (Sweeney & Najafian, ACL 2019, section 3), with its solver.
+"""RNSB, Relative Negative Sentiment Bias (Sweeney & Najafian, ACL 2019, section 3).
 
-The classifier is liblinear's: logistic regression with an L2 penalty, C = 1, whose intercept is one more
-penalised weight. The fits of all splits are one convex problem on overlapping data and are solved together:
-what is a product of matrix and vector for one split is a product of two matrices for all of them.
+Its classifiers, one per split of the attribute words, are those of `biasgrid.logistic`.
 """
 
 from __future__ import annotations
@@ -18,22 +16,17 @@ import numpy as np
 
 from ..errors import BiasgridError, not_allowed
 from ..geometry import weighted_sum
+from ..logistic import TINY, classifiers, logistic
 from .registry import Detail, Metric, Score
 
-# no probability is further from the exact one than this, or than rounding puts it where vectors are very long ...
-PRECISION = 1e-9
 # of samples: the part of the way from the classifier of all words to a sample's that may be missing, of many words
 # and of few
 ROUGH, FINE = 1e-3, 1e-8
 MANY = 1000
-# ... and next to vectors longer than this the penalty drowns in rounding
+# next to vectors longer than this the classifier's penalty drowns in rounding
 LONGEST = 1e6
-# words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
-BLOCK = 1_000_000
 # splits: all are drawn before the first is fitted
 MOST_ITERATIONS = 100_000
-MAX_STEPS = 100
-TINY = np.finfo(float).tiny
 
 
 def rnsb(
@@ -130,13 +123,13 @@ def _resampled(
 
     def of_samples(train: np.ndarray) -> np.ndarray:
         if train.shape[1] == 1:
-            return _classifiers(attributes, train, longest)
+            return classifiers(attributes, train, longest)
         start = np.zeros((attributes.shape[1], 1))
         if ((train >= 0).all(axis=1) | (train <= 0).all(axis=1)).all():
             # no word changes sets: samples are near to what all words give
             whole = weight * np.sign(train.sum(axis=1, keepdims=True))
             start = shared(whole)
-        return _classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
+        return classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = attribute_weights
@@ -144,8 +137,7 @@ def _resampled(
         train = weight * (first - second).T
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
-        classifiers = shared(train)
-        negative = _logistic(words @ classifiers)[1]
+        negative = logistic(words @ shared(train))[1]
         # 0 log 0 is 0
         surprise = (negative * np.log(np.maximum(negative, TINY))).T
         counts = sum(targets)
@@ -177,7 +169,7 @@ def _redrawn(
     longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (pool, words)))
     if not longest < LONGEST:
         return np.full(len(both), np.nan)
-    negative = _logistic(pool @ _classifiers(words, train, longest)[:, 0])[1]
+    negative = logistic(pool @ classifiers(words, train, longest)[:, 0])[1]
     surprise = negative * np.log(np.maximum(negative, TINY))
     total = negative[both].sum(axis=1)
     return np.maximum(surprise[both].sum(axis=1) / total + np.log(both.shape[1] / total), 0.0)
@@ -296,41 +288,8 @@ def probabilities(
     longest = math.sqrt(max((words**2).sum(axis=1).max(), (targets**2).sum(axis=1).max()))
     if not longest < LONGEST:
         return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
-    weights = _classifiers(words, train, longest)
-    return _logistic(targets @ weights)[1], words @ weights > 0
-
-
-def _classifiers(
-    words: np.ndarray,
-    train: np.ndarray,
-    longest: float,
-    start: np.ndarray | None = None,
-    part: float = 0.0,
-) -> np.ndarray:
-    """Weights (dimensions, splits) of a classifier for each column of `train`, see `probabilities`.
-
-    No probability of a word that is no longer than `longest` is further than PRECISION from that of the minimum; or
-    the gradient is the `part` of that at `start` (dimensions, 1).
-    """
-    basis = None
-    if len(words) < words.shape[1]:
-        # the weights lie in the span of the words: as many coordinates as words are enough
-        basis, triangle = np.linalg.qr(words.T)
-        words = np.ascontiguousarray(triangle.T)
-    # the penalty curves by 1, so weights are no further from the minimum than the gradient is long, and a
-    # probability, whose slope in the margin is 1/4 at most, no further than that times longest / 4
-    precise = 4 * PRECISION / longest
-    if start is None:
-        # the splits start from what all words give together; that need be exact only if it is the answer
-        whole = np.sign(train.sum(axis=1, keepdims=True))
-        enough = precise if (train == whole).all() else 1e7 * precise
-        start = _minimise(words, whole, np.zeros((words.shape[1], 1)), enough)
-    elif basis is not None:
-        start = basis.T @ start
-    width = max(1, BLOCK // len(words))
-    blocks = np.split(train, range(width, train.shape[1], width), axis=1)
-    weights = np.hstack([_minimise(words, block, start, precise, part) for block in blocks])
-    return weights if basis is None else basis @ weights
+    weights = classifiers(words, train, longest)
+    return logistic(targets @ weights)[1], words @ weights > 0
 
 
 def liblinear_probabilities(
@@ -350,101 +309,6 @@ def liblinear_probabilities(
         results.append((model.predict_proba(targets)[:, 0], model.predict(words) == labels))
     negative, correct = (np.stack(parts, axis=1) for parts in zip(*results, strict=True))
     return negative, correct
-
-
-def _minimise(
-    words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_length: float, part: float = 0.0
-) -> np.ndarray:
-    """Weights (coordinates, splits): column j minimises |w|^2/2 + sum log(1 + exp(-x w)), x in train[:, j] (a word
-    that is trained on k times is a term with k before it, -k times a term with k before it and -x in it).
-
-    Newton's method from `start` (coordinates, 1), all columns in step, until the gradient has the length, or the part
-    `part` of its length at the start; NaN if it does not get there.
-    """
-    # single precision halves the time a step takes and is not seen in the result, as the gradient is always
-    # computed in double; next to very long vectors it would lose the penalty
-    rough = words.astype(np.float32 if (words**2).sum() < 1e8 else np.float64)
-    # rounding alone leaves a gradient as long as this
-    close = max(gradient_length, 10 * np.finfo(float).eps * np.linalg.norm(words))
-    sign = np.sign(train) if (train < 0).any() else None
-    times = np.abs(train)
-    weights = np.repeat(start, train.shape[1], axis=1)
-    margins = words @ weights
-    loss, push = _loss(weights, margins, times, sign)
-    before = None
-    for _ in range(MAX_STEPS):
-        pull = train * push
-        gradient = weights - words.T @ pull
-        length = np.sqrt((gradient**2).sum(axis=0))
-        if before is None:
-            before, close = close, np.maximum(close, part * length)
-        if (length <= close).all():
-            return weights
-        # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
-        step = _newton_step(
-            rough,
-            times * push * (1 - push),
-            gradient,
-            np.clip((length / np.maximum(before, TINY)) ** 2, 1e-3, 0.1),
-        )
-        before = length
-        margin_step = words @ step
-        slope = (gradient * step).sum(axis=0)
-        size = np.ones(train.shape[1])
-        for _ in range(MAX_STEPS):
-            new = weights + size * step, margins + size * margin_step
-            new_loss, push = _loss(*new, times, sign)
-            # Armijo's condition, with room for rounding near the minimum
-            overshot = new_loss > loss + 1e-4 * size * slope + 1e-12 * loss
-            if not overshot.any():
-                break
-            size[overshot] /= 2
-        (weights, margins), loss = new, new_loss
-    return np.full_like(weights, np.nan)
-
-
-def _newton_step(
-    words: np.ndarray, curvature: np.ndarray, gradient: np.ndarray, goal: np.ndarray
-) -> np.ndarray:
-    """Solves (1 + words' diag(curvature) words) step = -gradient for each split, to relative error `goal`.
-
-    Conjugate gradients, preconditioned with the matrix of the mean split: the splits share most of their
-    words, so few rounds do; a single split is solved at once.
-    """
-    curvature = curvature.astype(words.dtype)
-    mean = words * np.sqrt(curvature.mean(axis=1, keepdims=True))
-    inverse = np.linalg.inv(np.eye(words.shape[1]) + mean.T @ mean)
-    step = np.zeros_like(gradient)
-    residual = -gradient
-    direction = scaled = inverse @ residual
-    error = (residual * scaled).sum(axis=0)
-    enough = goal**2 * error
-    for _ in range(MAX_STEPS):
-        curved = direction + words.T @ (curvature * (words @ direction.astype(words.dtype)))
-        # TINY: a split that is at its minimum has nothing left to divide by
-        size = error / np.maximum((direction * curved).sum(axis=0), TINY)
-        step += size * direction
-        residual -= size * curved
-        scaled = inverse @ residual
-        before, error = error, (residual * scaled).sum(axis=0)
-        if (error <= enough).all():
-            break
-        direction = scaled + error / np.maximum(before, TINY) * direction
-    return step
-
-
-def _loss(
-    weights: np.ndarray, margins: np.ndarray, times: np.ndarray, sign: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """What is minimised (splits), and minus the derivative of a word's loss by its signed margin (words, splits)."""
-    loss, push = _logistic(margins if sign is None else sign * margins)
-    return (loss * times).sum(axis=0) + (weights**2).sum(axis=0) / 2, push
-
-
-def _logistic(margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log(1 + exp(-margins)) and 1 / (1 + exp(margins)), without overflow."""
-    small = np.exp(-np.abs(margins))
-    return np.log1p(small) - np.minimum(margins, 0), np.exp(-np.maximum(margins, 0)) / (1 + small)
 
 
 METRICS = (
