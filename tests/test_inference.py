@@ -608,7 +608,6 @@ def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
         write_text(study.query_file(query), study.queries[query].to_json())
         cell_step(study, chosen.cell).run()
     workers = Workers()
-    workers.open()
     first = inference_step(study, study.inference_groups["one/none/weat"])
     workers.run(first)
     assert first.output.is_file()

@@ -26,7 +26,12 @@ def results(files: Iterable[Path | str]) -> Iterable[tuple[tuple, str, dict]]:
     BiasgridError
         For a file that is missing or no such file.
     """
-    for cell, part in cells(files):
+    yield from results_of(cells(files))
+
+
+def results_of(read: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[tuple, str, dict]]:
+    """The results of cells that `cells` has read, as `results` yields them."""
+    for cell, part in read:
         for result in part:
             yield _place(cell, result), cell["query"], result
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..results import KEYS, results
+from ..results import KEYS, cells, results_of
 from .influence import changes
 from .inputs import inference_files
 from .keys import CELL
@@ -32,7 +32,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """
     ranges = {(criterion, metric): (low, high) for criterion, metric, low, high in spec["ranges"]}
     rows: dict[tuple, dict] = {}
-    for key, _, result in results(inputs["inferences"]):
+    cells_inferred = list(cells(inputs["inferences"]))
+    for key, _, result in results_of(cells_inferred):
         if key in rows:  # as in the scores: a sub-query of several queries is the first one's
             continue
         test, bootstrap = result.get("permutation", {}), result.get("bootstrap", {})
@@ -62,7 +63,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if column.dtype == "optional count":
             counts = [_count(value) for value in table[column.name]]
             table[column.name] = pd.Series(counts, dtype=object)
-    tests = equal_tests(inputs)
+    tests = equal_tests(cells_inferred, inputs["queries"])
     for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
         table[f"p_{name}"] = adjusted(table, method, tests=tests)
         table[f"p_groups_{name}"] = adjusted(table, method, "p_groups", tests)

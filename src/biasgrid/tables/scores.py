@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..errors import BiasgridError, unknown
-from ..results import KEYS, cells, results
+from ..results import KEYS, cells, results_of
 from ..statistics.adjustment import METHODS
 from .inputs import cell_files, inference_files
 from .keys import CELL
@@ -31,9 +31,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         "interval": which interval ci_low and ci_high are the ends of ("jackknife", "percentile" or "bca"); "adjust":
         how p-values are adjusted, see `adjusted`.
     """
-    inferred = {(key, query): result for key, query, result in results(inputs["inferences"])}
+    cells_inferred = list(cells(inputs["inferences"]))
+    inferred = {(key, query): result for key, query, result in results_of(cells_inferred)}
     rows: dict[tuple, dict] = {}
-    for key, query, result in results(inputs["cells"]):
+    for key, query, result in results_of(cells(inputs["cells"])):
         row = dict(zip(KEYS, key, strict=True))
         row |= {name: result.get(name) for name in SCORES.names[5:]}
         if inputs["inferences"] and (key, query) not in inferred:
@@ -50,20 +51,22 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
     table = table.astype(dict.fromkeys(["value", "p_value", "p_groups", "ci_low", "ci_high"], "float64"))
-    tests = equal_tests(inputs)
+    tests = equal_tests(cells_inferred, inputs["queries"])
     table["p_adjusted"] = adjusted(table, spec["adjust"], tests=tests)
     table["p_groups_adjusted"] = adjusted(table, spec["adjust"], "p_groups", tests)
     return table
 
 
-def equal_tests(inputs: Files) -> dict[str, dict[tuple, tuple[str, str]]]:
-    """The family and the test of each p-value in files of inference, for `adjusted`."""
-    if not inputs["inferences"]:
+def equal_tests(
+    cells_inferred: Sequence[tuple[dict, list[dict]]], queries: Iterable[Path]
+) -> dict[str, dict[tuple, tuple[str, str]]]:
+    """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjusted`."""
+    if not cells_inferred:
         return {}
     # imported late: scipy.stats takes a second, which a study without inference need not wait
     from ..inference.families import of_cells
 
-    return of_cells((cell for cell, _ in cells(inputs["inferences"])), inputs["queries"])
+    return of_cells((cell for cell, _ in cells_inferred), queries)
 
 
 def adjusted(
