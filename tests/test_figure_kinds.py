@@ -128,7 +128,7 @@ def test_every_kind_says_what_it_shows():
         assert kind.name == name
         assert kind.meaning.endswith(".")
         assert kind.meaning[0].isupper()
-    drawn_by = {name: closure(figures.REGISTRY.modules[name]) for name in figures.REGISTRY}
+    drawn_by = {name: closure(figures.REGISTRY.module(name)) for name in figures.REGISTRY}
     # what reads the records of evaluations is code of a figure, too
     record = {name for name, code in drawn_by.items() if "biasgrid.evaluation.record" in code}
     assert {"professions", "word-map", "word-set-map"} <= record
@@ -189,7 +189,7 @@ def test_a_users_file_is_a_kind_of_figure(plugin, root, tmp_path, monkeypatch):
     files = figures.draw_file("counted", drawing.inputs, drawing.spec, tmp_path / "drawn")
     assert [Path(file).suffix for file in files] == [f".{extension}" for extension in EXTENSIONS]
     assert [text.get_text() for text in figures.draw(drawing).texts] == ["small: 2 scores"]
-    module = figures.REGISTRY.modules["counted"]
+    module = figures.REGISTRY.module("counted")
     assert sys.modules[module].__file__ == str(tmp_path / "counted.py")
     assert module in closure(module)
 

@@ -610,7 +610,7 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(tmp_path
         jobs = planned(project)
         # of the metrics that take from it, directly or not
         taking = {
-            key for key in config["metrics"] if f"biasgrid.{module}" in closure(metrics.REGISTRY.modules[key])
+            key for key in config["metrics"] if f"biasgrid.{module}" in closure(metrics.REGISTRY.module(key))
         }
         assert {*AROUND} <= taking
         assert {path.split("/")[3] for path in jobs["cell"]} == taking

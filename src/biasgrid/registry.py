@@ -63,20 +63,20 @@ class Registry(Mapping[str, T]):
 
         Raises BiasgridError naming the entries that there are.
         """
+        if isinstance(name, str) and name in self._all():  # as plans ask for each cell
+            return self._entries[name]
         wanted = _folded(name)
         for entry in self.values():
             if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
         raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
 
-    @property
-    def modules(self) -> dict[str, str]:
-        """The names of the modules that entries stand in, by the entries' names."""
-        self._all()
-        return {name: module.__name__ for name, module in self._modules.items()}
+    def module(self, name: str) -> str:
+        """The name of the module that an entry stands in: what is made with the entry depends on it."""
+        return self._modules[self.find(name).name].__name__
 
     def file(self, name: str) -> Path:
-        """The file that an entry stands in: what is made with it depends on that."""
+        """The file that an entry stands in."""
         return Path(self._modules[self.find(name).name].__file__)
 
     def _all(self) -> dict[str, T]:

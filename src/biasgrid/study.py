@@ -158,7 +158,7 @@ class Study:
         """Whether other projects' studies may be at work in the folder of stores."""
         return "embeddings" not in self.config and bool(os.environ.get(PLACE))
 
-    @property
+    @cached_property
     def results(self) -> Path:
         """The folder of the study's results."""
         return Path(self.config["results"]) / self.name
@@ -201,7 +201,7 @@ class Study:
 
     @property
     def ranks_file(self) -> Path:
-        """Where the ranks of the bootstrap's samples are, where there are any (`uncertainty.rank_samples`)."""
+        """Where the ranks of the bootstrap's samples are, where there are any (`tables.rank_samples`)."""
         return self.results / "rank_samples.npy"
 
     @property
@@ -373,12 +373,12 @@ class Study:
 
     @cached_property
     def leaning(self) -> list[Cell]:
-        """Those of them in which a word's value says which of two groups it is nearer to."""
+        """The cells of `worded` in which a word's value says which of two groups it is nearer to."""
         return [cell for cell in self.worded if self.poles(cell)]
 
     @cached_property
     def rated(self) -> list[Cell]:
-        """Those of them whose criterion has ratings of the words by people."""
+        """The cells of `leaning` whose criterion has ratings of the words by people."""
         return [cell for cell in self.leaning if "ratings" in self.config["criteria"][cell.criterion]]
 
     def poles(self, cell: Cell) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The debias methods. Each is a file of this package and is found here by being in it.
+"""The debias methods. Each is a file of this package, which is discovered automatically.
 
 `REGISTRY` maps names to methods. As attributes of this package they are called on a model and words, and return a
 fitted transform:
@@ -10,14 +10,11 @@ fitted transform:
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
 from .transform import Transform
 
-__all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method", "source_files"]
+__all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method"]
 
 
 REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
@@ -36,14 +33,3 @@ def __getattr__(name: str) -> Method:
         return REGISTRY[name]
     except KeyError:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-
-
-def source_files(entry: Method) -> list[Path]:
-    """The files of this package that a method's transforms depend on: its own, and those that it takes names from."""
-    modules, ahead = set(), {entry.function.__module__}
-    while ahead:
-        module = importlib.import_module(ahead.pop())
-        modules.add(module)
-        others = {getattr(thing, "__module__", None) or "" for thing in vars(module).values()}
-        ahead |= {name for name in others if name.startswith(f"{__name__}.")} - {m.__name__ for m in modules}
-    return sorted(Path(module.__file__) for module in modules)

@@ -16,7 +16,7 @@ def model_step(factory: Factory, model: Model) -> Step:
         factory.model_file(model),
         {**model.spec, "occupations": factory.occupations},
         "biasgrid.factory.model:make",
-        tuple(sorted(metrics.REGISTRY.modules[name] for name in functions)),
+        tuple(sorted(metrics.REGISTRY.module(name) for name in functions)),
     )
 
 

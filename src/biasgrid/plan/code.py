@@ -29,6 +29,7 @@ TEXT_OR_END = re.compile(
 )
 
 
+@lru_cache
 def digest(*modules: str) -> str:
     """A digest of the import closure of these modules, 16 hex digits."""
     whole = hashlib.sha256()

@@ -23,7 +23,6 @@ class Step:
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
-    incremental  it keeps parts of its former output; its spec then has "code", the digest of its code
     """
 
     name: str
@@ -32,7 +31,6 @@ class Step:
     spec: Mapping[str, Any]
     function: str
     modules: tuple[str, ...] = ()
-    incremental: bool = False
 
     @property
     def files(self) -> list[str]:
@@ -57,6 +55,4 @@ class Step:
         """Make the output; returns what the function returns."""
         module, _, name = self.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        # what keeps parts of its former output holds them against the code that made them
-        spec = {**self.spec, "code": self.code} if self.incremental else self.spec
-        return function(self.inputs, spec, self.output)
+        return function(self.inputs, self.spec, self.output)

@@ -14,6 +14,7 @@ from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..study import UNTOUCHED, Cell, Evaluation, Inference, Study
 from ..tables import rank_samples
+from . import code
 from .step import Step
 
 
@@ -40,15 +41,13 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     }
     if "random_groups" in study.config["inference"] and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
-    return Step(
-        f"inference {first.group}",
-        inputs,
-        study.inference_file(first),
-        {"cells": [inference.spec for inference in group]},
-        "biasgrid.inference.step:infer_cells",
-        _modules(study, cells),
-        incremental=True,
-    )
+    function, modules = "biasgrid.inference.step:infer_cells", _modules(study, cells)
+    spec = {
+        "cells": [inference.spec for inference in group],
+        # it keeps the parts of its former output that this code made
+        "code": code.digest(function.partition(":")[0], *modules),
+    }
+    return Step(f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules)
 
 
 def pool_step(study: Study, model: str) -> Step:
@@ -60,7 +59,7 @@ def pool_step(study: Study, model: str) -> Step:
 def fit_step(study: Study, model: str, key: str) -> Step:
     """The step that fits a debias method on a model."""
     spec = study.fits[model, key].spec
-    modules = (debias.REGISTRY.modules[debias.method(spec["method"]).name],)
+    modules = (debias.REGISTRY.module(spec["method"]),)
     inputs = _state(study, model, UNTOUCHED)
     name = f"debias {model}/{key}"
     return Step(name, inputs, study.transform_file(model, key), spec, "biasgrid.debias.step:fit", modules)
@@ -90,7 +89,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         "archives": archives,
     }
     used = evaluations.used(study.evaluation_specs[evaluation.criterion])
-    modules = tuple(sorted(evaluations.REGISTRY.modules[e.name] for e in used))
+    modules = tuple(sorted(evaluations.REGISTRY.module(e.name) for e in used))
     return Step(
         f"evaluation {evaluation.name}",
         inputs,
@@ -121,14 +120,14 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         stem.with_name(f"{stem.name}.pdf"),
         {"kind": drawing.kind, "spec": drawing.spec},
         "biasgrid.figures.drawing:write",
-        (figures.REGISTRY.modules[drawing.kind],),
+        (figures.REGISTRY.module(drawing.kind),),
     )
 
 
 def table_step(study: Study, name: str) -> Step:
     """The step that makes a table."""
     spec = {"table": name, **tables.REGISTRY[name].spec(study)}
-    modules = (tables.REGISTRY.modules[name],)
+    modules = (tables.REGISTRY.module(name),)
     return Step(
         f"table {name}", study.tables[name], study.table_file(name), spec, "biasgrid.tables:write", modules
     )
@@ -154,5 +153,5 @@ def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
 def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:
     """The modules of the cells' metrics (a key may be another metric in another criterion) and kinds of models."""
     functions = {metrics.metric(cell.spec["function"]).name for cell in cells}
-    used = {metrics.REGISTRY.modules[name] for name in functions}
-    return tuple(sorted(used | {kinds.REGISTRY.modules[study.kind(cell.model).name] for cell in cells}))
+    used = {metrics.REGISTRY.module(name) for name in functions}
+    return tuple(sorted(used | {kinds.REGISTRY.module(study.kind(cell.model).name) for cell in cells}))

@@ -15,7 +15,7 @@ from .study import Cell, RealCell, Simulation
 
 def cell_step(simulation: Simulation, cell: Cell) -> Step:
     """The step that draws and infers a cell."""
-    modules = (metrics.REGISTRY.modules[cell.spec["metric"]],)
+    modules = (metrics.REGISTRY.module(cell.spec["metric"]),)
     output = simulation.cell_file(cell)
     return Step(f"cell {cell.name}", {}, output, cell.spec, "biasgrid.simulation.cell:simulate", modules)
 
@@ -30,7 +30,7 @@ def real_step(simulation: Simulation, cell: RealCell) -> Step:
     """The step that tries both tests of every metric on queries from a real model."""
     functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["metrics"]}
     kind = kinds.REGISTRY[simulation.models[cell.model].get("kind", kinds.VECTORS)].name
-    modules = {metrics.REGISTRY.modules[name] for name in functions} | {kinds.REGISTRY.modules[kind]}
+    modules = {metrics.REGISTRY.module(name) for name in functions} | {kinds.REGISTRY.module(kind)}
     inputs = {**_model(simulation, cell.model), "pool": simulation.pool_file(cell.model)}
     return Step(
         f"real {cell.name}",
