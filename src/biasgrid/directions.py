@@ -249,6 +249,6 @@ def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np
 
 
 def check(direction: Any) -> None:
-    """Raises BiasgridError for a direction that there is not."""
+    """Raises BiasgridError for an unknown direction."""
     if direction not in DIRECTIONS:
         raise BiasgridError(f"direction: {unknown('value', direction, DIRECTIONS)}")

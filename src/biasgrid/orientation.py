@@ -29,7 +29,7 @@ def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple
 
 
 def chosen(words: Sets, orientation: str) -> Sets:
-    """Those of the sets of words that the metric's value is of."""
+    """The sets of words that the metric's value is of."""
     return words if orientation == PAPER else words[:1]
 
 
@@ -46,6 +46,6 @@ def oriented(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
 
 
 def check(orientation: str) -> None:
-    """Raises BiasgridError for an orientation that there is not."""
+    """Raises BiasgridError for an unknown orientation."""
     if orientation not in ORIENTATIONS:
         raise BiasgridError(f"orientation: {unknown('value', orientation, ORIENTATIONS)}")

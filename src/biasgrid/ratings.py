@@ -14,8 +14,8 @@ METHODS = ("pearson", "spearman")  # how words' biases are correlated with them
 def read(path: Path | str) -> dict[str, float]:
     """Ratings by word, from a CSV file with the columns word and rating.
 
-    Raises BiasgridError with file and line for another column, a rating that is no number and a word that
-    stands twice.
+    Raises BiasgridError with file and line for another column, a rating that is no number and a duplicate
+    word.
     """
     try:
         with open(path, encoding="utf-8", newline="") as file:

@@ -37,7 +37,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
     """Angles in degrees: one heatmap per query and model, from white (0°) to orange (90°).
 
     `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
-    NaN, of a direction that there is not, is a grey cell.
+    NaN, as one of its directions is missing, is a grey cell.
     Without rows of the criterion, as of words that no model has, the figure says so. Raises BiasgridError for a
     direction that is not known.
     """

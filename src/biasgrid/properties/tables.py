@@ -34,8 +34,8 @@ def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
 def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """The counterexamples, vectors and values: of one setting, or of two whose values contradict each other.
 
-    `nearness` is s(w, A), a row a word, in the order of the sets of words. Of "comparable", the two sets of words are
-    those of the smallest and of the largest value.
+    `nearness` is s(w, A), one row per word, in the order of the sets of words. Of "comparable", the two sets of
+    words are those of the smallest and of the largest value.
     """
     return {
         v.key: {

@@ -1,4 +1,4 @@
-"""A folder of one .npy (a row a word) and one .parquet (one column of words, in the same order).
+"""A folder of one .npy (one row per word) and one .parquet (one column of words, in the same order).
 
 Parquet declares the size of each page in front of it, and Arrow allocates what is declared. So the pages' headers are
 read first, and Arrow only sees a file whose pages together stay below the limit on expansion.
