@@ -209,7 +209,7 @@ def test_a_figure_without_any_value_says_so(tmp_path):
     with pytest.raises(BiasgridError, match="the table is empty"):
         sentiment(distributions([]), {}, "Origins")
     (tmp_path / "a.json").write_text("[]")
-    with pytest.raises(BiasgridError, match="not a cell file of RNSB"):
+    with pytest.raises(BiasgridError, match="not a cell file"):
         distributions([tmp_path / "a.json"])
 
 

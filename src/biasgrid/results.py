@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from .errors import BiasgridError
+from .schema import read
 
 KEYS = ["criterion", "query", "metric", "model", "debias"]
 
@@ -29,9 +29,9 @@ def results(files: Iterable[Path | str]) -> Iterable[tuple[tuple, str, dict]]:
     yield from results_of(cells(files))
 
 
-def results_of(read: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[tuple, str, dict]]:
+def results_of(read_cells: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[tuple, str, dict]]:
     """The results of cells that `cells` has read, as `results` yields them."""
-    for cell, part in read:
+    for cell, part in read_cells:
         for result in part:
             yield _place(cell, result), cell["query"], result
 
@@ -39,14 +39,12 @@ def results_of(read: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[tuple,
 def cells(files: Iterable[Path | str]) -> Iterable[tuple[dict, list[dict]]]:
     """The cells in files of a cell, or of the inference of several: what each is of, and its results."""
     for path in files:
+        record = read(path, "a cell file")
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
             whole = [(cell, cell["results"]) for cell in record.get("cells", [record])]
             for cell, part in whole:
                 for result in part:
                     _place(cell, result)
-        except (OSError, ValueError) as error:
-            raise BiasgridError(f"{path}: not a cell file: {error}") from None
         except (KeyError, TypeError, AttributeError) as error:
             raise BiasgridError(f"{path}: not a cell file: {error!r}") from None
         yield from whole

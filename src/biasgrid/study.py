@@ -24,6 +24,7 @@ from .figures import Drawing, planned
 from .files import slug
 from .options import PARTS as INFERRED
 from .query import Query
+from .schema import stamped
 from .seeds import seed_of
 
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
@@ -442,7 +443,7 @@ class Study:
 
     def to_json(self) -> str:
         """The config with defaults and includes resolved, in the form that `read` reads."""
-        return json.dumps(self.config, ensure_ascii=False, indent=1) + "\n"
+        return json.dumps(stamped(self.config), ensure_ascii=False, indent=1) + "\n"
 
     @property
     def digest(self) -> str:

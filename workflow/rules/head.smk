@@ -1,7 +1,8 @@
 # The study that the config declares, its plan, and what the rules share.
 import os
+import sys
 
-from biasgrid import comparison, ratings
+from biasgrid import comparison, ratings, schema
 from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
@@ -90,6 +91,8 @@ def null_figure_step(wildcards):
 
 onstart:
     RUN.begin()
+    if line := schema.notice(STUDY.results):
+        print(f"biasgrid: {line}", file=sys.stderr)
 
 
 onerror:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from ..results import scalars
+from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
 
 # how the note of a p-value begins that cannot be smaller
@@ -114,12 +114,7 @@ def _inferred(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
 
 
 def _record(path: Path | None, what: str) -> dict[str, Any] | None:
-    try:
-        return json.loads(path.read_text(encoding="utf-8")) if path else None
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise BiasgridError(f"{path}: not {what}: {error}") from None
+    return read(path, what) if path and path.exists() else None
 
 
 def _of_one(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from ..configs import check_expansion, check_nesting, read_json, read_yaml, with
 from ..errors import BiasgridError, shown, unknown
 from ..query import Query
 from ..registry import load_plugins
+from ..schema import unstamped
 from ..validation import checked
 from .common import filled
 from .criteria import Criteria
@@ -102,7 +103,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     BiasgridError
         One line: which key is wrong, and what is allowed there.
     """
-    config = complete(StudyConfig, config, where, root)
+    config = complete(StudyConfig, unstamped(config, where), where, root)
     if "Overall" in config["criteria"]:
         raise BiasgridError(
             f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"

@@ -13,6 +13,7 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_text
 from ..measure import dumps
+from ..schema import stamped
 from .evaluation import used
 from .spec import Spec, files_of
 
@@ -42,7 +43,7 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
     evaluated = Spec.of(spec["spec"], inputs["benchmarks"])
     place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
     record = evaluate(inputs["store"].open(), transform, evaluated, spec["seed"])
-    write_text(output, dumps(place | record, separators=(",", ":")) + "\n")
+    write_text(output, dumps(stamped(place | record), separators=(",", ":")) + "\n")
 
 
 def check_archives(archives: Mapping[Path, Any]) -> None:

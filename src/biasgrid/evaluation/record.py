@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
 from ..errors import BiasgridError
+from ..schema import read
 from ..validation import Strict, checked
 from .evaluation import REGISTRY, evaluations
 
@@ -74,10 +74,10 @@ def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any
 
 def read_evaluation(path: Path, *needed: str) -> dict[str, Any]:
     """An evaluation's record. Raises BiasgridError for a file that is none or lacks an entry that is needed."""
+    record = read(path, "an evaluation file")
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
         entries = checked(_record(tuple(REGISTRY)), record)
-    except (OSError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not an evaluation file: {error}") from None
     for entry in needed:
         if getattr(entries, entry) is None:

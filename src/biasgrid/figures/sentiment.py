@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError
 from ..files import slug
+from ..results import results
 from .figure import Drawing, Figure, Files, cells_of, labels
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
@@ -29,23 +28,20 @@ def distributions(cells: Iterable[Path]) -> pd.DataFrame:
 
     id is the query's in the study, query the name of the (sub-)query that was measured, which another may have, too;
     share is the word's part of the negative sentiment (they sum to 1), value the cell's RNSB in nats, accuracy the
-    classifier's on words left out, or NaN. Raises BiasgridError for a file that is no cell of RNSB.
+    classifier's on words left out, or NaN. Raises BiasgridError for a file that is no cell.
     """
     import pandas as pd
 
     rows = []
-    for path in cells:
-        try:
-            cell = json.loads(Path(path).read_text(encoding="utf-8"))
-            for result in cell["results"]:
-                shares = (result.get("detail") or {}).get("negative_sentiment_distribution", {})
-                accuracy = (result.get("scalars") or {}).get("accuracy", np.nan)
-                place = [cell["query"], result["query"], cell["metric"], cell["model"], cell["debias"]]
-                facts = [result["value"], accuracy, result["status"]]
-                words = [(name, word, share) for name, part in shares.items() for word, share in part.items()]
-                rows += [(*place, *word, *facts) for word in words or [("", "", np.nan)]]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BiasgridError(f"{path}: not a cell file of RNSB: {error!r}") from None
+    for place, query, result in results(cells):
+        _, subquery, metric, model, debias = place
+        shares = (result.get("detail") or {}).get("negative_sentiment_distribution", {})
+        accuracy = (result.get("scalars") or {}).get("accuracy", np.nan)
+        facts = [result.get("value"), accuracy, result.get("status")]
+        words = [(name, word, share) for name, part in shares.items() for word, share in part.items()]
+        rows += [
+            (query, subquery, metric, model, debias, *word, *facts) for word in words or [("", "", np.nan)]
+        ]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.astype({"share": "float64", "value": "float64", "accuracy": "float64"})
 

@@ -17,6 +17,8 @@ from ..bounded import read_npy, read_npz
 from ..cell import model_of, query_of
 from ..files import locked, write_bytes, write_text
 from ..measure import dumps
+from ..results import cells as measured
+from ..schema import stamped
 from ..words import WordOptions
 from .infer import infer_query
 from .pool import stored_pool
@@ -74,13 +76,13 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
             file = BytesIO()
             np.save(file, np.concatenate(samples))
             write_bytes(samples_path, file.getvalue())
-        write_text(output, dumps({"cells": records}, separators=(",", ":")) + "\n")
+        write_text(output, dumps(stamped({"cells": records}), separators=(",", ":")) + "\n")
     return records
 
 
 def _measured(cell: Path) -> list[float]:
     """The values in a cell's file: of a metric that draws, reading them is faster than measuring."""
-    results = json.loads(cell.read_text(encoding="utf-8"))["results"]
+    ((_, results),) = measured([cell])
     return [math.nan if result["value"] is None else result["value"] for result in results]
 
 

@@ -1,0 +1,57 @@
+"""The version of the files of results: cells, inference, evaluations, and the study's own (study.json).
+
+Raised when a file's form changes, so that it would be read wrongly. Tables are read by their columns and need none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .errors import BiasgridError, shown
+
+SCHEMA = 1
+READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1
+
+
+def stamped(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record for a file of results, which says its version first."""
+    return {"schema": SCHEMA, **record}
+
+
+def unstamped(record: Any, where: Path | str) -> Any:
+    """What `stamped` was given. Raises BiasgridError for a version that this biasgrid does not read."""
+    if not isinstance(record, Mapping):
+        return record
+    version = record.get("schema", 0)
+    if type(version) is not int or version not in READABLE:
+        raise BiasgridError(
+            f"{where}: results of schema {shown(version)}, which this biasgrid does not read (it reads "
+            f"{' and '.join(map(str, READABLE))}); use the biasgrid that wrote them, or delete the file and run again"
+        )
+    return {key: value for key, value in record.items() if key != "schema"}
+
+
+def read(path: Path | str, what: str) -> dict[str, Any]:
+    """The record in a file of results. Raises BiasgridError for a file that is not `what`, or of another version."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BiasgridError(f"{path}: not {what}: {error}") from None
+    return unstamped(record, path)
+
+
+def notice(results: Path) -> str | None:
+    """What a run says of a folder of results that has another version than it writes; None: it has no other."""
+    try:
+        version = json.loads((results / "study.json").read_text(encoding="utf-8")).get("schema", 0)
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return None  # no results yet, or a file that is made again
+    if version == SCHEMA:
+        return None
+    return (
+        f"{results} has results of schema {shown(version)}, this biasgrid writes {SCHEMA}: what other code made is "
+        "computed again (snakemake --dry-run lists it); archives, stores and all else are kept"
+    )

@@ -1,0 +1,97 @@
+"""The version that files of results carry, and what is said of results of another."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import GRID_WORDS, grid_config, write_text_model
+from in_process import make
+
+from biasgrid import BiasgridError, results, schema
+from biasgrid.evaluation.evaluate import evaluate
+from biasgrid.evaluation.record import read_evaluation
+from biasgrid.study import Study
+
+CONFIG = grid_config() | {
+    "metrics": {"weat": {}},
+    "inference": {"permutation": {"draws": 20}},
+}
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory) -> Path:
+    """A folder with a small study, computed."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "data" / "word_sets").mkdir(parents=True)
+    toys = {"e": GRID_WORDS[32:40], "f": GRID_WORDS[40:48]}
+    (folder / "data" / "word_sets" / "toy.json").write_text(json.dumps({"sets": toys}))
+    for seed, name in enumerate(("one", "two")):
+        write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        make(Study.of(CONFIG))
+    return folder
+
+
+@pytest.fixture
+def study(computed, tmp_path, monkeypatch) -> Study:
+    shutil.copytree(computed, tmp_path / "study")
+    monkeypatch.chdir(tmp_path / "study")
+    return Study.of(CONFIG)
+
+
+def rewritten(path, **changes):
+    """A file of results with another version, or none."""
+    record = json.loads(path.read_text())
+    del record["schema"]
+    path.write_text(json.dumps(changes | record))
+
+
+def kinds_of(study: Study):
+    """A file of each kind that has a version, and what reads it."""
+    cell = study.cell_file(next(iter(study.cells.values())))
+    inference = study.inference_file(next(iter(study.inferences.values())))
+    return {
+        cell: lambda: [value for _, _, value in results.results([cell])],
+        inference: lambda: [value for _, _, value in results.results([inference])],
+        study.results / "study.json": lambda: Study.read(study.results / "study.json").config,
+    }
+
+
+def test_files_without_a_version_are_read_as_they_are(study):
+    for path, read in kinds_of(study).items():
+        assert json.loads(path.read_text())["schema"] == schema.SCHEMA
+        before = read()
+        rewritten(path)
+        assert read() == before
+
+
+@pytest.mark.parametrize("version", [schema.SCHEMA + 1, -1, "1", True, None, [1]])
+def test_a_version_that_is_not_read_is_one_line(study, version):
+    for path, read in kinds_of(study).items():
+        rewritten(path, schema=version)
+        with pytest.raises(BiasgridError, match=r"results of schema .* does not read") as error:
+            read()
+        assert str(path.name) in str(error.value)
+        assert "delete the file and run again" in str(error.value)
+
+
+def test_a_record_of_an_evaluation_has_one_too(tmp_path, random_model):
+    path = tmp_path / "evaluation.json"
+    record = evaluate(random_model(0), None, {}, 0)
+    path.write_text(json.dumps(schema.stamped({"model": "m", "debias": "none", "seed": 0} | record)))
+    assert read_evaluation(path)["model"] == "m"
+    rewritten(path, schema=2)
+    with pytest.raises(BiasgridError, match="results of schema 2"):
+        read_evaluation(path)
+
+
+def test_a_run_says_what_happens_to_results_of_another_version(study):
+    assert schema.notice(study.results) is None
+    assert schema.notice(study.results / "nothing") is None
+    rewritten(study.results / "study.json")
+    line = schema.notice(study.results)
+    assert "schema 0, this biasgrid writes 1" in line
+    assert "computed again" in line
+    assert "kept" in line
