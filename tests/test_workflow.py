@@ -201,10 +201,15 @@ def test_editing_the_config_reruns_what_depends_on_it(finished, edit, rules, rer
 
 
 def test_a_renamed_criterion_is_renamed_in_every_table(finished):
+    results = finished.folder / "results" / "small"
+    config = json.loads((results / "study.json").read_text())
+    del config["schema"]  # as an older biasgrid wrote it
+    (results / "study.json").write_text(json.dumps(config))
     renamed_criterion(finished.config)
     finished.configure(finished.config)
-    finished.run()
-    results = finished.folder / "results" / "small"
+    line = "biasgrid: results/small has results of schema 0, this biasgrid writes 1: "
+    assert line in finished.run().stderr
+    assert line not in finished.run().stderr
     for table in ("scores", "aggregates", "rankings", "correlations"):
         text = (results / f"{table}.csv").read_text()
         assert "Renamed," in text
