@@ -410,6 +410,7 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
         file = tmp_path / "biasgrid" / path.relative_to(SOURCES)
         text = file.read_text(encoding="utf-8")
         file.write_text(f"{text}EDITED = 1\n", encoding="utf-8")
+        digests.digest.cache_clear()
         # what is not edited is not read again
         edited = {module: read.__wrapped__(module)}
         digests._read = lambda name, edited=edited: edited.get(name) or read(name)
