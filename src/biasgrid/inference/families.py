@@ -27,7 +27,7 @@ from .sampled import Sampled
 
 # of each kind of test: the part of `inference` that asks for it
 COLUMNS = {"p_value": "permutation", "p_groups": "random_groups"}
-# random data that tests are compared on, partitions or groups of each, and words of the sets of one and another:
+# random data that tests are compared on, permutations or groups of each, and words of the sets of one and another:
 # sets of unlike sizes, as tests may be equal for sets of one size only
 TRIALS, DRAWS = 3, 64
 SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
@@ -107,7 +107,7 @@ def signature(
     Returns
     -------
     str
-        A digest of the p-values of random data, of every partition (or drawn groups) in turn as the observed one.
+        A digest of the p-values of random data, of every permutation (or drawn groups) in turn as the observed one.
         Metrics that look at the model around the words, and those without a value for random vectors, are named by
         themselves.
     """
@@ -132,7 +132,7 @@ def signature(
 def _of_partitions(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray | None:
-    """The metric's value for each partition of random words; None where it has no test."""
+    """The metric's value for each permutation of random words; None where it has no test."""
     sizes = [
         [PAIRS] * template[0] if metric.paired else _sizes(template[0], trial),
         _sizes(template[1], trial),

@@ -56,8 +56,8 @@ def infer_query(
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
                  to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
     seed         the metric's own, where it draws
-    draw_seed    of partitions, samples and halves; what is drawn of a set (partitions: of sets) depends on it and on
-                 the set's words, so that all queries, metrics and models that have the set draw alike
+    draw_seed    of permutations, samples and halves; what is drawn of a set (permutations: of sets) depends on it and
+                 on the set's words, so that all queries, metrics and models that have the set draw alike
     values       the metric's, of each sub-query, where they are known; else they are measured
     nulls        takes the values, (draws,), that each test of a sub-query compares its value with, by the sub-query's
                  name and that of the test: "permutation", "random_groups"
@@ -152,7 +152,8 @@ def exchange_test(
 ) -> Permutation | str:
     """The permutation test of a metric on a query, or why there is none.
 
-    Which partitions are drawn depends on `seed` and on the words of the sets: queries that have the sets draw alike.
+    Which permutations are drawn depends on `seed` and on the words of the sets: queries that have the same sets draw
+    alike.
     """
     metric = sampled.metric
     alternative = metric.bias if alternative == BIAS else alternative

@@ -1,7 +1,7 @@
 """Permutation tests: how often would words, dealt out to the sets at random, score as they do?
 
-The null hypothesis is that it does not matter which set a word is in. A partition deals all words out to sets of the
-sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which of
+The null hypothesis is that it does not matter which set a word is in. A permutation deals all words out to sets of
+the sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which of
 its two words comes first.
 """
 
@@ -19,7 +19,7 @@ from scipy.special import betaincinv, ndtr
 from ..errors import BiasgridError, not_allowed, unknown
 
 ALTERNATIVES = ("greater", "less", "two-sided")
-# labels of partitions that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
+# labels of permutations that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
 BLOCK = 2**20
 
 
@@ -27,19 +27,19 @@ BLOCK = 2**20
 class Permutation:
     """The outcome of a permutation test.
 
-    p_value      share of partitions that are at least as extreme as the observed one, which counts as one of them:
-                 never 0. NaN where the observed value, or a partition's, is
-    p_low        ends of the 95 % interval (Clopper & Pearson 1934) of the p-value that all partitions would give,
+    p_value      share of permutations that are at least as extreme as the observed one, which counts as one of them:
+                 never 0. NaN where the observed value, or a permutation's, is
+    p_low        ends of the 95 % interval (Clopper & Pearson 1934) of the p-value that all permutations would give,
     p_high       from those that were drawn; of an exact test both are p_value
     p_normal     the tail beyond the observed value of a normal distribution that has the mean and the standard
-                 deviation of the partitions' values; NaN where all partitions have one value
+                 deviation of the permutations' values; NaN where all permutations have one value
     p_lowest     the smallest p_value that this test can give
-    method       "exact": of all partitions, each once; "monte_carlo": of partitions drawn at random, independently;
-                 "drawn": of values of another null hypothesis, which are no partitions
+    method       "exact": of all permutations, each once; "monte_carlo": of permutations drawn independently at
+                 random; "drawn": of values of another null hypothesis, which are no permutations
     partitions   how many there are; None where none are
     draws        how many values were computed
     observed     the statistic of the words as they are
-    null_distribution  the statistic of every partition (draws,)
+    null_distribution  the statistic of every permutation (draws,)
     """
 
     p_value: float
@@ -68,18 +68,18 @@ def permutation_test(
 ) -> Permutation:
     """Test a statistic of words in sets, as scipy.stats.permutation_test does.
 
-    statistic    labels, int8 (partitions, words), the number of the set that a word is in -> values (partitions,).
-                 The words are those of the first set, then those of the second, ... `sizes` of them
+    statistic    labels, int8 (permutations, words), the number of the set that a word is in -> values
+                 (permutations,). The words are those of the first set, then those of the second, ... `sizes` of them
     shared       places of words that stand in several sets; they keep their labels, as no set has a word twice
     pairs        words i of both sets change places or do not (scipy's permutation_type "samples"); else words are
                  dealt out among all sets ("independent")
-    exact        all partitions are enumerated where there are at most so many; else `draws` are drawn, and
+    exact        all permutations are enumerated where there are at most so many; else `draws` are drawn, and
                  p_value is (k + 1) / (draws + 1)
-    alternative  "greater": partitions whose value is at least the observed one are as extreme, "less": at most;
+    alternative  "greater": permutations whose value is at least the observed one are as extreme, "less": at most;
                  "two-sided": twice the smaller of both, at most 1
 
     Values that agree within rounding (100 units in the last place of the largest, or of 1) count as equal, so that
-    the observed partition is as extreme as itself. Raises BiasgridError for an argument that is not allowed.
+    the observed permutation is as extreme as itself. Raises BiasgridError for an argument that is not allowed.
     """
     check(draws, exact, alternative)
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
@@ -92,7 +92,7 @@ def permutation_test(
         partitions = math.factorial(len(free)) // math.prod(map(math.factorial, members))
     enumerated = partitions <= exact
     count = partitions if enumerated else draws
-    # values of all, labels of a block: a million partitions of 50 words are 8 MB of values
+    # values of all, labels of a block: a million permutations of 50 words are 8 MB of values
     values = np.empty(count)
     rng = np.random.default_rng(seed)
     rows = max(1, BLOCK // len(labels))
@@ -111,8 +111,8 @@ def permutation_test(
                 block[:, free] = dealt
                 dealt = block
         values[start:stop] = statistic(dealt)
-    # the first of all partitions is the observed one. Asked for again, a statistic that is found by iteration, as
-    # RNSB's, may differ by more than rounding, and the observed partition would be less extreme than itself
+    # the first of all permutations is the observed one. Asked for again, a statistic that is found by iteration, as
+    # RNSB's, may differ by more than rounding, and the observed permutation would be less extreme than itself
     observed = float(values[0] if enumerated else statistic(labels[None])[0])
     return _tested(values, observed, alternative, "exact" if enumerated else "monte_carlo", partitions)
 
@@ -169,7 +169,7 @@ def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.nda
 
 @lru_cache(maxsize=4)
 def _partitions(members: tuple[int, ...]) -> np.ndarray:
-    """Labels, int8 (partitions, words), of every way to deal the words out; many cells share it."""
+    """Labels, int8 (permutations, words), of every way to deal the words out; many cells share it."""
     words = sum(members)
     if len(members) == 1:
         return np.zeros((1, words), dtype=np.int8)

@@ -29,7 +29,7 @@ def inferred(
     """The results of `measure` for the same arguments, with `p_value`, `p_groups`, `ci_low`, `ci_high` and
     `inference`.
 
-    `asked` are the parts of `infer_query` (None: not that part), whose partitions and samples come from `seed`;
+    `asked` are the parts of `infer_query` (None: not that part), whose permutations and samples come from `seed`;
     `interval`, "jackknife", "percentile" or "bca", is which one ci_low and ci_high are.
     """
     check_interval(interval)

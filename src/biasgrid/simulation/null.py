@@ -33,7 +33,7 @@ def under_null(
 
     Without bias, each is of new words. With a bias, they are of the same words, whose labels are exchanged at random
     before each test. `p_values` are those that the test gives; `uniform` are uniformly distributed from 0 to 1 if the
-    test is right: a p-value is a number of partitions, so it is moved by a random part of its distance to the next
+    test is right: a p-value is a number of permutations, so it is moved by a random part of its distance to the next
     smaller one that would be possible.
     """
     fixed = population.draw(metric, words, bias, rng)
@@ -52,7 +52,7 @@ def under_null(
 
 
 def _next_smaller(tested: Permutation) -> float:
-    """The largest p-value below a test's that it could have given with these partitions, or 0."""
+    """The largest p-value below a test's that it could have given with these permutations, or 0."""
     values = tested.null_distribution
     rounding = ROUNDING * max(1.0, np.abs(values).max(), abs(tested.observed))
     beyond = {

@@ -80,7 +80,7 @@ def _reasons(reasons: Mapping[str, str]) -> str | None:
 
 
 def _count(value: float | None) -> int | float | None:
-    """A count in digits; one of more digits than a float has (partitions of many words), as a float."""
+    """A count in digits; one of more digits than a float has (permutations of many words), as a float."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     value = int(value)
