@@ -1,8 +1,8 @@
 """Permutation tests: how often would words, dealt out to the sets at random, score as they do?
 
 The null hypothesis is that it does not matter which set a word is in. A permutation deals all words out to sets of
-the sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which of
-its two words comes first.
+the sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which
+of its two words comes first.
 """
 
 from __future__ import annotations
