@@ -2,10 +2,10 @@
 
 The real workflow with the case study's four metrics, on made models of 2,000 words in 50 dimensions, the sizes one
 after the other in each round. Of each size: planning a run of everything (a dry run), the run of all cells, the rest
-of the run (tables and figures), a run with nothing to do; and the engine's peak memory. Seconds a cell are compared
-with those of the smallest size.
+of the run (tables and figures), a run with nothing to do; and the engine's peak memory. Seconds per cell are compared
+with those of the smallest size, and each step with that of another checkout or of Snakemake's other records.
 
-    python benchmarks/scale.py [--rounds 3] [--cores 2] [--cells 700 2800 7000]
+    python benchmarks/scale.py [--rounds 3] [--cores 2] [--cells 700 2800 7000] [--against CHECKOUT] [--database]
 """
 
 from __future__ import annotations
@@ -45,53 +45,86 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--cells", type=int, nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument(
+        "--against", type=Path, help="another checkout, each of whose runs follows one of this"
+    )
+    parser.add_argument("--database", action="store_true", help="and with Snakemake's records in a database")
     args = parser.parse_args()
-    taken: dict[tuple[int, str], list[tuple[float, float, float]]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for cells in args.cells:
-            make_study(Path(folder) / str(cells), *SHAPES[cells])
-            # models, queries: there before the cells are timed
-            snakemake(Path(folder) / str(cells), args.cores, "stores")
+    sides: dict[str, tuple[Path, list[str]]] = {"this": (ROOT, [])}
+    if args.against:
+        sides["other"] = (args.against.resolve(), [])
+    if args.database:
+        sides["database"] = (ROOT, ["--persistence-backend", "db"])
+    taken: dict[tuple[str, int, str], list[tuple[float, float, float]]] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        for side, (root, options) in sides.items():
+            for cells in args.cells:
+                folder = Path(temporary) / side / str(cells)
+                make_study(root, folder, *SHAPES[cells])
+                # models, queries: there before the cells are timed
+                snakemake(folder, args.cores, "stores", *options)
         for _ in range(args.rounds):
             for cells in args.cells:
-                study = Path(folder) / str(cells)
-                for made in ("cells", "queries", "figures"):
-                    shutil.rmtree(study / "results" / "scale" / made, ignore_errors=True)
-                for table in (study / "results" / "scale").glob("*.csv"):
-                    table.unlink()
+                for side in sides:
+                    clear(Path(temporary) / side / str(cells))
                 for step, arguments in (
                     ("plan", ["--dry-run", "--quiet", "all"]),
                     ("cells", ["--until", "cell"]),
                     ("rest", []),
                     ("idle", []),
                 ):
-                    taken.setdefault((cells, step), []).append(snakemake(study, args.cores, *arguments))
-                done = len(list((study / "results" / "scale" / "cells").rglob("*.json")))
-                assert done == cells, f"{done} of {cells} cells"
-    print(f"{args.cores} cores, median of {args.rounds} rounds; engine's peak memory in MB")
-    smallest = min(args.cells)
-    print(f"{'':32}" + "".join(f"{cells:>12,} cells" for cells in args.cells))
+                    for side, (_, options) in sides.items():
+                        folder = Path(temporary) / side / str(cells)
+                        measured = snakemake(folder, args.cores, *arguments, *options)
+                        taken.setdefault((side, cells, step), []).append(measured)
+                for side in sides:
+                    folder = Path(temporary) / side / str(cells)
+                    done = len(list((folder / "results" / "scale" / "cells").rglob("*.json")))
+                    assert done == cells, f"{side}: {done} of {cells} cells"
     middle = {key: [statistics.median(x) for x in zip(*rows, strict=True)] for key, rows in taken.items()}
+    print(f"{args.cores} cores, median of {args.rounds} rounds; engine's peak memory in MB")
+    for side in sides:
+        report(side, args.cells, middle)
+    for side in list(sides)[1:]:
+        print(f"this / {side}:")
+        for step, label in STEPS.items():
+            for place, unit in enumerate(("wall", "CPU")):
+                ratios = (middle["this", n, step][place] / middle[side, n, step][place] for n in args.cells)
+                print(f"{label if not place else '':32}{''.join(f'{r:18.2f}' for r in ratios)} x {unit}")
+
+
+def report(side: str, sizes: list[int], middle: dict[tuple[str, int, str], list[float]]) -> None:
+    """What each step of a side took, by number of cells."""
+    print(f"{side:32}" + "".join(f"{cells:>12,} cells" for cells in sizes))
     for step, label in STEPS.items():
         # drawing a figure takes more memory than the engine does
         for place, unit in enumerate(("s", "s CPU", "MB")[: 2 if step == "rest" else 3]):
-            values = "".join(f"{middle[cells, step][place]:18.2f}" for cells in args.cells)
+            values = "".join(f"{middle[side, cells, step][place]:18.2f}" for cells in sizes)
             print(f"{label if not place else '':32}{values} {unit}")
     for place, unit in enumerate(("wall", "CPU")):
-        a_cell = {cells: middle[cells, "cells"][place] / cells for cells in args.cells}
-        values = "".join(f"{1000 * seconds:18.2f}" for seconds in a_cell.values())
+        per_cell = [middle[side, cells, "cells"][place] / cells for cells in sizes]
+        values = "".join(f"{1000 * seconds:18.2f}" for seconds in per_cell)
         print(f"{'a cell, ' + unit:32}{values} ms")
-        growth = "".join(f"{seconds / a_cell[smallest]:18.2f}" for seconds in a_cell.values())
-        print(f"{'growth a cell, ' + unit:32}{growth} x")
+        growth = "".join(f"{seconds / per_cell[0]:18.2f}" for seconds in per_cell)
+        print(f"{'growth per cell, ' + unit:32}{growth} x")
 
 
-def make_study(folder: Path, models: int, queries: int) -> None:
-    """A study of `models` models and `queries` queries, whose words are drawn at random."""
+def clear(folder: Path) -> None:
+    """Remove what a study's runs have made of its stores."""
+    results = folder / "results" / "scale"
+    for made in ("cells", "queries", "figures"):
+        shutil.rmtree(results / made, ignore_errors=True)
+    for table in results.glob("*.csv"):
+        table.unlink()
+
+
+def make_study(root: Path, folder: Path, models: int, queries: int) -> None:
+    """A study of `models` models and `queries` queries, whose words are drawn at random, with a checkout's code."""
     for name in ("src", "workflow", "profiles"):
         shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+            root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
-    shutil.copy(ROOT / "Snakefile", folder)
+    shutil.copy(root / "Snakefile", folder)
     (folder / "config").mkdir()
     draw = np.random.default_rng(0)
     words = np.array([f"w{i}" for i in range(2000)])

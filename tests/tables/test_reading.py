@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -128,6 +129,17 @@ def test_a_file_that_is_not_there_and_one_that_is_none(path):
     assert refusal(path) == "cannot read it: No such file or directory"
     path.mkdir()
     assert refusal(path).startswith("cannot read it: Is a directory")
+
+
+KEYED = replace(TOY, key=("name", "cells"))
+
+
+def test_rows_with_the_same_key_are_one_line(path):
+    path.write_text(TEXT + "a,2,4,,\n", encoding="utf-8")
+    assert KEYED.read(path)["name"].tolist() == ["a", "b", "a"]
+    path.write_text(TEXT + "a,2,3,,\n", encoding="utf-8")
+    assert refusal(path, KEYED) == "line 4: duplicate key (a, 3)"
+    assert len(TOY.read(path)) == 3
 
 
 @pytest.mark.parametrize("name", REGISTRY)

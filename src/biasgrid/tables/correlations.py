@@ -91,5 +91,6 @@ CORRELATIONS = Table(
     inputs=ranks_inputs,
     spec=lambda grid: {"methods": grid.config["correlations"], **bootstrap_spec(grid)},
     make=make,
+    key=("criterion", "method", "metric_a", "metric_b"),
 )
 TABLES = (CORRELATIONS,)

@@ -117,5 +117,6 @@ QUALITY = Table(
     ),
     inputs=_inputs,
     make=make,
+    key=("model", "debias", "group", "benchmark"),
 )
 TABLES = (QUALITY,)

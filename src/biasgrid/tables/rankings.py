@@ -99,5 +99,6 @@ RANKINGS = Table(
     inputs=_inputs,
     spec=lambda grid: {"ranking": grid.ranking, **bootstrap_spec(grid)},
     make=make,
+    key=("criterion", "metric", "model", "debias"),
 )
 TABLES = (RANKINGS,)

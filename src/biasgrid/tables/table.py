@@ -44,6 +44,7 @@ class Table:
              such table
     make     (inputs, spec) -> the table, with these columns, sorted
     spec     grid -> whatever else it depends on, as JSON has it
+    key      the columns that no two rows have alike, where figures rely on it
     """
 
     name: str
@@ -52,6 +53,7 @@ class Table:
     inputs: Callable[[Any], Files]
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
     spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
+    key: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -100,6 +102,10 @@ class Table:
         for column in self.columns:
             if column.dtype != "text":
                 table[column.name] = _numbers(table[column.name], column, path, again)
+        if self.key and (duplicates := table.duplicated(list(self.key))).any():
+            row = table.index[duplicates][0]
+            place = ", ".join(map(str, table.loc[row, list(self.key)]))
+            raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({place:.100}); {again}")
         return table
 
 
