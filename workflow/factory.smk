@@ -58,7 +58,7 @@ rule factory_all:
     default_target: True
     input:
         # named one by one: a deleted record is made again although the tables are there
-        [str(FACTORY.model_file(model)) for model in FACTORY.models.values()],
+        list(map(str, map(FACTORY.model_file, FACTORY.models))),
         [str(step.output) for step in TABLES.values()],
         expand(
             "{stem}.{extension}",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from . import debias, metrics, tables
 from .config import load
-from .config.check import QUALITY, check
+from .config.check import check
 from .configs import ordered
 from .debias import UNTOUCHED
 from .embeddings.kinds import REGISTRY as KINDS
@@ -21,77 +20,19 @@ from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError, unknown
 from .evaluation.spec import Spec
 from .figures import Drawing, planned
-from .files import slug
+from .folders import Folders
+from .grid import Cell, Evaluation, Fit, Inference
 from .options import PARTS as INFERRED
 from .query import Query
 from .schema import stamped
 from .seeds import seed_of
 
-PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
-
 
 @dataclass(frozen=True)
-class Cell:
-    """A point of the grid. `spec` is everything its value depends on besides the store and the query, and what its
-    file says before its results; see `cell.compute_cell`."""
-
-    criterion: str
-    query: str
-    metric: str
-    model: str
-    debias: str
-    spec: Mapping[str, Any] = field(hash=False)
-
-    @property
-    def name(self) -> str:
-        """Model/debias/metric/query, its path below the study's cells."""
-        return f"{self.model}/{self.debias}/{self.metric}/{self.query}"
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A debias method fitted on a model. `spec` is everything its transform depends on besides the store."""
-
-    criterion: str
-    debias: str
-    model: str
-    spec: Mapping[str, Any] = field(hash=False)
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What debiasing costs and hides, measured on a model that is untouched or under one transform; without a
-    criterion its quality, on the benchmarks that the study has for all its models."""
-
-    criterion: str | None
-    debias: str
-    model: str
-    spec: Mapping[str, Any] = field(hash=False)
-
-    @property
-    def name(self) -> str:
-        """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
-        return f"{self.model}/{self.debias}/{slug(self.criterion) if self.criterion else QUALITY}"
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How sure a cell's value is. `spec` is everything that depends on besides the store and the query."""
-
-    cell: Cell
-    spec: Mapping[str, Any] = field(hash=False)
-
-    @property
-    def group(self) -> str:
-        """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
-        return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
-
-
-@dataclass(frozen=True)
-class Study:
+class Study(Folders):
     """A checked config. Build it with `Study.of`; `config` has its defaults filled in and its includes resolved."""
 
-    config: dict[str, Any]
+    KEY = "study"
     queries: dict[str, Query]
 
     @classmethod
@@ -109,10 +50,6 @@ class Study:
     def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
         """A study from its config file (YAML or the resolved JSON)."""
         return cls.of(load.read(path), str(path), root)
-
-    @property
-    def name(self) -> str:
-        return self.config["study"]
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
@@ -148,22 +85,6 @@ class Study:
         specs = {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
         return specs | {None: Spec.of(self.config["quality"])}
 
-    @property
-    def embeddings(self) -> Path:
-        """The folder of archives (raw/) and stores: the config's, else that of the environment variable
-        BIASGRID_EMBEDDINGS, which studies share, else data/embeddings. No result depends on the place."""
-        return Path(self.config.get("embeddings") or os.environ.get(PLACE) or "data/embeddings").expanduser()
-
-    @property
-    def shares_embeddings(self) -> bool:
-        """Whether other projects' studies may be at work in the folder of stores."""
-        return "embeddings" not in self.config and bool(os.environ.get(PLACE))
-
-    @cached_property
-    def results(self) -> Path:
-        """The folder of the study's results."""
-        return Path(self.config["results"]) / self.name
-
     def cell_file(self, cell: Cell) -> Path:
         """Where a cell's results are."""
         return self.results / "cells" / f"{cell.name}.json"
@@ -176,10 +97,6 @@ class Study:
         """Where the values of a cell's bootstrap samples are, in an array (sub-queries of all queries, draws)."""
         return self.results / "inference" / f"{inference.group}.npy"
 
-    def pool_file(self, model: str) -> Path:
-        """Where the words are that random groups of a model are made of."""
-        return self.results / "pools" / f"{model}.npz"
-
     def null_file(self, cell: Cell) -> Path:
         """Where the numbers of a cell's null distributions are."""
         return self.results / "null" / f"{cell.name}.npz"
@@ -187,10 +104,6 @@ class Study:
     def query_file(self, key: str) -> Path:
         """Where a query's file is."""
         return self.results / "queries" / f"{key}.json"
-
-    def model_file(self, model: str) -> Path:
-        """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
-        return self.results / "models" / f"{model}.json"
 
     def transform_file(self, model: str, debias: str) -> Path:
         """Where a fitted debias method is."""

@@ -10,6 +10,8 @@ rule debias:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
         f"{LOGS}/debias/{{model}}/{{debias}}.txt",
+    benchmark:
+        f"{LOGS}/benchmark/debias/{{model}}/{{debias}}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -29,6 +31,8 @@ rule evaluation:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:
         f"{LOGS}/evaluation/{{evaluation}}.txt",
+    benchmark:
+        f"{LOGS}/benchmark/evaluation/{{evaluation}}.tsv"
     conda:
         "../../environment.yml"
     resources:

@@ -46,6 +46,8 @@ rule train:
         f"{RESULTS}/models/{{model}}.json",
     log:
         f"{LOGS}/train/{{model}}.txt",
+    benchmark:
+        f"{LOGS}/benchmark/train/{{model}}.tsv"
     wildcard_constraints:
         model=one_of(STUDY.trained),
     conda:

@@ -12,10 +12,9 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError, shown, unknown
 from ..evaluation.spec import Spec, files_of
 from ..files import slug
+from ..grid import QUALITY
 from ..options import PARTS
 from ..query import Query
-
-QUALITY = "quality"  # stands for the criterion in the name of a model's evaluation on benchmarks
 
 
 def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -> None:

@@ -13,7 +13,7 @@ def model_step(factory: Factory, model: Model) -> Step:
     return Step(
         f"model {model.name}",
         {"templates": factory.templates_file},
-        factory.model_file(model),
+        factory.model_file(model.name),
         {**model.spec, "occupations": factory.occupations},
         "biasgrid.factory.model:make",
         tuple(sorted(metrics.REGISTRY.module(name) for name in functions)),
@@ -22,7 +22,7 @@ def model_step(factory: Factory, model: Model) -> Step:
 
 def table_steps(factory: Factory) -> dict[str, Step]:
     """The steps that make the tables, in order, by the path below the results."""
-    models = {"models": list(map(factory.model_file, factory.models.values()))}
+    models = {"models": list(map(factory.model_file, factory.models))}
     written = {
         "factory.csv": (models, {}, "recovery:write_models"),
         "recovery.csv": ({"models": factory.results / "factory.csv"}, {}, "recovery:write_recovery"),

@@ -14,6 +14,7 @@ from ..config.factory import FactoryConfig
 from ..configs import ordered
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, not_allowed, unknown
+from ..folders import Folders
 from ..seeds import seed_of
 from .corpus import TOKEN, Templates
 
@@ -54,10 +55,10 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Factory:
+class Factory(Folders):
     """A checked config of a benchmark. Build it with `Factory.of`."""
 
-    config: dict[str, Any]
+    KEY = "factory"
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Factory:
@@ -91,20 +92,6 @@ class Factory:
     def read(cls, path: Path | str) -> Factory:
         """A factory from its config file (YAML)."""
         return cls.of(load.read(path), str(path))
-
-    @property
-    def name(self) -> str:
-        """The benchmark's name."""
-        return self.config["factory"]
-
-    @property
-    def results(self) -> Path:
-        """The folder of its results."""
-        return Path(self.config["results"]) / self.name
-
-    def model_file(self, model: Model) -> Path:
-        """Where a model's record is."""
-        return self.results / "models" / f"{model.name}.json"
 
     @property
     def templates_file(self) -> Path:

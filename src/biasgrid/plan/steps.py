@@ -12,7 +12,8 @@ from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
-from ..study import UNTOUCHED, Cell, Evaluation, Inference, Study
+from ..grid import Cell, Evaluation, Inference
+from ..study import UNTOUCHED, Study
 from ..tables import rank_samples
 from . import code
 from .step import Step

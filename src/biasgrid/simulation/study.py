@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +13,8 @@ from ..config import load
 from ..config.simulation import SimulationConfig
 from ..configs import ordered
 from ..errors import BiasgridError
+from ..folders import Folders
 from ..seeds import seed_of
-from ..study import PLACE
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,10 @@ class RealCell:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Folders):
     """A checked config of a simulation. Build it with `Simulation.of`."""
 
-    config: dict[str, Any]
+    KEY = "simulation"
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Simulation:
@@ -88,16 +87,6 @@ class Simulation:
     def read(cls, path: Path | str) -> Simulation:
         """A simulation from its config file (YAML)."""
         return cls.of(load.read(path), str(path))
-
-    @property
-    def name(self) -> str:
-        """The simulation's name."""
-        return self.config["simulation"]
-
-    @property
-    def results(self) -> Path:
-        """The folder of its results."""
-        return Path(self.config["results"]) / self.name
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
@@ -159,17 +148,6 @@ class Simulation:
         """The models that are trained here: none."""
         return []
 
-    @property
-    def embeddings(self) -> Path:
-        """The folder of archives and stores: that of the environment variable BIASGRID_EMBEDDINGS, which studies
-        share, else data/embeddings."""
-        return Path(os.environ.get(PLACE) or "data/embeddings").expanduser()
-
-    @property
-    def shares_embeddings(self) -> bool:
-        """Whether other studies may be at work in the folder of stores."""
-        return bool(os.environ.get(PLACE))
-
     def cell_file(self, cell: Cell) -> Path:
         """Where a cell's results are."""
         return self.results / "cells" / f"{cell.name}.json"
@@ -177,14 +155,6 @@ class Simulation:
     def real_file(self, cell: RealCell) -> Path:
         """Where the p-values of queries from a real model are."""
         return self.results / "real" / f"{cell.name}.json"
-
-    def model_file(self, model: str) -> Path:
-        """Where the record of a model's store is, a copy of its model.json."""
-        return self.results / "models" / f"{model}.json"
-
-    def pool_file(self, model: str) -> Path:
-        """Where the words are that random groups of a model are made of."""
-        return self.results / "pools" / f"{model}.npz"
 
 
 def _labels(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -14,8 +14,9 @@ from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import fetch
 from ..errors import BiasgridError
 from ..files import write_text
+from ..folders import PLACE
 from ..simulation import Simulation
-from ..study import PLACE, Study
+from ..study import Study
 
 
 def make_folder(study: Study | Simulation) -> None:

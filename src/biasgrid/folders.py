@@ -1,0 +1,48 @@
+"""Where the files of a study, a simulation or a planted-bias benchmark lie."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
+
+
+@dataclass(frozen=True)
+class Folders:
+    """The folders of what a checked config describes. `KEY` is the key of its name in the config."""
+
+    KEY: ClassVar[str]
+    config: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name, that of the folder of its results."""
+        return self.config[self.KEY]
+
+    @cached_property
+    def results(self) -> Path:
+        """The folder of its results."""
+        return Path(self.config["results"]) / self.name
+
+    @property
+    def embeddings(self) -> Path:
+        """The folder of archives (raw/) and stores: the config's, else that of the environment variable
+        BIASGRID_EMBEDDINGS, which studies share, else data/embeddings. No result depends on the place."""
+        return Path(self.config.get("embeddings") or os.environ.get(PLACE) or "data/embeddings").expanduser()
+
+    @property
+    def shares_embeddings(self) -> bool:
+        """Whether other projects' studies may be at work in the folder of stores."""
+        return "embeddings" not in self.config and bool(os.environ.get(PLACE))
+
+    def model_file(self, model: str) -> Path:
+        """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
+        return self.results / "models" / f"{model}.json"
+
+    def pool_file(self, model: str) -> Path:
+        """Where the words are that random groups of a model are made of."""
+        return self.results / "pools" / f"{model}.npz"
