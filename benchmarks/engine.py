@@ -4,7 +4,7 @@ Both sides run under this project's profile, which holds the engine's best setti
 workflow - store, query, parameters, the metric's file and the shared modules as inputs - with a metric that returns
 0. And the time of a run of the whole study with nothing to do.
 
-    python benchmarks/engine.py [--cells 700] [--rounds 3]
+    python benchmarks/engine.py [--cells 700] [--rounds 3] [--against CHECKOUT]
 """
 
 from __future__ import annotations
@@ -50,30 +50,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=700)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--against", type=Path, help="another checkout, measured beside this one")
     args = parser.parse_args()
+    roots = {"": ROOT} | ({" (other)": args.against.resolve()} if args.against else {})
     with tempfile.TemporaryDirectory() as folder:
-        touch, grid = Path(folder) / "touch", Path(folder) / "grid"
+        touch = Path(folder) / "touch"
         make_touch(touch, args.cells)
-        make_grid(grid, args.cells)
-        # once to the end: models and queries are there, and the price measured is that of cells
-        snakemake(grid)
-        figures = {"touch": [], "cell": [], "idle": [snakemake(grid) for _ in range(args.rounds)]}
+        grids = {side: Path(folder) / f"grid{side}" for side in roots}
+        taken: dict[str, list[tuple[float, float]]] = {}
+        for side, grid in grids.items():
+            make_grid(roots[side], grid, args.cells)
+            # once to the end: models and queries are there, and the price measured is that of cells
+            snakemake(grid)
+        for _ in range(args.rounds):
+            for side, grid in grids.items():
+                taken.setdefault(f"idle{side}", []).append(snakemake(grid))
         for _ in range(args.rounds):
             shutil.rmtree(touch / "out", ignore_errors=True)
-            shutil.rmtree(grid / "results" / "engine" / "cells")
-            figures["touch"].append(snakemake(touch))
-            figures["cell"].append(snakemake(grid, "--until", "cell"))
+            taken.setdefault("touch", []).append(snakemake(touch))
+            for side, grid in grids.items():
+                shutil.rmtree(grid / "results" / "engine" / "cells")
+                taken.setdefault(f"cell{side}", []).append(snakemake(grid, "--until", "cell"))
     print(f"{args.cells} jobs, 2 cores, median of {args.rounds} rounds; CPU of Snakemake and its children")
-    middle = {name: [statistics.median(x) for x in zip(*rows, strict=True)] for name, rows in figures.items()}
-    for name, label in (
-        ("touch", "shell: touch, best settings"),
-        ("cell", "a cell that computes nothing"),
-        ("idle", "nothing to do, tables and figures included"),
-    ):
+    middle = {name: [statistics.median(x) for x in zip(*rows, strict=True)] for name, rows in taken.items()}
+    labels = {"touch": "shell: touch, best settings"}
+    for side in roots:
+        labels[f"cell{side}"] = f"a cell that computes nothing{side}"
+        labels[f"idle{side}"] = f"nothing to do, tables and figures included{side}"
+    for name, label in labels.items():
         wall, cpu = middle[name]
-        print(f"{label:44} {wall:7.2f} s wall {cpu:7.2f} s CPU {1000 * cpu / args.cells:7.2f} CPU ms/job")
-    wall, cpu = (c / t for c, t in zip(middle["cell"], middle["touch"], strict=True))
-    print(f"cell / touch: {wall:.2f} (wall) {cpu:.2f} (CPU)")
+        print(f"{label:52} {wall:7.2f} s wall {cpu:7.2f} s CPU {1000 * cpu / args.cells:7.2f} CPU ms/job")
+    pairs = [("cell", "touch")]
+    pairs += [("cell", "cell (other)"), ("idle", "idle (other)")] if args.against else []
+    for one, other in pairs:
+        wall, cpu = (c / t for c, t in zip(middle[one], middle[other], strict=True))
+        print(f"{one} / {other}: {wall:.2f} (wall) {cpu:.2f} (CPU)")
 
 
 def make_touch(folder: Path, cells: int) -> None:
@@ -81,12 +92,12 @@ def make_touch(folder: Path, cells: int) -> None:
     (folder / "Snakefile").write_text(TOUCH.format(cells=cells))
 
 
-def make_grid(folder: Path, cells: int) -> None:
+def make_grid(root: Path, folder: Path, cells: int) -> None:
     for name in ("src", "workflow", "profiles"):
         shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+            root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
-    shutil.copy(ROOT / "Snakefile", folder)
+    shutil.copy(root / "Snakefile", folder)
     (folder / "src/biasgrid/metrics/nothing.py").write_text(NOTHING)
     (folder / "config").mkdir()
     words = [f"w{i}" for i in range(32)]
