@@ -68,7 +68,8 @@ def copy(folder: Path) -> Path:
     for name in ("config", "data", "profiles", "src", "workflow"):
         left_out = shutil.ignore_patterns("__pycache__", "*.egg-info", *["embeddings"] * (name == "data"))
         shutil.copytree(ROOT / name, folder / name, ignore=left_out)
-    shutil.copy(ROOT / "Snakefile", folder)
+    for name in ("Snakefile", "environment.yml"):
+        shutil.copy(ROOT / name, folder)
     return folder
 
 
