@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import copy
+import compileall
+import fcntl
 import gc
+import io
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +19,15 @@ import pytest
 import snakemake_process
 import yaml
 
-from biasgrid import EmbeddingStore, registry
-from biasgrid.embeddings import convert
-
 ROOT = Path(__file__).resolve().parents[1]
+# processes that tests start, and copies of the package, need not compile it again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+compileall.compile_dir(ROOT / "src", quiet=2)
+
+from biasgrid import EmbeddingStore, registry  # noqa: E402
+from biasgrid.cli import main  # noqa: E402
+from biasgrid.embeddings import convert  # noqa: E402
+
 DATA = Path(__file__).with_name("data")
 SUBSET = "word2vec-google-news-300-subset"
 
@@ -49,6 +57,17 @@ def word2vec() -> EmbeddingStore:
     )
     assert done.returncode == 0, done.stderr
     return EmbeddingStore.open(ROOT / "data" / "embeddings" / SUBSET)
+
+
+def biasgrid(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """What `biasgrid <arguments>` does in the working directory and prints, in this process."""
+    with redirect_stdout(io.TextIOWrapper(io.BytesIO())) as out, redirect_stderr(io.StringIO()) as errors:
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            code = ended.code
+    out.seek(0)
+    return subprocess.CompletedProcess(arguments, code, out.read(), errors.getvalue())
 
 
 def write_text_model(path: Path, words: list[str], dimensions: int = 12, seed: int = 0) -> Path:
@@ -145,19 +164,20 @@ def grid_config() -> dict:
 
 
 class Project:
-    """A copy of the workflow in a folder of its own, with a small study."""
+    """A copy of the workflow with a small study, made in a folder where it is not there yet."""
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self.word_sets = folder / "data" / "word_sets" / "toy.json"
+        if (folder / "src").exists():
+            self.config = yaml.safe_load((folder / "config" / "config.yaml").read_text())
+            return
         for name in ("src", "workflow", "profiles"):
-            shutil.copytree(
-                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-            )
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
         for name in ("Snakefile", "environment.yml"):
             shutil.copy(ROOT / name, folder)
-        (folder / "data" / "word_sets").mkdir(parents=True)
+        self.word_sets.parent.mkdir(parents=True)
         (folder / "config").mkdir()
-        self.word_sets = folder / "data" / "word_sets" / "toy.json"
         self.word_sets.write_text(
             '{"sets": {"e": ["e0", "e1", "e2", "e3", "e4", "e5"], "f": ["f0", "f1", "f2", "f3", "f4", "f5"],'
             ' "unused": ["x"]}}'
@@ -168,11 +188,7 @@ class Project:
 
     def copy(self, folder: Path) -> Project:
         """The project with all that it made, in another folder."""
-        shutil.copytree(self.folder, folder, symlinks=True)
-        made = Project.__new__(Project)
-        made.folder, made.config = folder, copy.deepcopy(self.config)
-        made.word_sets = folder / "data" / "word_sets" / "toy.json"
-        return made
+        return Project(Path(shutil.copytree(self.folder, folder, symlinks=True)))
 
     def configure(self, config: dict) -> None:
         self.config = config
@@ -189,7 +205,7 @@ class Project:
         return snakemake_process.run(arguments, self.folder, self.environment)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
-        done = self.snakemake("--cores", "2", *arguments)
+        done = self.snakemake("--cores", "1", *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -210,9 +226,14 @@ def project(tmp_path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished_project(tmp_path_factory) -> Project:
-    """A project that has been run; tests copy it before they change it."""
-    made = Project(tmp_path_factory.mktemp("finished"))
-    made.run()
+    """A project that has been run, by one of pytest's processes; tests copy it before they change it."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (base / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = Project(base / "finished")
+        if not (made.folder / "results").exists():
+            made.run()
     return made
 
 

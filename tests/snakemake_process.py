@@ -6,6 +6,7 @@ fork: each test has its own copy of it.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -24,6 +25,7 @@ PACKAGES = (
     "sklearn.linear_model",
     "pydantic",
     "smart_open",
+    "snakemake.report.html_reporter",
 )
 
 
@@ -51,6 +53,9 @@ def _server() -> subprocess.Popen:
 def _serve() -> None:
     for name in PACKAGES:
         importlib.import_module(name)
+    sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
+    gc.collect()
+    gc.freeze()
     while request := sys.stdin.readline():
         child = os.fork()
         if not child:
