@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT, grid_config, make_store, write_text_model
+from conftest import ROOT, biasgrid, grid_config, make_store, write_text_model
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
-from biasgrid import Query, metrics
+from biasgrid import EmbeddingStore, Query, metrics
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 
@@ -29,16 +29,25 @@ def folder(tmp_path_factory):
     return made
 
 
-def biasgrid(*arguments, cwd=ROOT):
-    return subprocess.run(
-        [sys.executable, "-m", "biasgrid", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
-    )
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
 
 
-def printed(*arguments, **options):
-    done = biasgrid(*arguments, **options)
+def printed(*arguments):
+    done = biasgrid(*arguments)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def test_it_is_a_process(folder):
+    command = [sys.executable, "-m", "biasgrid", "measure", "--metric", "weat", "--model", folder / "store"]
+    done = subprocess.run([*command, "--query", folder / "query.json"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["status"] == "ok"
+    done = subprocess.run([*command, "--query", "nowhere.json"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "biasgrid: nowhere.json: cannot read it: No such file or directory\n"
 
 
 def test_measure_is_the_library(folder):
@@ -46,8 +55,6 @@ def test_measure_is_the_library(folder):
         "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json",
         "--param", "normalize=true", "--param", 'preprocessors=[{}, {"lowercase": true}]',
     )  # fmt: skip
-    from biasgrid import EmbeddingStore
-
     model = EmbeddingStore.open(folder / "store")
     result = metrics.weat(Query.read(folder / "query.json"), model, normalize=True)
     assert record["value"] == result.value
@@ -97,18 +104,9 @@ def test_a_lost_set_is_null_and_said(folder, tmp_path):
 
 def test_the_seed_decides_what_random_metrics_draw(folder):
     def value(seed):
-        arguments = (
-            "measure",
-            "--metric",
-            "rnsb",
-            "--model",
-            folder / "store",
-            "--query",
-            folder / "query.json",
-        )
-        return printed(*arguments, "--seed", seed, "--param", "n_iterations=3", "--param", "test_size=0.25")[
-            "value"
-        ]
+        arguments = ("--metric", "rnsb", "--model", folder / "store", "--query", folder / "query.json")
+        drawn = ("--seed", seed, "--param", "n_iterations=3", "--param", "test_size=0.25")
+        return printed("measure", *arguments, *drawn)["value"]
 
     assert value(1) == value(1) != value(2)
 
@@ -168,19 +166,19 @@ def test_convert_makes_a_store(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_every_step_can_be_run_by_hand(finished):
+def test_every_step_can_be_run_by_hand(finished, monkeypatch):
     """The same bytes from the command line as from the workflow: query, cell, tables, figure."""
     folder = finished.folder
     before = finished.results()
     study = "results/small/study.json"
-    environment = {"cwd": folder}
-    assert printed("query", "--study", study, "--query", "q1", **environment)["name"] == "A and B wrt C and D"
+    monkeypatch.chdir(folder)
+    assert printed("query", "--study", study, "--query", "q1")["name"] == "A and B wrt C and D"
     (folder / "results/small/cells/two/none/rnsb/q2.json").unlink()
-    printed("cell", "--study", "config/config.yaml", "--cell", "two/none/rnsb/q2", **environment)
+    printed("cell", "--study", "config/config.yaml", "--cell", "two/none/rnsb/q2")
     for table in ("scores", "aggregates", "rankings", "correlations"):
         (folder / f"results/small/{table}.csv").unlink()
-        printed("table", "--study", study, "--table", table, **environment)
-    printed("figure", "--study", study, "--figure", "rankings", **environment)
+        printed("table", "--study", study, "--table", table)
+    printed("figure", "--study", study, "--figure", "rankings")
     assert finished.results() == before
     for arguments, says in (
         (("cell", "--study", study, "--cell", "x"), "unknown cell 'x'; allowed: one/none/weat/q1, "),
@@ -190,7 +188,7 @@ def test_every_step_can_be_run_by_hand(finished):
         (("table", "--study", "none.yaml", "--table", "scores"), "none.yaml: cannot read it"),
         (("table", "--study", study, "--table", "quality"), "unknown table 'quality'; allowed: aggregates, "),
     ):
-        done = biasgrid(*arguments, **environment)
+        done = biasgrid(*arguments)
         assert done.returncode == 2
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
@@ -212,19 +210,13 @@ def test_every_step_can_be_run_by_hand(finished):
         ("kinds", ["vectors"]),
     ],
 )
-def test_what_can_be_named_is_listed(capsys, monkeypatch, topic, names):
-    from biasgrid.cli import main
-
-    monkeypatch.chdir(ROOT)
-    assert main(["list", topic]) == 0
-    listed = {entry["name"]: entry["description"] for entry in json.loads(capsys.readouterr().out)}
+def test_what_can_be_named_is_listed(topic, names):
+    listed = {entry["name"]: entry["description"] for entry in printed("list", topic)}
     assert set(names) <= set(listed)
     assert all(len(description) > 8 for description in listed.values())
 
 
-def test_a_studys_own_are_listed(tmp_path, capsys, monkeypatch, plugins):  # noqa: F811
-    from biasgrid.cli import main
-
+def test_a_studys_own_are_listed(tmp_path, monkeypatch, plugins):  # noqa: F811
     (tmp_path / "toy.py").write_text(TOY.format(name="toy"))
     (tmp_path / "study.yaml").write_text(
         json.dumps(grid_config() | {"plugins": ["toy.py"], "word_sets": "sets"})
@@ -236,22 +228,17 @@ def test_a_studys_own_are_listed(tmp_path, capsys, monkeypatch, plugins):  # noq
     monkeypatch.chdir(tmp_path)
 
     def listed(topic):
-        assert main(["list", topic, "--study", "study.yaml"]) == 0
-        return {entry["name"]: entry["description"] for entry in json.loads(capsys.readouterr().out)}
+        entries = printed("list", topic, "--study", "study.yaml")
+        return {entry["name"]: entry["description"] for entry in entries}
 
     assert listed("metrics")["toy"] == "Toy: no description."
     assert listed("models") == {"one": "Model one.", "two": "Model two."}
     assert listed("word-sets") == {"toy.e": "2: e1, e2", "toy.f": "1: f1", "toy.g": "1: x-y"}
     assert listed("queries")["q1"] == "A and B wrt C and D"
-    assert main(["list", "models", "--study", "absent.yaml"]) == 2
-    assert capsys.readouterr().err == "biasgrid: absent.yaml: cannot read it: No such file or directory\n"
 
 
-def test_a_long_list_is_cut_and_says_how_to_see_the_rest(capsys, monkeypatch):
-    from biasgrid.cli import main
-
-    monkeypatch.chdir(ROOT)
-    assert main(["query", "--study", str(ROOT / "config" / "embedded.yaml"), "--query", "x" * 5000]) == 2
-    told = capsys.readouterr().err
-    assert len(told) < 400
-    assert told.rstrip().endswith("more (biasgrid list queries --study ...)")
+def test_a_long_list_is_cut_and_says_how_to_see_the_rest():
+    done = biasgrid("query", "--study", ROOT / "config" / "embedded.yaml", "--query", "x" * 5000)
+    assert done.returncode == 2
+    assert len(done.stderr) < 400
+    assert done.stderr.rstrip().endswith("more (biasgrid list queries --study ...)")

@@ -46,7 +46,7 @@ CONFIG = {
     },
     "metrics": {"lead": {}, "rnd": {}},
     "inference": {"permutation": {}, "bootstrap": {"draws": 50}, "sensitivity": {"halves": 20}},
-    "figures": ["rankings"],
+    "figures": [],
 }
 
 

@@ -2,12 +2,11 @@
 edited."""
 
 import json
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
-from conftest import GRID_WORDS
+from conftest import GRID_WORDS, Project, biasgrid
+from test_workflow import append, cells, planned
 
 TOYS = {
     "metric": '''
@@ -188,8 +187,6 @@ CONFIG = {
 @pytest.fixture(scope="module")
 def with_toys(tmp_path_factory):
     """A finished study of toys."""
-    from conftest import Project
-
     made = Project(tmp_path_factory.mktemp("toys"))
     folder = made.folder / "toys"
     folder.mkdir()
@@ -210,18 +207,6 @@ def with_toys(tmp_path_factory):
 
 def table(project, name):
     return pd.read_csv(project.folder / "results" / "small" / f"{name}.csv")
-
-
-def biasgrid(project, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "biasgrid", *arguments],
-        cwd=project.folder,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_toys_are_in_the_grid_and_in_the_tables(with_toys):
@@ -248,56 +233,29 @@ def test_toys_are_in_the_grid_and_in_the_tables(with_toys):
     assert spread["after"] == pytest.approx(spread["before"] / 2)
 
 
-@pytest.mark.parametrize(
-    ("topic", "name"),
-    [
-        ("metrics", "length"),
-        ("metrics", "ratio"),
-        ("debias", "halve"),
-        ("tables", "sizes"),
-        ("evaluations", "spread"),
-        ("formats", "bars"),
-        ("sources", "copied"),
-        ("kinds", "counts"),
-    ],
-)
-def test_toys_are_listed(with_toys, topic, name):
-    listed = {
-        entry["name"]: entry["description"]
-        for entry in biasgrid(with_toys, "list", topic, "--study", "config/config.yaml")
-    }
-    assert listed[name]
+def test_toys_are_listed(with_toys, monkeypatch):
+    monkeypatch.chdir(with_toys.folder)
+    for topic, names in {
+        "metrics": ["length", "ratio"],
+        "debias": ["halve"],
+        "tables": ["sizes"],
+        "evaluations": ["spread"],
+        "formats": ["bars"],
+        "sources": ["copied"],
+        "kinds": ["counts"],
+    }.items():
+        done = biasgrid("list", topic, "--study", "config/config.yaml")
+        listed = {entry["name"]: entry["description"] for entry in json.loads(done.stdout)}
+        assert all(listed[name] for name in names)
 
 
-def test_an_edited_toy_makes_its_own_steps_stale_and_no_others(with_toys):
-    path = with_toys.folder / "toys" / "table.py"
-    text = path.read_text()
-    try:
-        path.write_text(text + "\n# a comment\n")
-        assert planned(with_toys) == set()
-        path.write_text(text.replace('result["words_used"]', 'result["words_used"] + 0'))
-        assert planned(with_toys) == {"table"}
-    finally:
-        path.write_text(text)
-    path = with_toys.folder / "toys" / "kind.py"
-    text = path.read_text()
-    try:
-        path.write_text(text.replace("np.log2(first / second)", "np.log2(first) - np.log2(second)"))
-        assert "cell" in planned(with_toys)
-        assert cells(with_toys) == {"results/small/cells/corpus/none/ratio/q1.json"}
-    finally:
-        path.write_text(text)
-
-
-def planned(project):
-    """The rules that a dry run would run."""
-    lines = project.run("--dry-run").stdout.splitlines()
-    return {line.split()[-1].rstrip(":") for line in lines if line.startswith(("rule ", "localrule "))} - {
-        "all"
-    }
-
-
-def cells(project):
-    """The cells that a dry run would measure."""
-    lines = project.run("--dry-run").stdout.splitlines()
-    return {line.split()[-1] for line in lines if line.startswith("    output: results/small/cells/")}
+def test_an_edited_toy_makes_its_own_steps_stale_and_no_others(with_toys, tmp_path):
+    project = with_toys.copy(tmp_path / "project")
+    toys = project.folder / "toys"
+    append(toys / "kind.py", "\n# a comment\n")
+    path = toys / "table.py"
+    path.write_text(path.read_text().replace('result["words_used"]', 'result["words_used"] + 0'))
+    assert set(planned(project)) == {"sizes"}
+    path = toys / "kind.py"
+    path.write_text(path.read_text().replace("np.log2(first / second)", "np.log2(first) - np.log2(second)"))
+    assert cells(planned(project)) == {"corpus/none/ratio/q1"}
