@@ -123,6 +123,18 @@ def started(server):
 
 
 @contextmanager
+def largest_file(size):
+    """In it no file grows beyond so many bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
 def refused(*parts, kind=BiasgridError):
     """What is inside fails in one line that holds these parts."""
     with pytest.raises(kind) as error:

@@ -12,7 +12,6 @@ import random
 import shutil
 import ssl
 import subprocess
-import sys
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import unquote, urlsplit
@@ -22,8 +21,9 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import ROOT, Project
-from loopback import acting, answer, hang_up, md5, refused, reset, serve, sha256, sleep, started
+from loopback import acting, answer, hang_up, largest_file, md5, refused, reset, serve, sha256, sleep, started
 
+from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.download import Limits
 from biasgrid.study import Study
@@ -37,7 +37,8 @@ MODELS = {
 WORDS = sorted(
     {
         word
-        for query in STUDY.queries.values()
+        for criterion in STUDY.config["criteria"].values()
+        for query in [STUDY.queries[next(iter(criterion["queries"]))]]
         for words in (*query.target_sets, *query.attribute_sets)
         for word in words.words
     }
@@ -266,11 +267,11 @@ ALWAYS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_trouble_on_the_way_ends_in_the_right_vectors(hosts, tmp_path, impatient, name):
+@pytest.mark.parametrize(("number", "name"), [*enumerate(MODELS)])
+def test_trouble_on_the_way_ends_in_the_right_vectors(hosts, tmp_path, impatient, number, name):
     random_ = random.Random(name)
-    for kind, make in ONCE.items():
-        hosts.plan, hosts.usual = [make(random_)], serve
+    for kind in list(ONCE)[number % 2 :: 2]:
+        hosts.plan, hosts.usual = [ONCE[kind](random_)], serve
         holds(build_store(name, model(name), tmp_path / kind), name)
     # all in a row, from a server that ignores ranges or one that has them
     for turn, ranges in enumerate((True, False)):
@@ -279,10 +280,10 @@ def test_trouble_on_the_way_ends_in_the_right_vectors(hosts, tmp_path, impatient
         holds(build_store(name, model(name), tmp_path / str(turn)), name)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_trouble_that_stays_is_one_line_and_no_model(hosts, tmp_path, impatient, name):
-    for kind, (act, says) in ALWAYS.items():
-        hosts.usual = act
+@pytest.mark.parametrize(("number", "name"), [*enumerate(MODELS)])
+def test_trouble_that_stays_is_one_line_and_no_model(hosts, tmp_path, impatient, number, name):
+    for kind in {*list(ALWAYS)[number % 3 :: 3], "truncated", "corrupt"}:
+        hosts.usual, says = ALWAYS[kind]
         with refused(f"{name}: " if says else name, says):
             build_store(name, model(name), tmp_path / kind)
         assert not (tmp_path / kind / name / "model.json").exists()
@@ -354,41 +355,21 @@ def test_what_was_trusted_on_first_use_must_stay_the_same(hosts, case_study):
     assert f"expected sha256 {sha256(FILES[name].body)}, got {sha256(other.body)}" in line
     assert f"{name}.first-seen.json" in line
     assert not list(raw.glob(f"{name}/*"))
-    (raw / f"{name}.first-seen.json").unlink()
-    case_study.run("fetch")
-    (archive,) = (path for path in (raw / name).iterdir() if path.name != "manifest.json")
-    assert archive.read_bytes() == other.body
 
 
 # --- a full disk ---
 
 
 @pytest.mark.parametrize("name", ["glove-wiki-gigaword-300", "word2vec-google-news-300"])
-def test_a_disk_that_is_full_when_the_store_is_made(hosts, tmp_path, name):
-    resource = pytest.importorskip("resource")
+def test_a_disk_that_is_full_when_the_store_is_made(hosts, tmp_path, impatient, name):
     holds(build_store(name, model(name), tmp_path), name)
     sizes = {path.name: path.stat().st_size for path in (tmp_path / name).iterdir()}
     shutil.rmtree(tmp_path / name)
-    code = (
-        "import json, sys; from biasgrid import BiasgridError; from biasgrid.embeddings import build_store\n"
-        "try: build_store(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3])\n"
-        "except BiasgridError as error: print(error)\n"
-        "else: print('made')"
-    )
-    command = [sys.executable, "-c", code, name, json.dumps(model(name)), str(tmp_path)]
-    told = []
-    for limit in (100, sizes["vocabulary.sqlite"] - 1, sizes["vectors.npy"] - 1, max(sizes.values())):
-
-        def limited(limit=limit):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        done = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True)
-        told.append(done.stdout.splitlines())
-        assert done.returncode == 0, done.stderr
-        assert (tmp_path / name / "model.json").exists() == (limit == max(sizes.values()))
-    assert [len(lines) for lines in told] == [1, 1, 1, 1]
-    assert told.pop() == ["made"]
-    for (line,) in told:
-        assert str(tmp_path / name) in line
-        assert "File too large" in line or "cannot write its vocabulary" in line
-    holds(build_store(name, model(name), tmp_path), name)
+    for limit in (100, sizes["vocabulary.sqlite"] - 1, sizes["vectors.npy"] - 1):
+        with pytest.raises(BiasgridError) as error, largest_file(limit):
+            build_store(name, model(name), tmp_path)
+        assert not (tmp_path / name / "model.json").exists()
+        assert str(tmp_path / name) in str(error.value)
+        assert "File too large" in str(error.value) or "cannot write its vocabulary" in str(error.value)
+    with largest_file(max(sizes.values())):
+        holds(build_store(name, model(name), tmp_path), name)

@@ -11,7 +11,7 @@ RUN = Path(__file__).with_name("fuzz") / "run.py"
 
 def test_damaged_input_is_refused_or_read_as_an_independent_parser_reads_it(tmp_path):
     done = subprocess.run(
-        [sys.executable, RUN, "--inputs", "100", "--workers", "1", "--output", tmp_path],
+        [sys.executable, RUN, "--inputs", "60", "--workers", "1", "--output", tmp_path],
         capture_output=True,
         text=True,
     )

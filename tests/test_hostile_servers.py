@@ -22,7 +22,7 @@ from biasgrid.errors import BiasgridError
 
 SHORT = Limits(attempts=2, backoff=0.01, longest_wait=0.02, stall=0.3, reach=2, answer=0.6)
 # of an answer without end; a machine that is busy may keep a server silent for a while
-ONCE = replace(SHORT, attempts=1, stall=1.5, answer=0.8)
+ONCE = replace(SHORT, attempts=1, stall=0.8, answer=0.5)
 OK = b"HTTP/1.1 200 OK\r\n"
 PINNED = {"sha256": sha256(BODY)}
 
@@ -122,13 +122,13 @@ def test_a_wrong_content_range_is_no_part_of_the_file(server, tmp_path, range_):
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "no whole answer for 0.8 s"),
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", 0.05), "no whole answer for 0.8 s"),
-        (endless(b"A", 0.05), "no whole answer for 0.8 s"),
-        (raw(OK + b"A: ", endless(b"b", 0.05)), "no whole answer for 0.8 s"),
+        (endless(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "no whole answer for 0.5 s"),
+        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", 0.05), "no whole answer for 0.5 s"),
+        (endless(b"A", 0.05), "no whole answer for 0.5 s"),
+        (raw(OK + b"A: ", endless(b"b", 0.05)), "no whole answer for 0.5 s"),
         (
             raw(OK + b"Content-Length: 300000\r\n\r\n", endless(b"b", 0.05)),
-            "under 1000 bytes a second for 1.5 s",
+            "under 1000 bytes a second for 0.8 s",
         ),
         (
             raw(OK + b"Transfer-Encoding: chunked\r\n\r\n", endless(b"1\r\nb\r\n", 0.05)),
@@ -170,12 +170,12 @@ def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatc
 
     def slow(handler):
         handler.wfile.write(OK + b"Content-Length: 6000\r\n\r\n")
-        for start in range(0, 6000, 200):
-            handler.wfile.write(BODY[start : start + 200])
+        for start in range(0, 6000, 400):
+            handler.wfile.write(BODY[start : start + 400])
             time.sleep(0.08)
 
     server.plan = [slow]
-    download(server.url, tmp_path / "a.bin", limits=replace(SHORT, stall=0.8, slowest=200))
+    download(server.url, tmp_path / "a.bin", limits=replace(SHORT, stall=0.5, slowest=200))
     assert (tmp_path / "a.bin").read_bytes() == BODY[:6000]
     assert len(server.seen) == 1
 
@@ -324,7 +324,7 @@ def test_two_downloads_of_one_file_do_not_mix(server, tmp_path):
         if server.seen:
             break
         time.sleep(0.01)
-    time.sleep(0.5)
+    time.sleep(0.3)
     assert len(server.seen) == 1
     let_go.set()
     assert [process.wait() for process in both] == [0, 0]

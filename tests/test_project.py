@@ -1,10 +1,12 @@
 """The project's own files: what must be in step with what."""
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
 
+import snakemake_process
 import yaml
 from conftest import ROOT
 
@@ -64,7 +66,8 @@ def test_code_is_linted_and_formatted():
 
 
 def test_the_workflow_is_linted_and_formatted():
-    done = run("snakemake", "--lint")
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = snakemake_process.run(("--lint",), ROOT, environment)
     assert done.returncode == 0, done.stdout + done.stderr
     done = run("snakefmt", "--check", "Snakefile", "workflow")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -34,6 +34,7 @@ from loopback import (
     acting,
     answer,
     hang_up,
+    largest_file,
     md5,
     refused,
     reset,
@@ -381,7 +382,7 @@ faults = st.one_of(
 
 
 @settings(
-    max_examples=60,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -408,11 +409,7 @@ def test_killed_process_goes_on_where_it_was(server, tmp_path):
     server.plan = [acting(upto=200_000, then=sleep)]
     target = tmp_path / "raw" / "m" / "a.bin"
     source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
-    code = (
-        "import json, sys; from biasgrid.embeddings.sources import fetch; "
-        "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
-    )
-    with subprocess.Popen([sys.executable, "-c", code, json.dumps(source), tmp_path / "raw"]) as process:
+    with subprocess.Popen([sys.executable, "-c", FETCH, json.dumps(source), tmp_path / "raw"]) as process:
         part = target.with_name("a.bin.part")
         for _ in range(2000):
             if part.exists() and part.stat().st_size >= 150_000:
@@ -673,8 +670,7 @@ FETCH = (
 )
 
 
-@pytest.mark.parametrize("left", [0, 7])
-def test_killed_between_parts_it_goes_on_after_those_it_has(server, tmp_path, left):
+def test_killed_between_parts_it_goes_on_after_those_it_has(server, tmp_path):
     source = gensim_parts(server)
     server.plan = [in_parts, in_parts, sleep]
     with subprocess.Popen([sys.executable, "-c", FETCH, json.dumps(source), tmp_path]) as process:
@@ -686,7 +682,7 @@ def test_killed_between_parts_it_goes_on_after_those_it_has(server, tmp_path, le
     joined = tmp_path / "m" / "x.gz.joined"
     assert joined.read_bytes() == BODY[:230_000]
     # what it had begun to move in when it died, and had not yet noted
-    joined.write_bytes(joined.read_bytes() + OTHER[:left])
+    joined.write_bytes(joined.read_bytes() + OTHER[:7])
     server.usual = in_parts
     server.seen.clear()
     assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
@@ -695,21 +691,12 @@ def test_killed_between_parts_it_goes_on_after_those_it_has(server, tmp_path, le
 
 
 def test_killed_at_any_moment_parts_end_in_the_right_bytes(server, tmp_path):
-    """A disk that is full after so many bytes ends the process as a kill would, at a moment of our choice."""
-    resource = pytest.importorskip("resource")
+    """A disk that is full after so many bytes ends a fetch at a moment of our choice."""
     server.usual = in_parts
     source = gensim_parts(server)
     for limit in (60_000, 125_000, 200_000, 240_000, 299_999):
-
-        def limited(limit=limit):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        command = [sys.executable, "-c", FETCH, json.dumps(source), tmp_path]
-        done = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True)
-        assert done.returncode == 1
-        last = done.stderr.splitlines()[-1]
-        assert last.startswith("biasgrid.errors.BiasgridError: m: cannot write ")
-        assert last.endswith("File too large")
+        with refused("m: cannot write ", "File too large"), largest_file(limit):
+            fetch("m", source, tmp_path, progress=False)
         assert not (tmp_path / "m" / "x.gz").exists()
     server.seen.clear()
     assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
@@ -749,15 +736,9 @@ def test_local_file(tmp_path):
 def test_two_processes_at_once(server, tmp_path):
     server.plan = [acting(upto=100_000, then=lambda handler: handler.server.closing.wait(0.5))]
     source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
-    code = (
-        "import json, sys; from biasgrid.embeddings.sources import fetch; "
-        "print(fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False))"
-    )
-    command = [sys.executable, "-c", code, json.dumps(source), tmp_path]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    for process in both:
-        assert process.communicate()[0].strip() == str(tmp_path / "m" / "a.bin")
-        assert process.returncode == 0
+    command = [sys.executable, "-c", FETCH, json.dumps(source), tmp_path]
+    both = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
     assert [headers.get("Range") for _, headers in server.seen] == [None, "bytes=100000-"]
     assert (tmp_path / "m" / "a.bin").read_bytes() == BODY
 
@@ -858,7 +839,6 @@ def test_pypi_wrong_members(shelf, tmp_path):
     )
     for members, message in [
         ({"v.npy": sha256(OTHER)}, f"member v.npy: expected sha256 {sha256(OTHER)}, got {sha256(BODY)}"),
-        ({"v.npy": None, "w.npy": None}, "vectors-1.0-py3-none-any.whl holds no file w.npy"),
         ({"link": None}, "vectors-1.0-py3-none-any.whl holds no file link"),
         ({"../evil": None}, "'../evil' must be the path of a file inside the archive"),
         ({"/absolute": None}, "'/absolute' must be the path of a file inside the archive"),
@@ -925,8 +905,6 @@ def test_sdist_is_unpacked_and_never_run(shelf, tmp_path):
         fetch("n", sdist(path, sha256="a" * 64), tmp_path / "raw", progress=False)
     with refused("pip finds no source distribution of vectors 2.0: there are others"):
         fetch("n", sdist(path, version="2.0"), tmp_path / "raw", progress=False)
-    with refused("pip finds no source distribution of absent 1.0: No matching distribution found"):
-        fetch("n", sdist(path, package="absent"), tmp_path / "raw", progress=False)
     with refused("vectors-1.0.tar.gz holds no file vectors-1.0/w.npy"):
         fetch("n", sdist(path, ("v.npy", "w.npy")), tmp_path / "raw", progress=False)
     assert os.listdir(tmp_path / "raw/n") == []
@@ -1001,6 +979,7 @@ def test_sdist_from_an_index_that_wants_a_password(index, server, tmp_path, monk
     assert fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY
 
 
+@pytest.mark.network
 def test_sdist_from_the_registry(tmp_path):
     """text8, which lies in the source distribution of gensim 3.0.0 and in no wheel."""
     member = "a6640522afe85d1963ad56c05b0ede0a0c000dddc9671758a6cc09b7a38e5232"
@@ -1017,6 +996,7 @@ def test_sdist_from_the_registry(tmp_path):
     assert sorted(os.listdir(tmp_path / "text8")) == ["manifest.json", "text8.zip"]
 
 
+@pytest.mark.network
 def test_pypi_from_the_registry(tmp_path):
     member = "00ab43cc4c0381f2c1e9c027b8ea42b51414124661d332239fc79f2d2b9e070c"
     source = {
@@ -1074,6 +1054,7 @@ def npm(tarball: bytes, members: dict, **changes) -> dict:
     return {**source, "members": members, **changes}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_npm(npm_registry, closed_port, tmp_path, monkeypatch):
     source = npm(npm_registry, {"package/v.json": sha256(BODY)})
@@ -1081,14 +1062,12 @@ def test_npm(npm_registry, closed_port, tmp_path, monkeypatch):
     assert (tmp_path / "raw/m/v.json").read_bytes() == BODY
     assert sorted(os.listdir(tmp_path / "raw/m")) == ["manifest.json", "v.json"]
     for source, message in [
-        (npm(npm_registry, {"package/v.json": sha256(OTHER)}), f"expected sha256 {sha256(OTHER)}"),
         (npm(npm_registry, {"package/link": None}), "vectors-1.0.0.tgz holds no file package/link"),
         (
             npm(OTHER, {"package/v.json": None}),
             f"expected sha256 {sha256(OTHER)}, got {sha256(npm_registry)}",
         ),
         (npm(npm_registry, {"package/v.json": None}, version="9.9.9"), "No matching version found"),
-        (npm(npm_registry, {"package/v.json": None}, package="absent"), "404 Not Found"),
     ]:
         with refused(message):
             fetch("other", source, tmp_path / "raw", progress=False)

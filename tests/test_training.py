@@ -12,10 +12,10 @@ import zipfile
 
 import numpy as np
 import pytest
-from conftest import ROOT, Project, grid_config
+from conftest import ROOT, Project, biasgrid, grid_config
 from gensim.models import FastText, Word2Vec
 from gensim.models.word2vec import Text8Corpus
-from test_workflow import append, cells, planned
+from test_workflow import append, cells, jobs_of, planned
 
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
@@ -150,8 +150,14 @@ metrics: {weat: {}}
 """
 
 
-@pytest.mark.parametrize("model", ["w2v", "ft"])
-def test_two_processes_train_the_same_bytes(tmp_path, model):
+TRAIN = """
+from biasgrid.cli import main
+for model in ("w2v", "ft"):
+    assert main(["train", "--study", "study.yaml", "--model", model]) == 0
+"""
+
+
+def test_two_processes_train_the_same_bytes(tmp_path):
     """Whatever the order of hashes and the number of threads that a library would take."""
     zipped(tmp_path / "corpus.zip", text=text(12_000))
     (tmp_path / "study.yaml").write_text(CONFIG % {"small": json.dumps(SMALL)})
@@ -161,27 +167,28 @@ def test_two_processes_train_the_same_bytes(tmp_path, model):
         settings = {"BIASGRID_EMBEDDINGS": str(place), "PYTHONHASHSEED": str(number)}
         settings |= {"OMP_NUM_THREADS": str(number), "OPENBLAS_NUM_THREADS": str(number)}
         done = subprocess.run(
-            [sys.executable, "-m", "biasgrid", "train", "--study", "study.yaml", "--model", model],
+            [sys.executable, "-c", TRAIN],
             cwd=tmp_path,
             env=os.environ | settings,
             capture_output=True,
             text=True,
         )
         assert done.returncode == 0, done.stderr
-        record = json.loads(done.stdout)
-        assert record["source"]["params"] == SMALL
-        assert record["shape"] == [48, 8]
-        assert str(tmp_path) not in (place / model / "model.json").read_text()
-        stores.append({path.name: path.read_bytes() for path in (place / model).iterdir()})
-    assert set(stores[0]) == {"vectors.npy", "vocabulary.sqlite", "model.json"}
+        for model in ("w2v", "ft"):
+            record = (place / model / "model.json").read_text()
+            assert json.loads(record)["source"]["params"] == SMALL
+            assert json.loads(record)["shape"] == [48, 8]
+            assert str(tmp_path) not in record
+        stores.append({path.relative_to(place): path.read_bytes() for path in place.glob("[!r]*/*")})
+    assert len(stores[0]) == 2 * len({"vectors.npy", "vocabulary.sqlite", "model.json"})
     assert stores[0] == stores[1]
 
 
-def test_by_hand_only_what_is_trained_here_is_trained(tmp_path):
+def test_by_hand_only_what_is_trained_here_is_trained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(CONFIG % {"small": json.dumps(SMALL)})
-    command = [sys.executable, "-m", "biasgrid", "train", "--study", "study.yaml", "--model"]
     for model, says in [("x", "unknown trained model 'x'; allowed: w2v, ft"), ("ft", "corpus.zip")]:
-        done = subprocess.run([*command, model], cwd=tmp_path, capture_output=True, text=True)
+        done = biasgrid("train", "--study", "study.yaml", "--model", model)
         assert done.returncode == 2
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
@@ -323,8 +330,7 @@ def training_config() -> dict:
         source = {"type": "trained", "corpus": "made", "algorithm": algorithm, "params": dict(SMALL)}
         config["models"][key] = {"label": f"{algorithm}, trained here", "source": source}
     del config["models"]["two"]
-    config["figures"] = ["rankings"]
-    return config
+    return config | {"figures": [], "metrics": {"weat": {}, "rnd": {}}}
 
 
 @pytest.fixture(scope="module")
@@ -338,31 +344,35 @@ def trained_project(tmp_path_factory):
 
 @pytest.fixture
 def project_of_trained(trained_project, tmp_path):
-    shutil.copytree(trained_project.folder, tmp_path / "project", symlinks=True)
-    made = Project.__new__(Project)
-    made.folder, made.config = tmp_path / "project", training_config()
-    return made
+    return trained_project.copy(tmp_path / "project")
 
 
 def test_a_study_of_trained_models_runs_and_then_has_nothing_to_do(project_of_trained):
+    append(project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py")
     assert planned(project_of_trained) == {}
     results = project_of_trained.folder / "results" / "small"
     assert {path.stem for path in (results / "models").iterdir()} == {"one", "w2v", "ft"}
-    assert len(list((results / "cells").rglob("*.json"))) == 36
+    assert len(list((results / "cells").rglob("*.json"))) == 18
 
 
 def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     before = project_of_trained.results()
     project_of_trained.config["models"]["ft"]["source"]["params"]["window"] = 2
     project_of_trained.configure(project_of_trained.config)
-    jobs = planned(project_of_trained)
+    jobs = jobs_of(project_of_trained.run())
     assert jobs["train"] == {"models/ft.json"}
     assert {name.split("/")[0] for name in cells(jobs)} == {"ft"}
-    assert len(cells(jobs)) == 12
+    assert len(cells(jobs)) == 6
     assert set(jobs) <= {
-        "train", "cell", "scores", "scalars", "aggregates", "rankings", "correlations", "study", "figure", "all"
-    }  # fmt: skip
-    project_of_trained.run()
+        "train",
+        "cell",
+        "scores",
+        "scalars",
+        "aggregates",
+        "rankings",
+        "correlations",
+        "study",
+    }
     changed = {path for path, content in project_of_trained.results().items() if before[path] != content}
     cells_changed = {path for path in changed if "/cells/" in path}
     assert cells_changed
@@ -370,10 +380,8 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     assert "small/models/w2v.json" not in changed
 
 
-def test_another_version_of_the_training_trains_what_is_trained_here_and_an_edit_does_not(project_of_trained):
+def test_another_version_of_the_training_trains_what_is_trained_here(project_of_trained):
     module = project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py"
-    append(module)
-    assert planned(project_of_trained) == {}
     module.write_text(module.read_text().replace("VERSION = 1\n", "VERSION = 2\n"))
     jobs = planned(project_of_trained)
     assert jobs["train"] == {"models/ft.json", "models/w2v.json"}
@@ -390,13 +398,15 @@ def test_another_corpus_trains_anew(project_of_trained):
 
 
 def test_a_corpus_that_cannot_be_read_is_named_and_other_models_are_measured(project_of_trained):
+    del project_of_trained.config["models"]["w2v"]
+    project_of_trained.configure(project_of_trained.config)
     zipped(project_of_trained.folder / "corpus.zip", text="too few words")
     (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").unlink()
     done = project_of_trained.snakemake("--cores", "2")
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
-    # one of each, besides the logs that the engine prints
-    assert len({line for line in lines if " failed: " in line}) == 2
+    # besides the logs that the engine prints
+    assert len({line for line in lines if " failed: " in line}) == 1
     assert all("no word occurs 2 times (min_count)" in line for line in lines)
     assert (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").is_file()
 
@@ -407,6 +417,7 @@ def test_studies_share_a_model_that_is_trained_here(project_of_trained, monkeypa
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(shared))
     trained_at = (shared / "ft" / "model.json").stat().st_mtime_ns
     project_of_trained.config["study"] = "other"
+    del project_of_trained.config["models"]["w2v"]
     project_of_trained.configure(project_of_trained.config)
     project_of_trained.run("stores")
     record = project_of_trained.folder / "results" / "other" / "models" / "ft.json"
