@@ -32,6 +32,14 @@ DATA = Path(__file__).with_name("data")
 SUBSET = "word2vec-google-news-300-subset"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What starts the workflow is slow."""
+    for item in items:
+        if {"project", "finished_project"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
+
+
 @pytest.fixture(autouse=True)
 def _no_plugins_of_other_tests():
     """What a test loads as plugins is gone after it."""

@@ -40,6 +40,7 @@ def printed(*arguments):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_it_is_a_process(folder):
     command = [sys.executable, "-m", "biasgrid", "measure", "--metric", "weat", "--model", folder / "store"]
     done = subprocess.run([*command, "--query", folder / "query.json"], capture_output=True, text=True)

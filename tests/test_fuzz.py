@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 RUN = Path(__file__).with_name("fuzz") / "run.py"
 
 
+@pytest.mark.slow
 def test_damaged_input_is_refused_or_read_as_an_independent_parser_reads_it(tmp_path):
     done = subprocess.run(
         [sys.executable, RUN, "--inputs", "60", "--workers", "1", "--output", tmp_path],

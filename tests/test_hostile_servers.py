@@ -314,6 +314,7 @@ CODE = (
 )
 
 
+@pytest.mark.slow
 def test_two_downloads_of_one_file_do_not_mix(server, tmp_path):
     """The first waits in the middle; the second waits for the first."""
     let_go = threading.Event()

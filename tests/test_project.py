@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 
+import pytest
 import snakemake_process
 import yaml
 from conftest import ROOT
@@ -65,6 +66,7 @@ def test_code_is_linted_and_formatted():
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_workflow_is_linted_and_formatted():
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = snakemake_process.run(("--lint",), ROOT, environment)

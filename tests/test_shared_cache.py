@@ -65,6 +65,7 @@ def snapshot(folder) -> dict:
     }
 
 
+@pytest.mark.slow
 def test_two_projects_at_the_same_time_and_a_third_after_them(tmp_path, cache, server):
     projects = [project(tmp_path / name, server) for name in ("a", "b")]
     a, b = projects

@@ -50,6 +50,11 @@ from biasgrid.embeddings.download.file import download
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
+FETCH = (
+    "import json, sys; from biasgrid.embeddings.sources import fetch; "
+    "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
+)
+
 
 @pytest.fixture(scope="module")
 def running():
@@ -664,12 +669,6 @@ def test_a_joined_file_that_changed_on_the_disk_is_no_model(server, tmp_path):
     assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
 
 
-FETCH = (
-    "import json, sys; from biasgrid.embeddings.sources import fetch; "
-    "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
-)
-
-
 def test_killed_between_parts_it_goes_on_after_those_it_has(server, tmp_path):
     source = gensim_parts(server)
     server.plan = [in_parts, in_parts, sleep]
@@ -733,6 +732,7 @@ def test_local_file(tmp_path):
         fetch("m", {"type": "file", "path": str(tmp_path)}, tmp_path / "raw")
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(server, tmp_path):
     server.plan = [acting(upto=100_000, then=lambda handler: handler.server.closing.wait(0.5))]
     source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
@@ -795,6 +795,7 @@ def pypi(wheel: Path, members: dict, **changes) -> dict:
     }
 
 
+@pytest.mark.slow
 def test_pypi_members(shelf, tmp_path):
     wheel = make_wheel(
         shelf, "vectors", {"vectors/data/v.npy": BODY, "vectors/i.json": b"{}", "vectors/x": b"x"}
@@ -830,6 +831,7 @@ def test_pypi_tampered(shelf, tmp_path):
     assert os.listdir(tmp_path / "raw/m") == []
 
 
+@pytest.mark.slow
 def test_pypi_wrong_members(shelf, tmp_path):
     wheel = make_wheel(
         shelf,
@@ -858,6 +860,7 @@ def test_pypi_archive_that_is_none(shelf, tmp_path):
         fetch("m", pypi(wheel, {"v.npy": None}), tmp_path / "raw", progress=False)
 
 
+@pytest.mark.slow
 def test_pip_failures(shelf, closed_port, tmp_path, monkeypatch):
     wheel = make_wheel(shelf, "vectors", {"v.npy": BODY})
     source = pypi(wheel, {"v.npy": None}, version="9.9")
@@ -893,6 +896,7 @@ def sdist(path: Path, members=("v.npy",), **changes) -> dict:
     return pypi(path, members, **{"package": "vectors", "sdist": True, **changes})
 
 
+@pytest.mark.slow
 def test_sdist_is_unpacked_and_never_run(shelf, tmp_path):
     # beside a wheel of the same release
     make_wheel(shelf, "vectors", {"v.npy": OTHER})
@@ -933,6 +937,7 @@ def index(shelf, server, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_sdist_from_an_index_is_resumed(index, server, tmp_path, monkeypatch):
     server.plan = [server.usual, acting(body=index.read_bytes(), upto=100_000, then=reset)]
     assert fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY

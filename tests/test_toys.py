@@ -8,6 +8,7 @@ import pytest
 from conftest import GRID_WORDS, Project, biasgrid
 from test_workflow import append, cells, planned
 
+pytestmark = pytest.mark.slow
 TOYS = {
     "metric": '''
 import numpy as np

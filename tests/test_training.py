@@ -157,6 +157,7 @@ for model in ("w2v", "ft"):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_train_the_same_bytes(tmp_path):
     """Whatever the order of hashes and the number of threads that a library would take."""
     zipped(tmp_path / "corpus.zip", text=text(12_000))
@@ -347,6 +348,7 @@ def project_of_trained(trained_project, tmp_path):
     return trained_project.copy(tmp_path / "project")
 
 
+@pytest.mark.slow
 def test_a_study_of_trained_models_runs_and_then_has_nothing_to_do(project_of_trained):
     append(project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py")
     assert planned(project_of_trained) == {}
@@ -355,6 +357,7 @@ def test_a_study_of_trained_models_runs_and_then_has_nothing_to_do(project_of_tr
     assert len(list((results / "cells").rglob("*.json"))) == 18
 
 
+@pytest.mark.slow
 def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     before = project_of_trained.results()
     project_of_trained.config["models"]["ft"]["source"]["params"]["window"] = 2
@@ -380,6 +383,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     assert "small/models/w2v.json" not in changed
 
 
+@pytest.mark.slow
 def test_another_version_of_the_training_trains_what_is_trained_here(project_of_trained):
     module = project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py"
     module.write_text(module.read_text().replace("VERSION = 1\n", "VERSION = 2\n"))
@@ -389,6 +393,7 @@ def test_another_version_of_the_training_trains_what_is_trained_here(project_of_
     assert {name.split("/")[0] for name in cells(jobs)} == {"ft", "w2v"}
 
 
+@pytest.mark.slow
 def test_another_corpus_trains_anew(project_of_trained):
     zipped(project_of_trained.folder / "corpus.zip", text=text(seed=1))
     jobs = planned(project_of_trained)
@@ -397,6 +402,7 @@ def test_another_corpus_trains_anew(project_of_trained):
     assert {name.split("/")[0] for name in cells(jobs)} == {"ft", "w2v"}
 
 
+@pytest.mark.slow
 def test_a_corpus_that_cannot_be_read_is_named_and_other_models_are_measured(project_of_trained):
     del project_of_trained.config["models"]["w2v"]
     project_of_trained.configure(project_of_trained.config)
@@ -411,6 +417,7 @@ def test_a_corpus_that_cannot_be_read_is_named_and_other_models_are_measured(pro
     assert (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").is_file()
 
 
+@pytest.mark.slow
 def test_studies_share_a_model_that_is_trained_here(project_of_trained, monkeypatch, tmp_path):
     shared = tmp_path / "shared"
     shutil.move(project_of_trained.folder / "data" / "embeddings", shared)

@@ -63,6 +63,7 @@ def run(project: Project, config: str, *more: str) -> pd.DataFrame:
     return tables.read(project.folder / f"results/{name}/comparison.csv")
 
 
+@pytest.mark.slow
 def test_every_number_of_the_documentation(word2vec, replication, monkeypatch):
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
     table = run(replication, "config/wefe_documentation.yaml")
@@ -153,6 +154,7 @@ def test_the_printed_ect_counts_a_repeated_word_once_as_we_do():
     assert len(told) == 7
 
 
+@pytest.mark.slow
 def test_a_language_without_its_vectors_is_one_line_that_says_what_to_download(replication):
     done = replication.snakemake("--cores", "1", "--configfile", "config/multilingual/spanish.yaml")
     assert done.returncode != 0
@@ -163,6 +165,7 @@ def test_a_language_without_its_vectors_is_one_line_that_says_what_to_download(r
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
     study = study_of("spanish")
     words, vectors = vectors_of(study)
@@ -198,6 +201,7 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
         assert row.verdict == ("compatible" if within else "differs")
 
 
+@pytest.mark.slow
 def test_english_on_other_vectors_stands_beside_the_printed_numbers(word2vec, replication, monkeypatch):
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
     path = replication.folder / "config" / "multilingual.yaml"

@@ -437,6 +437,7 @@ def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study
     assert "config/embedded.yaml" in line
 
 
+@pytest.mark.slow
 def test_the_full_study_plans_all_its_cells():
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = snakemake_process.run(("--cores", "8", "--dry-run", "--quiet", "rules"), ROOT, environment)
