@@ -19,11 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from biasgrid import BiasgridError, debias, registry
+from biasgrid import BiasgridError, EmbeddingStore, debias, registry
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
 from biasgrid.embeddings.sources import fetch
+from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.evaluation import (
     REGISTRY,
     Spec,
@@ -71,6 +72,14 @@ def without(model, dimension):
 def named(numbers, prefix="w"):
     """Lower-case words, one a number."""
     return [prefix + "".join(LETTERS[int(digit)] for digit in f"{i:04d}") for i in numbers]
+
+
+def store_of(folder, words, vectors):
+    """A store of many words, in less time than by way of a text file."""
+    with StoreWriter(folder, "made") as writer:
+        writer.add(words, vectors)
+        writer.finish({"name": "made", "vocab_prefix": ""})
+    return EmbeddingStore.open(folder)
 
 
 @pytest.fixture(scope="module")
@@ -325,14 +334,14 @@ def check_analogies(got, name, theirs):
 
 
 def test_analogies_as_gensim_has_them(word2vec, gensim_word2vec, files, tmp_path):
-    # every ninth question
+    # a part of the questions
     for name, source in (("google", datapath("questions-words.txt")), ("msr", files / "MSR-syntax.txt")):
         lines = Path(source).read_text(encoding="utf-8").splitlines()
-        kept = [line for i, line in enumerate(lines) if line.startswith(":") or i % 9 == 0]
+        kept = [line for i, line in enumerate(lines) if line.startswith(":") or i % 15 == 0]
         path = tmp_path / f"{name}.txt"
         path.write_text("\n".join(kept) + "\n")
         theirs = gensim_answers(gensim_word2vec, path)
-        assert theirs["Total accuracy"][1] > 300
+        assert theirs["Total accuracy"][1] > 200
         got = measured(word2vec, {"analogies": {name: str(path)}, "look_up": "gensim"})
         check_analogies(got, name, theirs)
 
@@ -388,7 +397,7 @@ def test_a_model_in_any_order_answers_alike_where_all_its_words_are_candidates(
 ):
     words, rows = word2vec.vocabulary()
     order = np.random.default_rng(4).permutation(len(words))
-    shuffled = make_store(tmp_path, [words[i] for i in order], np.array(word2vec.vectors[rows])[order])
+    shuffled = store_of(tmp_path / "s", [words[i] for i in order], np.array(word2vec.vectors[rows])[order])
     asked = {"google": analogies.questions("gensim:questions-words.txt")[::21]}
     # the 13,013 words are fewer than 30,000: all of them are candidates
     (whole, *parts) = analogies.measures(word2vec, asked, Spec(items=True))
@@ -507,7 +516,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
     folder.mkdir()
     model = planted(folder, words=200, along=(0, 1))
     words = named(range(200))
-    hidden = HIDDEN | {"professions": words[::20], "map_words": 50}
+    hidden = HIDDEN | {"professions": words[::20], "map_words": 10}
     chosen = evaluate(model, None, {"hidden": hidden}, 0)["words"]
     gone = (chosen["female"][0], chosen["male"][0], chosen["male"][1])
     broken = transform_of(model, override_words=gone, overrides=np.zeros((3, model.dimensions)))
@@ -517,7 +526,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
     value, n, status = got["svm_accuracy"]
     assert (value, status) == (1, "no_direction:3")
     assert 77 <= n <= 80
-    assert len(evaluate(model, broken, {"hidden": hidden}, 0)["map"]["words"]) == 97
+    assert len(evaluate(model, broken, {"hidden": hidden}, 0)["map"]["words"]) == 17
     assert got["mean_cosine_distance"][1:] == (199, "no_direction:3")
 
     nothing = transform_of(model, matrix=np.zeros((model.dimensions, model.dimensions)))

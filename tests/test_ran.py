@@ -167,8 +167,8 @@ for variant in ("paper", "original", "wefe"):
     fitted.save(f"{folder}/{variant}.npz")
     assert torch.get_num_threads() == 2
 """
-    options = {"definitional_pairs": word_set("debiaswe.definitional_pairs"), "epochs": 30}
-    options["target"] = ["nurse", "doctor", "dance", "career"]
+    options = {"definitional_pairs": word_set("debiaswe.definitional_pairs"), "epochs": 10}
+    options["target"] = ["nurse", "dance"]
     environment = os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     arguments = [sys.executable, "-c", fit, word2vec.path, tmp_path, json.dumps(options)]
     subprocess.run(arguments, check=True, env=environment)

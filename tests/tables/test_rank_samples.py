@@ -135,7 +135,7 @@ def test_models_with_the_same_samples_tie(toy):
     assert (ranks % 1 == 0.5).any()
 
 
-def simulated(spreads, biases, worlds, queries=6, draws=300, seed=0):
+def simulated(spreads, biases, worlds, queries=6, draws=150, seed=0):
     """Scores of models, world by world a metric of its own, and their samples: a score is normal around a model's
     bias, with its spread, and a sample normal around the score."""
     rng = np.random.default_rng(seed)
