@@ -14,6 +14,8 @@ from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, inference_step, table_step
 from biasgrid.study import Study
 
+pytestmark = pytest.mark.slow  # a million draws
+
 CRITERION = "Caliskan et al. 2017"
 # table 1 of the paper for word2vec; test 10 has a name that the subset lacks
 PRINTED_D = {1: 1.54, 2: 1.63, 3: 0.58, 4: 1.24, 5: 0.72, 6: 1.89, 7: 0.97, 8: 1.24, 9: 1.30}

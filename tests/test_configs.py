@@ -109,6 +109,7 @@ records = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(record=records, copies=st.integers(1, 5), levels=st.integers(0, 4), limit=st.integers(0, 3000))
 def test_the_limit_counts_what_a_document_expands_to(record, copies, levels, limit):

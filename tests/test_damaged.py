@@ -130,6 +130,7 @@ def assert_same(path: Path) -> None:
 # believe what is declared
 
 
+@pytest.mark.slow
 def test_declared_sizes_take_no_memory(tmp_path):
     four, eight = struct.pack("<I", 2**31 - 1), struct.pack("<Q", 2**40)
     contents = {
@@ -189,6 +190,7 @@ def gz(*parts: bytes) -> bytes:
 WINK = b'{"size":1,"dimensions":2,"l2NormIndex":2,"wordIndex":3,"vectors":{"'
 
 
+@pytest.mark.slow
 def test_what_expands_too_far_is_refused_and_the_limit_can_be_raised(tmp_path, monkeypatch):
     path = tmp_path / "zeros.txt.gz"
     row = b" 0" * 50 + b"\n"
@@ -206,6 +208,7 @@ def test_what_expands_too_far_is_refused_and_the_limit_can_be_raised(tmp_path, m
             convert(path, tmp_path / "store", name="m")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -245,6 +248,7 @@ def test_parquet_that_expands_is_refused(tmp_path, options, says):
         convert(tmp_path, tmp_path / "store", name="m")
 
 
+@pytest.mark.slow
 def test_a_long_word_that_many_rows_have_is_held_once(tmp_path):
     # 1.5 GB, if each row had its own
     words = pa.DictionaryArray.from_arrays(np.zeros(25_000, "i4"), ["x" * 60_000])
@@ -259,6 +263,7 @@ def test_a_long_word_that_many_rows_have_is_held_once(tmp_path):
     assert said == "1\n"
 
 
+@pytest.mark.slow
 def test_members_of_archives_may_not_expand_either(tmp_path, monkeypatch):
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as archive:
@@ -588,6 +593,7 @@ def test_arguments_of_another_type_are_one_line(tmp_path, argument):
 # names with any bytes, and disks that are full
 
 
+@pytest.mark.slow
 def test_names_that_are_not_utf_8_are_kept_readable(tmp_path):
     odd = os.fsdecode(b"odd\xff")
     model = tmp_path / f"{odd}.txt"
@@ -606,6 +612,7 @@ def test_names_that_are_not_utf_8_are_kept_readable(tmp_path):
     assert EmbeddingStore.open(output).name == "odd\\xff-debiased"
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named_by_what_could_not_be_written(tmp_path):
     """A limit on the size of files stands for a disk that is full."""
     lines = [f"w{i} {i + 1} {i % 7} {i % 11}\n" for i in range(20_000)]

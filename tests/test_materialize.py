@@ -206,6 +206,7 @@ def cases(draw):
     return words, np.array(vectors, np.float32), rows, parts
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(case=cases(), block=st.integers(1, 5))
 @example(case=(["\t"], np.ones((1, 1), np.float32), np.zeros(1, int), ALONE), block=1)
@@ -247,6 +248,7 @@ def test_any_transform_of_any_store(tmp_path_factory, case, block):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 # the one positive float32 whose shortest decimal is, as a float64, nearer to its neighbour
+@pytest.mark.slow
 @example([7.038530691851209e-26, -7.038530691851209e-26, 1e-45, 3.4028234663852886e38, -0.0, 1e16, 1e-5])
 def test_text_gives_every_float32_back(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("text")
@@ -417,6 +419,7 @@ def test_the_new_vocabulary_is_a_whole_database(tmp_path):
     assert new.vectors[new.rows(words[::2])].tolist() == model.vectors[rows[::2]].tolist()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_model(tmp_path):
     """Of a store of 90 MB."""
     if not Path("/proc/self/status").exists():

@@ -163,6 +163,7 @@ def test_inlp_projects_onto_the_intersection_of_nullspaces(seed, n_classes, n_it
         assert (ours[WORDS.index("h0")] == take(model, ["h0"])[0]).all()
 
 
+@pytest.mark.slow
 def test_inlp_guards_the_bias_on_real_vectors(word2vec):
     """As in the paper's experiment a classifier starts near certainty and ends near chance on words it has not seen
     (there 100 % and 49.3 %, on GloVe)."""

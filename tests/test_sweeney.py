@@ -75,6 +75,7 @@ def test_the_subset_has_the_lexicon_and_no_names_in_lower_case(word2vec):
     assert (word2vec.rows(names["sweeney_religion"]) >= 0).sum() == 3
 
 
+@pytest.mark.slow
 def test_what_is_printed_for_word2vec(subset):
     table = compared(subset, SUBSET).set_index(["criterion", "quantity"])
     accuracy = table.loc[(CAPITALISED, "sweeney_national_origin_capitalised: /scalars/accuracy")]
@@ -87,6 +88,7 @@ def test_what_is_printed_for_word2vec(subset):
     assert others["note"].str.startswith("ours is NaN: lost_words").all()
 
 
+@pytest.mark.slow
 def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
     (cell,) = [c for c in subset.cells.values() if c.criterion == CAPITALISED]
     (result,) = json.loads(subset.cell_file(cell).read_text())["results"]
@@ -112,6 +114,8 @@ def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
     assert np.array(ours) * len(names) == pytest.approx(shares, abs=error)
 
 
+@pytest.mark.slow
+@pytest.mark.network
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_what_is_printed_for_glove(tmp_path):
     study = computed(tmp_path, "glove-6b-100d", npm=True)

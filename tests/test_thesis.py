@@ -200,6 +200,7 @@ def test_3cosavg_finds_the_sister_of_a_brother(google, family):
     assert best(google, pairs, ["brother"], "3cosavg", False)[0][::2] == ["brother", "c"]
 
 
+@pytest.mark.slow
 def test_family_accuracy_of_3cosadd_is_the_benchmarks(google, family):
     found = answers(google, family, methods=["3cosadd"], excluded=[True], best=1, vocabulary=30_000)
     record = evaluate(google, None, {"analogies": {"google": "gensim:questions-words.txt"}}, 0)
@@ -208,6 +209,7 @@ def test_family_accuracy_of_3cosadd_is_the_benchmarks(google, family):
     assert np.mean([entry["right"] for entry in found]) == fact["value"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answers(google, family):
     def asked(seed):
         return answers(google, family[:5], ["doctor", "nurse"], seed=seed, best=5)
@@ -260,6 +262,7 @@ def records(google, tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_tables_of_answers(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     assert list(table) == ANALOGIES.names
@@ -283,6 +286,7 @@ def test_tables_of_answers(records):
     assert (own.xs("pair_distance", level="method") == 0).all()
 
 
+@pytest.mark.slow
 def test_the_figure_of_answers_has_them_all(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     entries = Study.of(CONFIG, root=ROOT).evaluation_specs["Gender"].questions
@@ -299,6 +303,7 @@ def test_the_figure_of_answers_has_them_all(records):
         draw_analogies(table, summary, {}, "Other", MODEL, shown)
 
 
+@pytest.mark.slow
 def test_the_map_names_words_that_do_not_lie_on_each_other(records):
     drawn = json.loads(records.read_text())["set_map"]
     sets = list(CONFIG["evaluation"]["Gender"]["map"]["sets"])

@@ -506,6 +506,7 @@ def test_words_of_two_sets_and_zero_vectors(tmp_path):
     assert set(first) == set(next(iter(once.values())))
 
 
+@pytest.mark.slow
 def test_hard_debias_takes_bias_off_the_words_and_less_of_it_from_their_neighbourhoods(
     google_news, hard_debiased
 ):
