@@ -137,7 +137,7 @@ def test_the_notebook_s_distributions_sum_to_one():
 
 def cell(folder, name, result, **place):
     record = (
-        {"query": "q", "metric": "rnsb", "model": "a", "debias": "none"}
+        {"criterion": "C", "query": "q", "metric": "rnsb", "model": "a", "debias": "none"}
         | place
         | {"results": [{"query": "Q"} | result]}
     )
