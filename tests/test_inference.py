@@ -6,8 +6,6 @@ What a metric makes of exchanged words is in test_resampling.py, the bootstrap i
 import copy
 import json
 import math
-import subprocess
-import sys
 from itertools import combinations
 from typing import get_args
 
@@ -18,7 +16,10 @@ import scipy.stats
 from conftest import GRID_WORDS, ROOT, grid_config, make_store, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_workflow import cells, every, planned
+from in_process import make
+from reruns import stale
+from test_mitigation import made_with
+from test_workflow import every
 
 from biasgrid import Query, inference, metrics
 from biasgrid.embeddings import build_store
@@ -409,23 +410,6 @@ def test_the_normal_curve_of_all_partitions(word2vec):
         assert infer(query, word2vec, alternative=alternative)["p_normal"] == pytest.approx(tail, rel=1e-9)
 
 
-def with_inference(project, **permutation):
-    config = copy.deepcopy(project.config)
-    config["inference"] = {"permutation": permutation}
-    project.configure(config)
-
-
-def inferred(jobs):
-    return {path.removeprefix("inference/").removesuffix(".json") for path in jobs.get("inference", ())}
-
-
-def by_hand(project, cell):
-    command = [sys.executable, "-m", "biasgrid", "infer", "--study", "config/config.yaml", "--cell", cell]
-    return subprocess.run(
-        command, cwd=project.folder, env=project.environment, capture_output=True, text=True
-    )
-
-
 def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     monkeypatch.chdir(root)
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)
@@ -486,61 +470,48 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
     assert (np.sign(forward[0]) == np.sign(forward[1])).all()
 
 
-def test_the_workflows_step(finished):
-    """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell."""
-    assert "inference" not in planned(finished)
+def test_a_study_is_tested(project, monkeypatch, biasgrid):
+    """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell. Files that the
+    engine makes are those of the steps: tables/test_inference_tables.py."""
+    monkeypatch.chdir(project.folder)
+
+    def study(draws):
+        return Study.of(grid_config() | {"inference": {"permutation": {"draws": draws, "exact": 10_000}}})
+
+    tested = make(study(50))
     # a step for all queries of a metric on a model
-    names = {name.rpartition("/")[0] for name in every("")}
-    with_inference(finished, draws=50, exact=10_000)
-    jobs = planned(finished)
-    assert inferred(jobs) == names
-    assert not cells(jobs)
-    finished.run()
-    assert planned(finished) == {}
-    folder = finished.folder / "results" / "small"
-    scores = pd.read_csv(folder / "scores.csv")
+    names = {f"inference/{name.rpartition('/')[0]}.json" for name in every("")}
+    follows = {f"{name}.csv" for name in ("scores", "aggregates", "rankings", "correlations", "inference")}
+    for before in (Study.of(grid_config()), study(60)):
+        made = stale(before, tested)
+        assert {path for path in made if path.startswith("inference/")} == names
+        assert {path for path in made - names if not path.startswith("figures/")} == {"study.json", *follows}
+    code = made_with(tested, "inference.permutation")
+    assert names <= code
+    assert not {path for path in code if path.startswith("cells/")}
+    scores = pd.read_csv(tested.table_file("scores"))
     assert scores["p_value"].between(0, 1, inclusive="right").all()
-    made = json.loads((folder / "inference/one/none/weat.json").read_text())["cells"][0]
+    made = json.loads((tested.results / "inference/one/none/weat.json").read_text())["cells"][0]
     # C(16, 8) is more than 10,000
     test = made["results"][0]["permutation"]
     assert (test["method"], test["partitions"], test["draws"]) == ("monte_carlo", 12_870, 50)
     of_cell = scores.query("metric == 'weat' and model == 'one' and query == 'A and B wrt C and D'")
     assert of_cell["p_value"].tolist() == [test["p_value"]]
 
-    # by hand as in the workflow
-    target = folder / "inference/two/none/weat_es.json"
+    # by hand
+    project.configure(tested.config)
+    infer = ("infer", "--study", "config/config.yaml", "--cell")
+    target = tested.results / "inference/two/none/weat_es.json"
     bytes_made = target.read_bytes()
     target.unlink()
-    done = by_hand(finished, "two/none/weat_es/q3")
+    done = biasgrid(*infer, "two/none/weat_es/q3")
     assert done.returncode == 0, done.stderr
     assert target.read_bytes() == bytes_made
     assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es.json"
-    done = by_hand(finished, "two/none/rnd/q4")
+    done = biasgrid(*infer, "two/none/rnd/q4")
     assert done.returncode == 2
     assert done.stderr.startswith("biasgrid: config/config.yaml: unknown cell 'two/none/rnd/q4'")
     assert len(done.stderr.splitlines()) == 1
-
-    with_inference(finished, draws=60, exact=10_000)
-    jobs = planned(finished)
-    assert inferred(jobs) == names
-    assert set(jobs) <= {
-        "inference",
-        "inference_table",
-        "study",
-        "scores",
-        "aggregates",
-        "rankings",
-        "correlations",
-        "figure",
-        "all",
-    }
-
-    with_inference(finished, draws=50, exact=10_000)
-    path = finished.folder / "src" / "biasgrid" / "inference" / "permutation.py"
-    path.write_text(path.read_text() + "\nEDITED = 1\n")
-    jobs = planned(finished)
-    assert inferred(jobs) == names
-    assert not cells(jobs)
 
 
 def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
@@ -618,8 +589,6 @@ def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
     workers.run(first)
 
 
-def test_a_wrong_setting_is_one_line(finished):
-    with_inference(finished, alternative="both")
-    done = finished.snakemake("--cores", "1", "--dry-run")
-    assert done.returncode == 2
-    assert "inference: permutation: alternative" in done.stderr
+def test_a_wrong_setting_is_one_line(root):
+    with pytest.raises(BiasgridError, match="inference: permutation: alternative"):
+        Study.of(grid_config() | {"inference": {"permutation": {"alternative": "both"}}}, root=root)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.stats
 from conftest import make_store
-from test_cli import biasgrid, printed
 
 from biasgrid import Query, metrics
 from biasgrid.errors import BiasgridError
@@ -177,9 +176,9 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_measure_prints_what_python_gives(folder, random_model):
+def test_measure_prints_what_python_gives(printed, folder, random_model):
     arguments = ("measure", "--model", folder / "store", "--query", folder / "query.json", "--seed", "3")
-    asked = (
+    asked = [
         "--permutation",
         "exact=0",
         "draws=300",
@@ -188,7 +187,7 @@ def test_measure_prints_what_python_gives(folder, random_model):
         "--sensitivity",
         "--interval",
         "percentile",
-    )
+    ]
     record = printed(*arguments, "--metric", "weat", *asked)
     result = metrics.weat(
         QUERY,
@@ -234,7 +233,7 @@ def test_measure_prints_what_python_gives(folder, random_model):
         (("--interval", "normal"), "'jackknife', 'percentile', 'bca'"),
     ],
 )
-def test_bad_options_are_one_line_and_code_2(folder, given, says):
+def test_bad_options_are_one_line_and_code_2(biasgrid, folder, given, says):
     done = biasgrid(
         "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json", *given
     )

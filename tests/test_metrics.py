@@ -303,6 +303,7 @@ def reference():
     return Study.of(config, root=ROOT).queries, record["values"]
 
 
+@pytest.mark.slow
 def test_every_value_of_wefe(word2vec):
     """All that WEFE 1.0.1 gives without a defect: within 1e-6, RNSB within 2e-4.
 
@@ -343,6 +344,7 @@ def test_every_value_of_wefe(word2vec):
     assert checked > 700
 
 
+@pytest.mark.slow
 def test_rnsbs_default_is_the_exact_solution_where_liblinear_is_not(word2vec):
     """The reference's largest difference, pinned from both sides; .0665767 is scikit-learn's at tol 1e-10."""
     query = reference()[0]["cs_eth_sent_1"]

@@ -228,6 +228,7 @@ def test_without_holdout_it_is_one_fit_of_all_words():
         assert rnsb(targets, attributes, holdout=False, **options).value == score.value
 
 
+@pytest.mark.slow
 def test_seeds_are_reproduced_and_differ():
     targets, attributes = sets(12, 15, 6, 4)
     value = {seed: rnsb(targets, attributes, seed=seed).value for seed in range(4)}
@@ -364,6 +365,7 @@ def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
     assert samples(*scales) == samples(*reversed(scales))
 
 
+@pytest.mark.slow
 def test_its_label_test_rejects_for_random_target_words(word2vec):
     """On real vectors it finds what its labels are, whatever the target words; and its record says what it is of."""
     lists = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]

@@ -75,6 +75,7 @@ def test_the_subset_has_the_lexicon_and_no_names_in_lower_case(word2vec):
     assert (word2vec.rows(names["sweeney_religion"]) >= 0).sum() == 3
 
 
+@pytest.mark.slow
 def test_what_is_printed_for_word2vec(subset):
     table = compared(subset, SUBSET).set_index(["criterion", "quantity"])
     accuracy = table.loc[(CAPITALISED, "sweeney_national_origin_capitalised: /scalars/accuracy")]
@@ -87,6 +88,7 @@ def test_what_is_printed_for_word2vec(subset):
     assert others["note"].str.startswith("ours is NaN: lost_words").all()
 
 
+@pytest.mark.slow
 def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
     (cell,) = [c for c in subset.cells.values() if c.criterion == CAPITALISED]
     (result,) = json.loads(subset.cell_file(cell).read_text())["results"]
@@ -97,21 +99,23 @@ def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
     names = [w for (w,) in subset.config["criteria"][CAPITALISED]["queries"][cell.query]["targets"].values()]
     targets = word2vec.vectors[word2vec.rows(names)].astype(float)
     accuracy, negative = [], []
-    for seed in range(25):
+    for seed in range(9):
         train, test, own, others = train_test_split(x, y, test_size=0.1, stratify=y, random_state=seed)
         fitted = LogisticRegression(max_iter=300).fit(train, own)
         accuracy.append(fitted.score(test, others))
         negative.append(fitted.predict_proba(targets)[:, 0])
-    # of means over 25 and 100 splits, five standard errors
-    error = 5 * np.std(accuracy, ddof=1) * np.hypot(1 / 5, 1 / 10)
+    # of means over 9 and 100 splits, five standard errors
+    error = 5 * np.std(accuracy, ddof=1) * np.hypot(1 / 3, 1 / 10)
     assert result["scalars"]["accuracy"] == pytest.approx(np.mean(accuracy), abs=error)
     negative = np.array(negative)
     shares = negative.mean(axis=0) / negative.mean()
-    error = 5 * (negative.std(axis=0, ddof=1) / negative.mean() * np.hypot(1 / 5, 1 / 10)).max()
+    error = 5 * (negative.std(axis=0, ddof=1) / negative.mean() * np.hypot(1 / 3, 1 / 10)).max()
     ours = [result["detail"]["negative_sentiment_distribution"][name][name] for name in names]
     assert np.array(ours) * len(names) == pytest.approx(shares, abs=error)
 
 
+@pytest.mark.slow
+@pytest.mark.network
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_what_is_printed_for_glove(tmp_path):
     study = computed(tmp_path, "glove-6b-100d", npm=True)
@@ -133,7 +137,7 @@ def test_the_notebook_s_distributions_sum_to_one():
 
 def cell(folder, name, result, **place):
     record = (
-        {"query": "q", "metric": "rnsb", "model": "a", "debias": "none"}
+        {"criterion": "C", "query": "q", "metric": "rnsb", "model": "a", "debias": "none"}
         | place
         | {"results": [{"query": "Q"} | result]}
     )

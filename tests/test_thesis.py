@@ -1,5 +1,6 @@
 """Analogies by four methods, maps of words: by hand, against gensim and scikit-learn, on real vectors."""
 
+import copy
 import json
 import math
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from test_figures import assert_readable, texts
-from test_workflow import planned
+from test_mitigation import made_with, make_all
 
 from biasgrid import BiasgridError, tables
 from biasgrid.cli import main
@@ -23,6 +24,7 @@ from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.answers import METHODS, answers
+from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.results import inferred
@@ -198,6 +200,7 @@ def test_3cosavg_finds_the_sister_of_a_brother(google, family):
     assert best(google, pairs, ["brother"], "3cosavg", False)[0][::2] == ["brother", "c"]
 
 
+@pytest.mark.slow
 def test_family_accuracy_of_3cosadd_is_the_benchmarks(google, family):
     found = answers(google, family, methods=["3cosadd"], excluded=[True], best=1, vocabulary=30_000)
     record = evaluate(google, None, {"analogies": {"google": "gensim:questions-words.txt"}}, 0)
@@ -206,6 +209,7 @@ def test_family_accuracy_of_3cosadd_is_the_benchmarks(google, family):
     assert np.mean([entry["right"] for entry in found]) == fact["value"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answers(google, family):
     def asked(seed):
         return answers(google, family[:5], ["doctor", "nurse"], seed=seed, best=5)
@@ -248,15 +252,17 @@ def test_neighbours_in_the_model_are_neighbours_on_the_map(tmp_path):
 
 @pytest.fixture(scope="module")
 def records(google, tmp_path_factory):
-    """The evaluation of gender of the shipped study, in a file, with fewer words and answers."""
-    study = Study.of(CONFIG, root=ROOT)
-    spec = study.config["evaluation"]["Gender"]
+    """The evaluation of gender of the shipped study, in a file, with fewer pairs and words."""
+    spec = copy.deepcopy(Study.of(CONFIG, root=ROOT).config["evaluation"]["Gender"])
+    del spec["questions"]["family"]["pairs"][6:]
+    spec["map"]["ranks"] = [200, 400]
     record = {"criterion": "Gender", "model": MODEL, "debias": "none", **evaluate(google, None, spec, 42)}
     path = tmp_path_factory.mktemp("thesis") / "gender.json"
     path.write_text(json.dumps(record))
     return path
 
 
+@pytest.mark.slow
 def test_tables_of_answers(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     assert list(table) == ANALOGIES.names
@@ -280,6 +286,7 @@ def test_tables_of_answers(records):
     assert (own.xs("pair_distance", level="method") == 0).all()
 
 
+@pytest.mark.slow
 def test_the_figure_of_answers_has_them_all(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     entries = Study.of(CONFIG, root=ROOT).evaluation_specs["Gender"].questions
@@ -296,6 +303,7 @@ def test_the_figure_of_answers_has_them_all(records):
         draw_analogies(table, summary, {}, "Other", MODEL, shown)
 
 
+@pytest.mark.slow
 def test_the_map_names_words_that_do_not_lie_on_each_other(records):
     drawn = json.loads(records.read_text())["set_map"]
     sets = list(CONFIG["evaluation"]["Gender"]["map"]["sets"])
@@ -337,7 +345,8 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     assert {tuple(pair) for pair in study.evaluation_specs["Gender"].questions["family"].pairs} == theirs
 
 
-def test_a_study_asks_and_draws_through_the_engine(project):
+def test_a_study_asks_and_maps(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
     config = grid_config()
     config["criteria"] = {"First": config["criteria"]["First"] | {"ranked": False}}
     config["metrics"] = {"weat": {}}
@@ -349,21 +358,18 @@ def test_a_study_asks_and_draws_through_the_engine(project):
         }
     }
     config["figures"] = ["analogies", "word-set-map"]
-    project.configure(config)
-    project.run()
-    results = project.folder / "results" / "small"
-    table = tables.read(results / "analogies.csv")
+    study = make_all(Study.of(config))
+    table = tables.read(study.table_file("analogies"))
     # two words' pairs for two methods, both pairs for the others, with and without, the two best
     assert len(table) == 2 * (len(words) * (2 * 2 + 2) * 2 * 2)
     assert set(table["model"]) == {"one", "two"}
-    assert len(tables.read(results / "analogy_summary.csv")) == 2 * 4 * 2 * 3
-    names = {f"{kind}-first-{model}" for kind in ("analogies", "word-set-map") for model in ("one", "two")}
-    assert {path.stem for path in (results / "figures").glob("*.pdf")} == names
+    assert len(tables.read(study.table_file("analogy_summary"))) == 2 * 4 * 2 * 3
+    maps = {f"word-set-map-first-{model}" for model in ("one", "two")}
+    assert set(study.figures) == {f"analogies-first-{model}" for model in ("one", "two")} | maps
+    for name in ("analogies-first-one", "word-set-map-first-two"):
+        assert_readable(draw(study.figures[name]))
     # maps are drawn from evaluations' records, which record.py reads
-    module = project.folder / "src" / "biasgrid" / "evaluation" / "record.py"
-    module.write_text(module.read_text() + "\nEDITED = 1\n")
-    maps = {f"figures/{name}.pdf" for name in names if name.startswith("word-set-map")}
-    assert maps <= planned(project)["figure"]
+    assert {f"figures/{name}.pdf" for name in maps} <= made_with(study, "evaluation.record")
 
 
 # what is wrong is one line

@@ -7,18 +7,17 @@ from importlib import import_module
 import numpy as np
 import pytest
 import yaml
-from conftest import ROOT, Project, grid_config, make_store
+from conftest import ROOT, grid_config, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
-from test_workflow import append, planned
+from test_mitigation import made_with, make_all
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, directions, metrics, neighbours, tables
 from biasgrid.embeddings import build_store
 from biasgrid.inference import infer_query
 from biasgrid.measure import look_up, measure
 from biasgrid.metrics.registry import one_by_one
-from biasgrid.plan.code import closure
 from biasgrid.study import Study
 from biasgrid.words import WordOptions
 
@@ -507,6 +506,7 @@ def test_words_of_two_sets_and_zero_vectors(tmp_path):
     assert set(first) == set(next(iter(once.values())))
 
 
+@pytest.mark.slow
 def test_hard_debias_takes_bias_off_the_words_and_less_of_it_from_their_neighbourhoods(
     google_news, hard_debiased
 ):
@@ -572,8 +572,8 @@ def test_a_wrong_parameter_is_one_line(name, parameters, says):
 # in a study
 
 
-def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(tmp_path):
-    project = Project(tmp_path)
+def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
     config = grid_config()
     del config["models"]["two"], config["criteria"]["Second"]
     config["metrics"] = {name: {"params": {"neighbours": 6}} for name in AROUND}
@@ -581,19 +581,15 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(tmp_path
     pairs = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
     config["debias"] = {"First": {"hard": {"method": "hard", "words": {"definitional_pairs": pairs}}}}
     config["inference"] = {"permutation": {"draws": 99}, "bootstrap": {"draws": 40}, "sensitivity": {}}
-    project.configure(config)
-    project.run()
-    table = tables.read(project.folder / "results" / "small" / "scores.csv").set_index(
-        ["metric", "debias", "query"]
-    )
+    study = make_all(Study.of(config))
+    table = tables.read(study.table_file("scores")).set_index(["metric", "debias", "query"])
     assert set(table["status"]) == {"ok"}
     assert table["value"].notna().all()
     # words are exchanged where no direction of theirs is looked along
     assert table["p_value"].notna().tolist() == [key[0] in ("sc_weat", "semaxis") for key in table.index]
     # the numbers are those of Python's door
-    study = Study.read(project.folder / "config" / "config.yaml", root=project.folder)
-    store = EmbeddingStore.open(project.folder / study.embeddings / "one")
-    state = store.under(debias.Transform.load(project.folder / study.transform_file("one", "hard")))
+    store = EmbeddingStore.open(study.embeddings / "one")
+    state = store.under(debias.Transform.load(study.transform_file("one", "hard")))
     for name in AROUND:
         for key, model in (("none", store), ("hard", state)):
             query = study.queries["q1"]
@@ -601,21 +597,11 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(tmp_path
             assert table.loc[(name, key, result.query), "value"] == pytest.approx(result.value, rel=1e-9)
     values = table["value"].unstack("debias")
     assert (values["none"] != values["hard"]).all()
-    # modules that cells are made with
-    assert planned(project) == {}
+    # cells of these metrics, and their inference, are made with these modules
     for module in ("neighbours", "directions"):
-        path = project.folder / "src" / "biasgrid" / f"{module}.py"
-        text = path.read_text()
-        append(path)
-        jobs = planned(project)
-        # of the metrics that take from it, directly or not
-        taking = {
-            key for key in config["metrics"] if f"biasgrid.{module}" in closure(metrics.REGISTRY.module(key))
-        }
-        assert {*AROUND} <= taking
-        assert {path.split("/")[3] for path in jobs["cell"]} == taking
-        assert "inference" in " ".join(jobs)
-        path.write_text(text)
+        made = made_with(study, module)
+        assert {f"cells/one/{key}/{name}/q1.json" for key in ("none", "hard") for name in AROUND} <= made
+        assert {f"inference/one/none/{name}.json" for name in AROUND} <= made
 
 
 @pytest.mark.parametrize("name", ["sc_weat", "nas", "semaxis", "indirect_bias"])

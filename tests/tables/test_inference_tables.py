@@ -190,6 +190,7 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
     assert (found["correlations"]["ci_low"] <= found["correlations"]["ci_high"]).sum() > 0
 
 
+@pytest.mark.slow
 def test_through_the_engine_the_files_are_the_same(project, tmp_path):
     engine = project.copy(tmp_path / "engine")
     shutil.rmtree(engine.folder / "results")

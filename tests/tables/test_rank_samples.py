@@ -135,7 +135,7 @@ def test_models_with_the_same_samples_tie(toy):
     assert (ranks % 1 == 0.5).any()
 
 
-def simulated(spreads, biases, worlds, queries=6, draws=300, seed=0):
+def simulated(spreads, biases, worlds, queries=6, draws=150, seed=0):
     """Scores of models, world by world a metric of its own, and their samples: a score is normal around a model's
     bias, with its spread, and a sample normal around the score."""
     rng = np.random.default_rng(seed)
@@ -154,6 +154,7 @@ def simulated(spreads, biases, worlds, queries=6, draws=300, seed=0):
     return ranked[of_criterion].reset_index(drop=True), ranks[:, of_criterion]
 
 
+@pytest.mark.slow
 def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
     """Two models of one expected distance from neutral: m0 has no bias and scores that scatter, m1 a bias and scores
     that hardly do. Absolute values of m0's samples are 1.4 times those of its scores, and m1 would come out as less
@@ -174,6 +175,7 @@ def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
     assert ((found["low"] == 1) & (found["high"] == 2)).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_rank_intervals_hold_the_true_rank():
     """Of each of five models: two with little bias and scores that scatter, three with more that do not."""
     biases, spreads = [0.0, 0.2, 0.55, 0.62, 0.7], [0.7, 0.8, 0.2, 0.1, 0.1]
