@@ -253,7 +253,7 @@ def test_lengths_do_not_matter(seed, k):
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_the_order_of_groups_does_not_matter(seed):
     *groups, words = gaussian(seed, 3, 3, 3, 3, 9)
     for name, parameters in [
@@ -457,7 +457,7 @@ def isotropic(metric, groups, words, parameters, **options):
     return result["isotropic_directions"]["p_value"]
 
 
-@pytest.mark.parametrize("parameters", [{}, {"k": 2}, {"direction": "pair"}, {"direction": "sum"}])
+@pytest.mark.parametrize("parameters", [{}, {"direction": "sum"}])
 def test_isotropic_directions_are_fair_to_isotropic_vectors_alone(parameters):
     """As real vectors are not, it is no test."""
     metric, rng = metrics.direct_bias.under(parameters), np.random.default_rng(8)
