@@ -415,7 +415,7 @@ def test_a_detail_that_a_metric_does_not_have_is_one_line(tmp_path, capsys, monk
     error = capsys.readouterr().err
     assert error.startswith("biasgrid: metrics: mac: words: it has no detail 'target_eval'; it has ")
     assert error.count("\n") == 1
-    assert not Factory.read(path).model_file(Factory.read(path).models[model]).exists()
+    assert not Factory.read(path).model_file(model).exists()
 
 
 def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
@@ -449,7 +449,7 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
     factory = Factory.of(committed)
     model = factory.models["ppmi/0.5/0.35/1"]
     steps.model_step(factory, model).run()
-    for measured in json.loads(factory.model_file(model).read_text())["measured"].values():
+    for measured in json.loads(factory.model_file(model.name).read_text())["measured"].values():
         statuses = {name: found["status"] for name, found in measured["metrics"].items()}
         assert statuses == dict.fromkeys(metrics.REGISTRY, "ok")
     # as docs/factory.md says, these get occupations in two sets
