@@ -202,7 +202,7 @@ def test_without_inference_nothing_changes(draws, tmp_path):
     empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
     for name, table in {"old": tables[draws], "new": tables[draws].assign(**empty)}.items():
         drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
-        save(drawn, tmp_path / name)
+        save(drawn, tmp_path / name, ["svg"])
         assert not any("interval" in text or "reject" in text for text in texts(drawn))
         assert draws != "scores" or "pale mark: no test" in entries(drawn)
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
@@ -300,10 +300,6 @@ def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     drawn = {(round(line.get_ydata()[0], 2), *line.get_xdata()) for line in lines}
     words = {(row, row + 0.5, row + 1.5) for row in range(4)}
     assert drawn == words | {(row + 0.27, row, row + 2) for row in range(4)}
-    thick, thin = (
-        {line.get_linewidth() for line in lines if (line.get_ydata()[0] % 1 == 0) == w} for w in (1, 0)
-    )
-    assert min(thick) > max(thin)
     assert joined(axes) == [(0, 2), (2, 3)]
     says = " ".join(texts(figure))
     assert "95 % interval (bootstrap over words)" in says
@@ -364,7 +360,7 @@ def many(models, metrics, seed=0):
     return [pd.concat(tables, ignore_index=True) for tables in zip(*made, strict=True)]
 
 
-@pytest.mark.parametrize(("models", "metrics"), [(2, 1), (2, 7), (12, 7)])
+@pytest.mark.parametrize(("models", "metrics"), [(2, 1), (10, 3)])
 def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
     intervals, pairs = many(models, [f"metric_{i}" for i in range(metrics)])
     labels = {chr(97 + i): LONG.format(i) for i in range(models)}
@@ -456,7 +452,7 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A project with stores and inference of two models."""
+    """A project with the store and inference of a model."""
     from conftest import Project
 
     made = Project(tmp_path_factory.mktemp("null"))
@@ -464,12 +460,11 @@ def small(tmp_path_factory):
     config["metrics"] |= {"mac": {}, "ect": {}, "ripa": {"params": {"relation": "mean"}}}
     config["inference"] = INFERENCE
     made.configure(config)
-    wanted = ["one/none/weat", "one/none/rnsb", "two/none/weat"]
-    files = [f"results/small/inference/{name}.json" for name in wanted]
-    made.run(*files, "results/small/figures/null/one/none/weat/q1.png")
+    made.run("results/small/inference/one/none/weat.json", "results/small/figures/null/one/none/weat/q1.png")
     return made
 
 
+@pytest.mark.slow
 def test_the_workflow_draws_a_cells_null_distribution_when_asked(small):
     folder = small.folder / "results/small/figures/null/one/none/weat"
     assert sorted(path.name for path in folder.iterdir()) == ["q1.pdf", "q1.png", "q1.svg"]
@@ -477,15 +472,13 @@ def test_the_workflow_draws_a_cells_null_distribution_when_asked(small):
     assert len(list((small.folder / "results/small/figures/null").rglob("*.png"))) == 1
 
 
-@pytest.mark.parametrize("metric", ["weat", "rnsb"])
-def test_the_null_distribution_has_the_p_value_of_the_inference_file(
-    small, metric, tmp_path, monkeypatch, capsys
-):
+@pytest.mark.slow
+def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(small.folder)
-    name, stem = f"one/none/{metric}/q1", tmp_path / "n.q1"
+    name, stem = "one/none/weat/q1", tmp_path / "n.q1"
     assert main(["null", "--study", "config/config.yaml", "--cell", name, "--output", str(stem)]) == 0
     printed = json.loads(capsys.readouterr().out)
-    file = json.loads((small.folder / f"results/small/inference/one/none/{metric}.json").read_text())
+    file = json.loads((small.folder / "results/small/inference/one/none/weat.json").read_text())
     (cell,) = (cell for cell in file["cells"] if cell["query"] == "q1")
     assert printed["results"] == cell["results"]
     assert printed["figure"] == [f"{stem}.{kind}" for kind in ("pdf", "svg", "png")]
@@ -553,10 +546,10 @@ def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
     ],
 )
 def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
-    figure, results = drawn(small, f"two/none/{name}", monkeypatch)
+    figure, results = drawn(small, f"one/none/{name}", monkeypatch)
     text = " ".join(" ".join(texts(figure)).split())
     assert all(part in text for part in says), text
-    assert "Model two" in text
+    assert "Model one" in text
     assert "bootstrap resamples" in text
     # each sub-query has two panels of one scale: permutations, and bootstrap resamples with the interval
     assert len(figure.axes) == 2 * len(results)
@@ -671,6 +664,7 @@ def test_a_file_that_holds_no_null_distributions_is_one_line(tmp_path, content):
         Null.load(path)
 
 
+@pytest.mark.slow
 def test_null_distributions_are_planned_where_a_config_lists_them(small):
     config = small.config | {"null_distributions": ["two/none/rnd/q3"], "figures": []}
     listed = small.folder / "config" / "listed.yaml"

@@ -228,12 +228,14 @@ def test_what_was_planted_is_found(word2vec, pool):
     groups, of_groups = [near[s][::2] for s in seeds], [near[s][1::2] for s in seeds]
     query = Query.of(groups, of_groups)
     for name in ("weat", "generalized_weat", "weat_es"):
-        result = metrics.metric(name)(query, word2vec, random_groups={}, permutation={})
+        result = metrics.metric(name)(
+            query, word2vec, random_groups={"draws": 199}, permutation={"draws": 199}
+        )
         assert result.p_groups <= 0.01
         assert result.p_value <= 0.01
     one = Query.of(groups, of_groups[:1])
     for name in ("rnd", "same", "semaxis", "sc_weat", "direct_bias", "same_skew", "ripa"):
-        assert metrics.metric(name)(one, word2vec, random_groups={}).p_groups <= 0.05
+        assert metrics.metric(name)(one, word2vec, random_groups={"draws": 199}).p_groups <= 0.05
 
 
 def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):

@@ -317,13 +317,8 @@ def test_the_case_study_is_the_published_one():
     assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
 
 
-SHIPPED = ["config", "embedded", "wefe_documentation", "multilingual", "bolukbasi", "sweeney", "same"]
-
-
-@pytest.mark.parametrize("name", [f"{study}.yaml" for study in SHIPPED])
-def test_shipped_studies_are_valid(name):
-    study = Study.read(ROOT / "config" / name, root=ROOT)
-    assert study.cells
+def test_the_multilingual_study_is_valid():
+    assert Study.read(ROOT / "config" / "multilingual.yaml", root=ROOT).cells
 
 
 @pytest.mark.parametrize(

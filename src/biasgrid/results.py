@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from .errors import BiasgridError
 from .schema import read
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEYS = ["criterion", "query", "metric", "model", "debias"]
 
@@ -56,6 +58,8 @@ def _place(cell: Mapping, result: Mapping) -> tuple:
 
 def scalars(files: Iterable[Path | str]) -> pd.DataFrame:
     """The auxiliary statistics in files of cells: one row per number, with `KEYS`, quantity and value, sorted."""
+    import pandas as pd  # a plan, which imports figures, needs none
+
     rows = [
         (*key, quantity, value)
         for key, _, result in results(files)

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,9 @@ from scipy.stats import norm
 from biasgrid import metrics
 from biasgrid.cli import main
 from biasgrid.directions import angles
-from biasgrid.factory import Factory, Templates, corpus, plan, steps, train, trainer_parameters
+from biasgrid.factory import Factory, Templates, corpus, figures, plan, steps, train, trainer_parameters
 from biasgrid.factory.recovery import percentage_difference
+from biasgrid.figures.layout import save
 from biasgrid.plan import code
 
 TEMPLATES = Templates.read(ROOT / "data" / "templates" / "schroeder.json")
@@ -28,7 +30,7 @@ OCCUPATIONS = json.loads((ROOT / "data" / "word_sets" / "schroeder.json").read_t
 TINY = {
     "factory": "tiny",
     "mu": [0.25, 0.75],
-    "sigma": [0.1, 0.3],
+    "sigma": [0.3],
     "replicates": 2,
     "trainers": {"ppmi": {"label": "Counts"}},
     "metrics": {
@@ -134,7 +136,7 @@ def write_config(folder, config):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """The workflow on the grid of two by two by two, on two cores."""
+    """The workflow on a grid of two means and two replicates, on two cores."""
     folder = tmp_path_factory.mktemp("factory")
     for name in ("src", "workflow", "profiles", "data/word_sets", "data/templates"):
         shutil.copytree(
@@ -148,29 +150,31 @@ def tiny(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypatch):
-    for name in ("data", "config"):
-        shutil.copytree(tiny / name, tmp_path / name)
+    """The models of the second replicate, tables and figures, made once more."""
+    for name in ("data", "config", "results/tiny/models"):
+        shutil.copytree(tiny / name, tmp_path / name, ignore=shutil.ignore_patterns("2.json"))
     monkeypatch.chdir(tmp_path)
-    made = {
-        file.relative_to(tiny): file.read_bytes()
-        for file in (tiny / "results").rglob("*")
-        if file.is_file() and file.name != ".lock"
-    }
-    models = Factory.of(TINY).models
-    assert len(models) == 8
-    for name in reversed(models):
+    monkeypatch.setattr(figures, "save", partial(save, extensions=["svg"]))
+
+    def files(folder):
+        return {
+            file.relative_to(folder): file.read_bytes()
+            for file in (folder / "results").rglob("*")
+            if file.suffix in (".json", ".csv", ".md", ".svg")
+        }
+
+    assert len(files(tmp_path)) == 2
+    for name in ("ppmi/0.75/0.3/2", "ppmi/0.25/0.3/2"):
         assert main(["factory", "--config", "config/factory.yaml", "--model", name]) == 0
     assert main(["factory", "--config", "config/factory.yaml"]) == 0
-    again = {
-        file.relative_to(tmp_path): file.read_bytes()
-        for file in (tmp_path / "results").rglob("*")
-        if file.is_file()
-    }
-    assert again == made
-    assert {file.name for file in made if file.suffix == ".png"} == {"words.png", "truth-ppmi.png"}
+    made = files(tiny)
+    assert files(tmp_path) == made
+    drawn = [file for file in made if file.suffix == ".svg"]
+    assert {file.name for file in drawn} == {"words.svg", "truth-ppmi.svg"}
     # each figure has its table beside it
-    assert {file.with_suffix(".csv") for file in made if file.suffix == ".png"} <= set(made)
+    assert {file.with_suffix(".csv") for file in drawn} <= set(made)
 
 
 def test_what_an_edit_re_runs(monkeypatch):
@@ -240,7 +244,7 @@ def test_the_planted_bias_is_recovered(tiny):
     recovered = pd.read_csv(tiny / "results" / "tiny" / "recovery.csv")
     mean = only(recovered, "same", "word", "signed")
     assert mean["value"] == pytest.approx(squares["same"].mean())
-    assert mean["models"] == 8
+    assert mean["models"] == 4
     x, y = values.loc[values["metric"] == "same_skew", ["true", "value"]].to_numpy().T
     found = only(recovered, "same_skew", "set", "mean")
     assert found["value"] == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
@@ -275,9 +279,9 @@ def test_one_kind_of_vectors_is_measured_as_it_is_beside_the_other(tiny, tmp_pat
     monkeypatch.chdir(tmp_path)
     shutil.copytree(tiny / "data", tmp_path / "data")
     path = write_config(tmp_path / "config", TINY | {"trainers": {"ppmi": {"vectors": ["word"]}}})
-    assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.1/1"]) == 0
-    alone = records(tmp_path)[0.25, 0.1, 1]["measured"]
-    assert alone == {"word": records(tiny)[0.25, 0.1, 1]["measured"]["word"]}
+    assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.3/1"]) == 0
+    alone = records(tmp_path)[0.25, 0.3, 1]["measured"]
+    assert alone == {"word": records(tiny)[0.25, 0.3, 1]["measured"]["word"]}
 
 
 def test_the_tables_of_the_figures_are_the_correlations_of_the_records(tiny):
@@ -288,8 +292,8 @@ def test_the_tables_of_the_figures_are_the_correlations_of_the_records(tiny):
     words = pd.read_csv(results / "figures" / "words.csv")
     sets = pd.read_csv(results / "figures" / "truth-ppmi.csv")
     found = records(tiny)
-    assert len(words) == 8 * 2 * 2
-    assert len(sets) == 8 * 2
+    assert len(words) == 4 * 2 * 2
+    assert len(sets) == 4 * 2
     for row in words.itertuples():
         record = found[row.mu, row.sigma, row.replicate]
         truth = (
@@ -411,17 +415,17 @@ def test_a_detail_that_a_metric_does_not_have_is_one_line(tmp_path, capsys, monk
     error = capsys.readouterr().err
     assert error.startswith("biasgrid: metrics: mac: words: it has no detail 'target_eval'; it has ")
     assert error.count("\n") == 1
-    assert not Factory.read(path).model_file(Factory.read(path).models[model]).exists()
+    assert not Factory.read(path).model_file(model).exists()
 
 
 def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write_config(tmp_path / "config", TINY)
-    assert main(["factory", "--config", str(path), "--model", "ppmi/0.3/0.1/1"]) == 2
-    assert "unknown model 'ppmi/0.3/0.1/1'; did you mean " in capsys.readouterr().err
+    assert main(["factory", "--config", str(path), "--model", "ppmi/0.3/0.3/1"]) == 2
+    assert "unknown model 'ppmi/0.3/0.3/1'; did you mean " in capsys.readouterr().err
     assert main(["factory", "--config", str(path)]) == 2
-    assert "ppmi/0.25/0.1/1.json: cannot read it" in capsys.readouterr().err
-    assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.1/1"]) == 2
+    assert "ppmi/0.25/0.3/1.json: cannot read it" in capsys.readouterr().err
+    assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.3/1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     templates = tmp_path / "wrong.json"
     templates.write_text(json.dumps({"templates": {"he/she": ["[MASK] is one of the OCCUPATIONs"]}}))
@@ -445,7 +449,7 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
     factory = Factory.of(committed)
     model = factory.models["ppmi/0.5/0.35/1"]
     steps.model_step(factory, model).run()
-    for measured in json.loads(factory.model_file(model).read_text())["measured"].values():
+    for measured in json.loads(factory.model_file(model.name).read_text())["measured"].values():
         statuses = {name: found["status"] for name, found in measured["metrics"].items()}
         assert statuses == dict.fromkeys(metrics.REGISTRY, "ok")
     # as docs/factory.md says, these get occupations in two sets

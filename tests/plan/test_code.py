@@ -173,7 +173,7 @@ def docstrings(text):
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_of_every_module_what_is_no_code_does_not_count(copied, data):
     """Comments after a few lines and between them; docstrings in other words."""
@@ -193,7 +193,7 @@ def test_of_every_module_what_is_no_code_does_not_count(copied, data):
     assert digest_of_copy(copied, path, edited) == digest_of_copy(copied, path, text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_of_every_module_each_token_of_its_code_counts(copied, data):
     path = data.draw(st.sampled_from(MODULES))

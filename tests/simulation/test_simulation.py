@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,13 @@ from conftest import ROOT, SUBSET, write_text_model
 from biasgrid import metrics
 from biasgrid.cli import main
 from biasgrid.errors import BiasgridError
+from biasgrid.figures.layout import save
+from biasgrid.files import write_bytes
 from biasgrid.inference import exchange_test
 from biasgrid.inference.pool import make_pool
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.plan import code
-from biasgrid.simulation import Population, Simulation, null, steps
+from biasgrid.simulation import Population, Simulation, figures, null, steps
 from biasgrid.simulation.calibration import p_values
 from biasgrid.simulation.coverage import coverage
 from biasgrid.simulation.null import under_null
@@ -156,8 +159,8 @@ def test_wrong_p_values_are_found_out(monkeypatch, wrong):
 
     monkeypatch.setattr(null, "exchange_test", test)
     rng = np.random.default_rng(3)
-    found = under_null(metrics.weat, POPULATION, 5, 0, {}, rng, repetitions=600, draws=draws, exact=0)
-    assert scipy.stats.kstest(found["uniform"], "uniform").pvalue < 0.001
+    found = under_null(metrics.weat, POPULATION, 5, 0, {}, rng, repetitions=300, draws=draws, exact=0)
+    assert scipy.stats.kstest(found["uniform"], "uniform").pvalue < 0.01
 
 
 def test_coverage_of_a_truth_that_is_known():
@@ -243,7 +246,8 @@ def held(path):
     return file
 
 
-def test_cells_tables_and_figures(project):
+@pytest.mark.slow
+def test_cells_tables_and_figures(project, monkeypatch):
     """The workflow's files, on two cores and beside another study, are those of its commands one by one."""
     path, results = project / "config" / "simulation.yaml", project / "results" / "tiny"
     with held(project / "logs" / "tiny" / ".lock"):
@@ -266,9 +270,16 @@ def test_cells_tables_and_figures(project):
     plan = snakemake(project, "-n")
     jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", plan.stdout + plan.stderr, re.MULTILINE))
     assert jobs == {"simulated": "4", "table": "1", "figure": "3", "simulated_all": "1", "total": "9"}
+    monkeypatch.setattr(figures, "save", partial(save, extensions=["svg"]))
+    made = {file: content for file, content in made.items() if file.suffix not in (".pdf", ".png")}
+    again = ("mac/4/0.5", "made/random")
+    kept = [file for file in made if "cells" in file.parts or "real" in file.parts]
     shutil.rmtree(results)
+    for file in kept:
+        if not str(file.with_suffix("")).endswith(again):
+            write_bytes(file, made[file])
     assert main(["simulate", "--config", str(path), "--model", "made"]) == 0
-    for name in ("mac/4/0.5", "rnd/4/0", "made/apart", "rnd/4/0.5", "mac/4/0", "made/random"):
+    for name in again:
         assert main(["simulate", "--config", str(path), "--cell", name]) == 0
     assert main(["simulate", "--config", str(path)]) == 0
     assert files_of(results) == made
@@ -345,7 +356,8 @@ def test_a_metric_is_simulated_under_its_parameters(tmp_path, monkeypatch):
         return sets
 
     monkeypatch.setattr(Population, "draw", drawn)
-    made = Simulation.of(TINY | {"metrics": simulated, "words": [50], "bias": [2]})
+    few = {"null": {"repetitions": 2, "draws": 9}, "coverage": {"repetitions": 2, "draws": 20, "truth": 5}}
+    made = Simulation.of(TINY | few | {"metrics": simulated, "words": [50], "bias": [2]})
     for cell in made.cells.values():
         steps.cell_step(made, cell).run()
     # target sets, then attribute sets
@@ -505,11 +517,7 @@ def real(word2vec, tmp_path_factory):
         for kind in ("coherent", "apart"):
             assert main(["simulate", "--config", str(path), "--cell", f"{SUBSET}/{kind}"]) == 0
         files = {kind: folder / "tiny" / "real" / SUBSET / f"{kind}.json" for kind in ("coherent", "apart")}
-        texts = {kind: file.read_text() for kind, file in files.items()}
-        # the same once more
-        assert main(["simulate", "--config", str(path), "--cell", f"{SUBSET}/apart"]) == 0
-        assert files["apart"].read_text() == texts["apart"]
-    return {kind: json.loads(text) for kind, text in texts.items()}
+    return {kind: json.loads(file.read_text()) for kind, file in files.items()}
 
 
 def rejections(tested):

@@ -12,7 +12,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,7 +29,7 @@ TEXT_OR_END = re.compile(
 )
 
 
-@lru_cache
+@cache
 def digest(*modules: str) -> str:
     """A digest of the import closure of these modules, 16 hex digits."""
     whole = hashlib.sha256()
@@ -43,7 +43,7 @@ def closure(*modules: str) -> frozenset[str]:
     return _closure(tuple(sorted(modules)))
 
 
-@lru_cache
+@cache
 def _closure(modules: tuple[str, ...]) -> frozenset[str]:
     seen, ahead = set(), set(modules)
     while ahead:
@@ -53,7 +53,7 @@ def _closure(modules: tuple[str, ...]) -> frozenset[str]:
     return frozenset(seen)
 
 
-@lru_cache
+@cache
 def _read(module: str) -> tuple[str, frozenset[str]]:
     """The digest of a module's own code, and the modules that it imports."""
     text = _file(module).read_text(encoding="utf-8")
