@@ -110,31 +110,11 @@ def random_model(tmp_path_factory):
     return made
 
 
-@pytest.fixture
-def biasgrid(capsys):
-    """`biasgrid` with these arguments, in this process; test_cli.py starts it as one of its own."""
-
-    def run(*arguments) -> subprocess.CompletedProcess:
-        capsys.readouterr()
-        try:
-            code = main([*map(str, arguments)])
-        except SystemExit as end:
-            code = end.code
-        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def printed(biasgrid):
-    """What `biasgrid` with these arguments prints, read."""
-
-    def run(*arguments):
-        done = biasgrid(*arguments)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+def printed(*arguments: object):
+    """What `biasgrid <arguments>` prints, read as JSON."""
+    done = biasgrid(*arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import make_store
+from conftest import biasgrid, make_store, printed
 
 from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.embeddings.store_writer import StoreWriter
@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_a_transform_is_fitted_written_and_measured_under(printed, folder, tmp_path):
+def test_a_transform_is_fitted_written_and_measured_under(folder, tmp_path):
     output = tmp_path / "t.npz"
     record = printed(
         "debias", "--method", "hard", "--model", folder / "store", "--words", folder / "words.json",
@@ -46,7 +46,7 @@ def test_a_transform_is_fitted_written_and_measured_under(printed, folder, tmp_p
 
 
 @pytest.mark.parametrize("name", ["out.bin", "out.txt", "out.kv", "out"])
-def test_a_debiased_model_as_a_file_measures_the_same(printed, folder, tmp_path, name):
+def test_a_debiased_model_as_a_file_measures_the_same(folder, tmp_path, name):
     printed(
         "debias", "--method", "HardDebias", "--model", folder / "store", "--words", folder / "words.json",
         "--output", tmp_path / "t.npz", "--materialize", tmp_path / name,
@@ -57,7 +57,7 @@ def test_a_debiased_model_as_a_file_measures_the_same(printed, folder, tmp_path,
     assert printed(*arguments, tmp_path / name, *trust)["value"] == under["value"]
 
 
-def test_pairs_that_are_left_out_are_told(biasgrid, folder, tmp_path):
+def test_pairs_that_are_left_out_are_told(folder, tmp_path):
     words = tmp_path / "words.json"
     words.write_text(json.dumps({"definitional_pairs": [*PAIRS, ["a3", "none"]]}))
     arguments = ("--model", folder / "store", "--words", words, "--output", tmp_path / "t.npz")
@@ -85,7 +85,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("words", "arguments", "says"), BAD)
-def test_bad_input_is_one_line_and_nothing_is_written(biasgrid, folder, tmp_path, words, arguments, says):
+def test_bad_input_is_one_line_and_nothing_is_written(folder, tmp_path, words, arguments, says):
     (tmp_path / "words.json").write_text(json.dumps(words))
     method = [] if "--method" in arguments else ["--method", "hard"]
     done = biasgrid(
@@ -100,7 +100,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(biasgrid, folder, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["words.json"]
 
 
-def test_a_transform_of_another_model_is_refused(biasgrid, folder, tmp_path):
+def test_a_transform_of_another_model_is_refused(folder, tmp_path):
     other = make_store(tmp_path, WORDS, np.random.default_rng(6).normal(size=(16, 6)))
     debias.hard(other, definitional_pairs=PAIRS).save(tmp_path / "t.npz")
     done = biasgrid(
@@ -111,7 +111,7 @@ def test_a_transform_of_another_model_is_refused(biasgrid, folder, tmp_path):
     assert "fitted on other vectors (made) than those of made; fit it on this model" in done.stderr
 
 
-def test_a_model_with_a_value_that_is_no_number_is_refused(biasgrid, folder, tmp_path):
+def test_a_model_with_a_value_that_is_no_number_is_refused(folder, tmp_path):
     lines = [f"{word} 1 2 {'nan' if word == 'c1' else '3'}" for word in WORDS]
     (tmp_path / "m.txt").write_text("\n".join(lines) + "\n")
     done = biasgrid(
@@ -123,7 +123,7 @@ def test_a_model_with_a_value_that_is_no_number_is_refused(biasgrid, folder, tmp
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_nothing_is_written_over_what_is_read(biasgrid, folder, tmp_path):
+def test_nothing_is_written_over_what_is_read(folder, tmp_path):
     model, words = tmp_path / "m.txt", tmp_path / "words.json"
     model.write_text("\n".join(f"{w} {i} {i * i} 1" for i, w in enumerate(WORDS, 1)) + "\n")
     words.write_text((folder / "words.json").read_text())
@@ -148,7 +148,7 @@ def test_nothing_is_written_over_what_is_read(biasgrid, folder, tmp_path):
     assert EmbeddingStore.open(folder / "store").name == "made"
 
 
-def test_where_the_model_cannot_be_written_there_is_no_transform_either(biasgrid, folder, tmp_path):
+def test_where_the_model_cannot_be_written_there_is_no_transform_either(folder, tmp_path):
     words = [*WORDS, "two words"]
     store = make_spaced_store(tmp_path / "s", words)
     done = biasgrid(

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy.stats
-from conftest import ROOT, make_store
+from conftest import ROOT, make_store, printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
@@ -83,7 +83,7 @@ def gaussian(seed, *sizes, d=6):
         ("same", {"orientation": "paper"}, 0.069241),
     ],
 )
-def test_the_numbers_of_wefes_benchmark(google_news, name, parameters, printed):
+def test_the_numbers_of_wefes_benchmark(google_news, name, parameters):
     assert metrics.metric(name)(benchmark(), google_news, **parameters).value == pytest.approx(
         printed, abs=1e-6
     )

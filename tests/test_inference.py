@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from conftest import GRID_WORDS, ROOT, grid_config, make_store, write_text_model
+from conftest import GRID_WORDS, ROOT, biasgrid, grid_config, make_store, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import make
@@ -470,7 +470,7 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
     assert (np.sign(forward[0]) == np.sign(forward[1])).all()
 
 
-def test_a_study_is_tested(project, monkeypatch, biasgrid):
+def test_a_study_is_tested(project, monkeypatch):
     """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell. Files that the
     engine makes are those of the steps: tables/test_inference_tables.py."""
     monkeypatch.chdir(project.folder)

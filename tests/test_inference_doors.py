@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-from conftest import make_store
+from conftest import biasgrid, make_store, printed
 
 from biasgrid import Query, metrics
 from biasgrid.errors import BiasgridError
@@ -176,7 +176,7 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_measure_prints_what_python_gives(printed, folder, random_model):
+def test_measure_prints_what_python_gives(folder, random_model):
     arguments = ("measure", "--model", folder / "store", "--query", folder / "query.json", "--seed", "3")
     asked = [
         "--permutation",
@@ -233,7 +233,7 @@ def test_measure_prints_what_python_gives(printed, folder, random_model):
         (("--interval", "normal"), "'jackknife', 'percentile', 'bca'"),
     ],
 )
-def test_bad_options_are_one_line_and_code_2(biasgrid, folder, given, says):
+def test_bad_options_are_one_line_and_code_2(folder, given, says):
     done = biasgrid(
         "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json", *given
     )
