@@ -7,7 +7,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures docs test fuzz cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures docs test test-quick fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -60,6 +60,10 @@ docs: .venv/installed
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# A minute: what needs neither the workflow nor a registry, and is fast
+test-quick: .venv/installed
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 
 # Damaged and hostile input, in number: tests/fuzz/run.py. FUZZ=200 tries fewer
 FUZZ ?= 20000
