@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy.stats
-from conftest import ROOT, make_store, printed
+from conftest import ROOT, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
@@ -76,17 +76,21 @@ def gaussian(seed, *sizes, d=6):
         ("weat_es", {"ddof": 1}, 0.4364516797305417),
         ("generalized_weat", {}, 0.02896493),
         ("same", {"orientation": "wefe_benchmark"}, 0.26771209292),
-        # attribute sets of one size: pooled or not
-        ("mac", {}, 0.84164152356),
-        ("mac", {"legacy_pooled": True}, 0.84164152356),
         # computed beside the benchmark's, as no library has it
         ("same", {"orientation": "paper"}, 0.069241),
     ],
 )
-def test_the_numbers_of_wefes_benchmark(google_news, name, parameters):
+def test_the_numbers_of_wefes_benchmark(google_news, name, parameters, printed):
     assert metrics.metric(name)(benchmark(), google_news, **parameters).value == pytest.approx(
         printed, abs=1e-6
     )
+
+
+@pytest.mark.parametrize("pooled_sets", [False, True])
+def test_mac_of_wefes_benchmark(google_news, pooled_sets):
+    """Attribute sets of one size: pooled or not."""
+    result = metrics.mac(benchmark(), google_news, legacy_pooled=pooled_sets)
+    assert result.value == pytest.approx(0.84164152356, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +149,14 @@ def test_legacy_pca_is_scikit_learns_of_the_differences(seed):
     axis = PCA(1).fit(units(a) - units(b)).components_[0]
     expected = np.abs(units(words) @ axis).mean()
     assert value("direct_bias", [a, b], [words], legacy_centred=True) == pytest.approx(expected)
+
+
+def test_legacy_pca_takes_away_what_the_pairs_have_in_common():
+    """Pairs that differ along x mostly: centred differences differ along y."""
+    a = np.array([[1, 0.5], [1, -0.5]])
+    word = [np.array([[1.0, 0.0]])]
+    assert value("direct_bias", [a, -a], word) == pytest.approx(1)
+    assert value("direct_bias", [a, -a], word, legacy_centred=True) == pytest.approx(0, abs=1e-12)
 
 
 @given(SEEDS, st.sampled_from([1, 3]))
@@ -216,6 +228,13 @@ def test_generalised_weat_of_two_groups_is_weat(seed):
     )
 
 
+def test_mac_counts_sets_alike_or_words():
+    sets = [np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]] * 3)]
+    word = [np.array([[1.0, 0.0]])]
+    assert value("mac", word, sets) == 0.5
+    assert value("mac", word, sets, legacy_pooled=True) == 0.75
+
+
 # invariants
 
 
@@ -234,7 +253,7 @@ def test_lengths_do_not_matter(seed, k):
 
 
 @given(SEEDS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_order_of_groups_does_not_matter(seed):
     *groups, words = gaussian(seed, 3, 3, 3, 3, 9)
     for name, parameters in [
@@ -244,6 +263,19 @@ def test_the_order_of_groups_does_not_matter(seed):
     ]:
         first, *others = (value(name, list(order), [words], **parameters) for order in permutations(groups))
         assert others == pytest.approx([first] * 23)
+
+
+@given(SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_sames_square_is_at_most_skews_and_stereotypes(seed):
+    a, b, words = gaussian(seed, 3, 5, 9)
+    same, skew, stereotype = (value(n, [a, b], [words]) for n in ("same", "same_skew", "same_stereotype"))
+    assert same**2 <= skew**2 + stereotype**2 + 1e-12
+    assert -1 <= skew <= 1
+    assert 0 <= stereotype <= 1
+    # of one word, or of words of one bias, they are equal
+    same, skew, stereotype = (value(n, [a, b], [words[:1]]) for n in ("same", "same_skew", "same_stereotype"))
+    assert same**2 == pytest.approx(skew**2 + stereotype**2)
 
 
 def test_what_is_not_singled_out_is_undefined():
@@ -380,6 +412,11 @@ def test_the_expected_noise_is_that_of_random_directions(k, d, c):
     assert expected_noise(k, d, c) == pytest.approx(sizes.mean(), abs=4 * error + 1e-12)
 
 
+@pytest.mark.parametrize("d", [30, 100, 300, 1000])
+def test_the_noise_is_about_the_root_of_two_by_pi_d(d):
+    assert expected_noise(1, d, 1) == pytest.approx(np.sqrt(2 / (np.pi * d)), rel=0.3 / d)
+
+
 @pytest.mark.parametrize(
     ("groups", "parameters"),
     [
@@ -420,7 +457,7 @@ def isotropic(metric, groups, words, parameters, **options):
     return result["isotropic_directions"]["p_value"]
 
 
-@pytest.mark.parametrize("parameters", [{}, {"direction": "sum"}])
+@pytest.mark.parametrize("parameters", [{}, {"k": 2}, {"direction": "pair"}, {"direction": "sum"}])
 def test_isotropic_directions_are_fair_to_isotropic_vectors_alone(parameters):
     """As real vectors are not, it is no test."""
     metric, rng = metrics.direct_bias.under(parameters), np.random.default_rng(8)
