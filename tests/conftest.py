@@ -35,10 +35,13 @@ SUBSET = "word2vec-google-news-300-subset"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What starts the workflow is slow."""
+    """What starts the workflow is slow; what reads real vectors fetches them from a package registry."""
     for item in items:
-        if {"project", "finished_project"} & set(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if {"project", "finished_project"} & fixtures:
             item.add_marker("slow")
+        if "word2vec" in fixtures:
+            item.add_marker("network")
 
 
 @pytest.fixture(autouse=True)
