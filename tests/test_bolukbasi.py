@@ -21,6 +21,8 @@ from biasgrid.figures.professions import professions
 from biasgrid.plan import steps
 from biasgrid.study import Study
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
 PAIRS = SETS["definitional_pairs"]
 MODEL = "bolukbasi-w2v-gnews-small"

@@ -8,6 +8,8 @@ from test_figures import assert_readable, unwrapped
 from biasgrid import BiasgridError, comparison, tables
 from biasgrid.figures.comparison import comparison as draw
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 LABELS = {
     "weat": "WEAT",
     "weat_es": "WEAT-ES",

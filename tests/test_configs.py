@@ -27,6 +27,8 @@ from biasgrid.simulation import Simulation
 from biasgrid.study import Study
 from biasgrid.workflow import engine
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 
 def bomb(levels: int, inner: str = "[{}]", first: str = "[x, x, x, x, x, x, x, x, x]") -> str:
     """YAML in which each level is nine times that before it."""

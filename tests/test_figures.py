@@ -18,6 +18,8 @@ from biasgrid.figures.layout import save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 # WEFE case study, overall ranks as published (average of tied ranks where it has them)
 PUBLISHED = {
     "conceptnet-numberbatch 19.08-en dim=300": (1, 2, 2, 1),

@@ -39,6 +39,8 @@ from biasgrid.inference.null import Null, write_null
 from biasgrid.plan.steps import null_step
 from biasgrid.study import Study
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 NEUTRAL = {"weat": 0.0, "rnd": 0.0, "mac": 1.0}
 INFERENCE = {
     "permutation": {"draws": 200, "exact": 500, "alternative": "bias"},

@@ -16,6 +16,8 @@ from biasgrid.figures.hidden_bias import hidden_bias
 from biasgrid.figures.trade_off import trade_off
 from biasgrid.figures.word_map import word_map
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 MODELS = {
     "word2vec-google-news-300-subset": "word2vec Google News 300d (subset, 13,013 words)",
     "glove-6b-50d": "GloVe 6B 50d (complete)",

@@ -18,6 +18,8 @@ from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
 from biasgrid.tables import read
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 IMAGES = ROOT / "docs" / "images"
 
 

@@ -17,6 +17,8 @@ from test_debias import word_set
 from biasgrid import BiasgridError, EmbeddingStore, debias
 from biasgrid.debias.training import labelled_words
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"], ["a3", "b3"]]
 WORDS = [f"{letter}{i}" for letter in "abcdefgh" for i in range(12)]
 CLASSES = {letter: [word for word in WORDS if word[0] == letter] for letter in "abc"}

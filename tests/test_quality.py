@@ -19,6 +19,8 @@ from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.study import Study
 from biasgrid.tables.quality import QUALITY
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 # coverage
 
 

@@ -15,6 +15,8 @@ from biasgrid import BiasgridError, EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
 from biasgrid.embeddings.store_writer import StoreWriter
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 SEEDS = st.integers(0, 7)
 SMALL = {"definitional_pairs": PAIRS, "n_neighbours": 12, "epochs": 40}
 

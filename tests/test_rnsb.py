@@ -18,6 +18,8 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.metrics.rnsb import draw_splits, probabilities, rnsb
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 
 def sets(*sizes, d=20, scale=1.0, apart=0.5, seed=0):
     """Word sets in space: two attribute sets that lie `apart`, and targets anywhere."""

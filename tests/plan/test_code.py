@@ -20,6 +20,8 @@ from reruns import SHIPPED, shipped, steps_of
 from biasgrid import registry
 from biasgrid.plan import code
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 SOURCES = ROOT / "src" / "biasgrid"
 
 

@@ -16,6 +16,8 @@ from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
 from biasgrid.properties import files, search, settings
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 EAST, WEST, NORTH = [[1.0, 0.0]], [[-1.0, 0.0]], [[0.0, 1.0]]
 
 

@@ -34,6 +34,8 @@ from biasgrid.simulation.populations import exchanged
 from biasgrid.simulation.queries import KINDS, Words, draw_query
 from biasgrid.simulation.tables import REAL_COLUMNS, shares
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 POPULATION = Population(dimensions=20, lean=0.5, topic=0.8, shared=0.5)
 TINY = {
     "simulation": "tiny",

@@ -21,6 +21,8 @@ from biasgrid.tables.rank_intervals import rank_intervals
 from biasgrid.tables.rank_samples import rank_samples, spec, value_samples
 from biasgrid.tables.rankings import rankings
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 NEUTRAL = {"weat": 0.0, "ect": 1.0, "mac": 1.0}
 UNITS = [("a", "none"), ("b", "none"), ("b", "hard"), ("c", "none")]
 UNIT = ["criterion", "metric", "model", "debias"]

@@ -18,6 +18,8 @@ from biasgrid.cli import main
 from biasgrid.study import Study
 from biasgrid.tables import REGISTRY, Column, Table
 
+pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+
 TOY = Table(
     "toy",
     "One row per row.",
