@@ -21,7 +21,7 @@ from biasgrid.figures.professions import professions
 from biasgrid.plan import steps
 from biasgrid.study import Study
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
 PAIRS = SETS["definitional_pairs"]

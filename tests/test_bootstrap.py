@@ -16,7 +16,7 @@ from biasgrid.inference import infer_query, intervals
 from biasgrid.inference.bootstrap import drawn_counts
 from biasgrid.words import WordOptions, find
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 LEVELS = (0.9, 0.95)
 

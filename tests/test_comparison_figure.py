@@ -8,7 +8,7 @@ from test_figures import assert_readable, unwrapped
 from biasgrid import BiasgridError, comparison, tables
 from biasgrid.figures.comparison import comparison as draw
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 LABELS = {
     "weat": "WEAT",

@@ -27,7 +27,7 @@ from biasgrid.simulation import Simulation
 from biasgrid.study import Study
 from biasgrid.workflow import engine
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 
 def bomb(levels: int, inner: str = "[{}]", first: str = "[x, x, x, x, x, x, x, x, x]") -> str:
@@ -111,7 +111,6 @@ records = st.recursive(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(record=records, copies=st.integers(1, 5), levels=st.integers(0, 4), limit=st.integers(0, 3000))
 def test_the_limit_counts_what_a_document_expands_to(record, copies, levels, limit):
@@ -212,7 +211,6 @@ def test_a_workflow_ends_with_one_line(tmp_path, monkeypatch, capsys, content, t
     assert capsys.readouterr().err.startswith(f"biasgrid: config.yaml: {told}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "snakefile"),
     [("config", "Snakefile"), ("simulation", "workflow/simulation.smk"), ("factory", "workflow/factory.smk")],

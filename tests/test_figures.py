@@ -18,7 +18,7 @@ from biasgrid.figures.layout import save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 # WEFE case study, overall ranks as published (average of tied ranks where it has them)
 PUBLISHED = {
@@ -464,7 +464,6 @@ def test_one_model_of_long_vectors_does_not_hide_the_others():
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"
 
 
-@pytest.mark.slow
 def test_seven_metrics_eighteen_subqueries_stay_readable():
     names = [LONG.format(i) for i in range(12)]
     groups = [
@@ -511,7 +510,6 @@ names = st.text("abc WXYZ-_$%(),.0189", min_size=1, max_size=60).map(str.strip).
 
 
 # no shrinking: a figure takes too long to draw it hundreds of times
-@pytest.mark.slow
 @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(
     st.lists(names, min_size=4, max_size=12, unique=True), st.integers(1, 12), st.integers(0, 99), st.data()

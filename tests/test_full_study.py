@@ -28,7 +28,10 @@ from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.download import Limits
 from biasgrid.study import Study
 
-pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificates with openssl")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificates with openssl"),
+    pytest.mark.slow,
+]
 
 STUDY = Study.read(ROOT / "config" / "config.yaml", ROOT)
 MODELS = {
@@ -318,7 +321,6 @@ def case_study(tmp_path_factory):
     return project
 
 
-@pytest.mark.slow
 def test_from_nothing_to_scores_of_all_models(hosts, case_study):
     hosts.plan = [ONCE["drop"](random.Random(0)), ONCE["500"](random.Random(0))]
     case_study.run("fetch")
@@ -341,7 +343,6 @@ def test_from_nothing_to_scores_of_all_models(hosts, case_study):
     assert scores["criterion"].nunique() == 3
 
 
-@pytest.mark.slow
 def test_what_was_trusted_on_first_use_must_stay_the_same(hosts, case_study):
     """Through the workflow's target `fetch`; another model's folder is not touched."""
     (name, *_) = [name for name in MODELS if "url" in MODELS[name]["source"]]

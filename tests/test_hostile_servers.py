@@ -20,6 +20,8 @@ from biasgrid.embeddings.download.parts import download_parts
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
+pytestmark = pytest.mark.slow
+
 SHORT = Limits(attempts=2, backoff=0.01, longest_wait=0.02, stall=0.3, reach=2, answer=0.6)
 # of an answer without end; a machine that is busy may keep a server silent for a while
 ONCE = replace(SHORT, attempts=1, stall=0.8, answer=0.5)
@@ -314,7 +316,6 @@ CODE = (
 )
 
 
-@pytest.mark.slow
 def test_two_downloads_of_one_file_do_not_mix(server, tmp_path):
     """The first waits in the middle; the second waits for the first."""
     let_go = threading.Event()

@@ -39,7 +39,7 @@ from biasgrid.inference.null import Null, write_null
 from biasgrid.plan.steps import null_step
 from biasgrid.study import Study
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 NEUTRAL = {"weat": 0.0, "rnd": 0.0, "mac": 1.0}
 INFERENCE = {
@@ -466,7 +466,6 @@ def small(tmp_path_factory):
     return made
 
 
-@pytest.mark.slow
 def test_the_workflow_draws_a_cells_null_distribution_when_asked(small):
     folder = small.folder / "results/small/figures/null/one/none/weat"
     assert sorted(path.name for path in folder.iterdir()) == ["q1.pdf", "q1.png", "q1.svg"]
@@ -474,7 +473,6 @@ def test_the_workflow_draws_a_cells_null_distribution_when_asked(small):
     assert len(list((small.folder / "results/small/figures/null").rglob("*.png"))) == 1
 
 
-@pytest.mark.slow
 def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(small.folder)
     name, stem = "one/none/weat/q1", tmp_path / "n.q1"
@@ -666,7 +664,6 @@ def test_a_file_that_holds_no_null_distributions_is_one_line(tmp_path, content):
         Null.load(path)
 
 
-@pytest.mark.slow
 def test_null_distributions_are_planned_where_a_config_lists_them(small):
     config = small.config | {"null_distributions": ["two/none/rnd/q3"], "figures": []}
     listed = small.folder / "config" / "listed.yaml"

@@ -16,7 +16,7 @@ from biasgrid.figures.hidden_bias import hidden_bias
 from biasgrid.figures.trade_off import trade_off
 from biasgrid.figures.word_map import word_map
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 MODELS = {
     "word2vec-google-news-300-subset": "word2vec Google News 300d (subset, 13,013 words)",
@@ -433,7 +433,6 @@ def test_word_maps_of_any_number_fit(panels):
 
 
 # no shrinking: a figure takes too long to draw it hundreds of times
-@pytest.mark.slow
 @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(st.lists(names, min_size=2, max_size=8, unique=True), st.integers(1, 5), st.integers(0, 99))
 def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed):

@@ -18,7 +18,7 @@ from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
 from biasgrid.tables import read
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 IMAGES = ROOT / "docs" / "images"
 
@@ -68,7 +68,6 @@ def test_a_picture_shows_the_numbers_of_its_tables(picture):
     assert not missing
 
 
-@pytest.mark.slow
 def test_a_picture_is_the_one_that_is_drawn_today(picture):
     stem, _, _, figure = picture
     with style():

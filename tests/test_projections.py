@@ -17,7 +17,7 @@ from test_debias import word_set
 from biasgrid import BiasgridError, EmbeddingStore, debias
 from biasgrid.debias.training import labelled_words
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"], ["a3", "b3"]]
 WORDS = [f"{letter}{i}" for letter in "abcdefgh" for i in range(12)]
@@ -165,7 +165,6 @@ def test_inlp_projects_onto_the_intersection_of_nullspaces(seed, n_classes, n_it
         assert (ours[WORDS.index("h0")] == take(model, ["h0"])[0]).all()
 
 
-@pytest.mark.slow
 def test_inlp_guards_the_bias_on_real_vectors(word2vec):
     """As in the paper's experiment a classifier starts near certainty and ends near chance on words it has not seen
     (there 100 % and 49.3 %, on GloVe)."""

@@ -19,7 +19,7 @@ from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.study import Study
 from biasgrid.tables.quality import QUALITY
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 # coverage
 
@@ -173,7 +173,6 @@ def test_evaluations_on_other_files_do_not_compare(tmp_path):
         QUALITY.make({"evaluations": files}, {})
 
 
-@pytest.mark.slow
 def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
     """A model with half of the words is compared on what it has; the whole model's own value stays the published."""
     words, rows = word2vec.vocabulary()

@@ -15,7 +15,7 @@ from biasgrid import BiasgridError, EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
 from biasgrid.embeddings.store_writer import StoreWriter
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 SEEDS = st.integers(0, 7)
 SMALL = {"definitional_pairs": PAIRS, "n_neighbours": 12, "epochs": 40}
@@ -71,7 +71,6 @@ def test_the_gradient_is_autograds(seed, k, dot):
     np.testing.assert_allclose(ours[0], x.grad, atol=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "weights"),
     [("paper", [0.33, 0.33, 0.33]), ("paper", [0.125, 0.75, 0.125]), ("original", [0.5, 0.2, 0.1])],
@@ -129,7 +128,6 @@ def test_neighbours_are_those_within_the_limit(random_model, tmp_path):
 # reference values
 
 
-@pytest.mark.slow
 def test_wefes_vectors_and_metrics(word2vec):
     """It begins with a step in the direction of rounding errors: this holds only with WEFE's own arithmetic."""
     check_against_reference(
@@ -158,7 +156,6 @@ def test_nurse_under_each_variant(word2vec):
 # invariants
 
 
-@pytest.mark.slow
 def test_fitting_again_gives_the_same_bytes_with_any_number_of_threads(word2vec, tmp_path):
     options = {"definitional_pairs": word_set("debiaswe.definitional_pairs"), "epochs": 10}
     options["target"] = ["nurse", "dance"]

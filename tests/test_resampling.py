@@ -19,7 +19,7 @@ from biasgrid.inference import infer_query
 from biasgrid.metrics.registry import Metric, Score, one_by_one
 from biasgrid.words import WordOptions, find
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 # a metric and parameters under which its function draws nothing
 VARIANTS = [

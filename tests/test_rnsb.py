@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.metrics.rnsb import draw_splits, probabilities, rnsb
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 
 def sets(*sizes, d=20, scale=1.0, apart=0.5, seed=0):
@@ -230,7 +230,6 @@ def test_without_holdout_it_is_one_fit_of_all_words():
         assert rnsb(targets, attributes, holdout=False, **options).value == score.value
 
 
-@pytest.mark.slow
 def test_seeds_are_reproduced_and_differ():
     targets, attributes = sets(12, 15, 6, 4)
     value = {seed: rnsb(targets, attributes, seed=seed).value for seed in range(4)}
@@ -367,7 +366,6 @@ def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
     assert samples(*scales) == samples(*reversed(scales))
 
 
-@pytest.mark.slow
 def test_its_label_test_rejects_for_random_target_words(word2vec):
     """On real vectors it finds what its labels are, whatever the target words; and its record says what it is of."""
     lists = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]

@@ -25,7 +25,7 @@ from biasgrid.statistics.correlation import with_interval
 from biasgrid.study import Study
 from biasgrid.tables.words import of_cell, place_of
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 MODEL = "bolukbasi-w2v-gnews-small"
 SUBSET = "word2vec-google-news-300-subset"

@@ -50,6 +50,8 @@ from biasgrid.embeddings.download.file import download
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.errors import BiasgridError
 
+pytestmark = pytest.mark.slow
+
 FETCH = (
     "import json, sys; from biasgrid.embeddings.sources import fetch; "
     "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
@@ -732,7 +734,6 @@ def test_local_file(tmp_path):
         fetch("m", {"type": "file", "path": str(tmp_path)}, tmp_path / "raw")
 
 
-@pytest.mark.slow
 def test_two_processes_at_once(server, tmp_path):
     server.plan = [acting(upto=100_000, then=lambda handler: handler.server.closing.wait(0.5))]
     source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
@@ -795,7 +796,6 @@ def pypi(wheel: Path, members: dict, **changes) -> dict:
     }
 
 
-@pytest.mark.slow
 def test_pypi_members(shelf, tmp_path):
     wheel = make_wheel(
         shelf, "vectors", {"vectors/data/v.npy": BODY, "vectors/i.json": b"{}", "vectors/x": b"x"}
@@ -831,7 +831,6 @@ def test_pypi_tampered(shelf, tmp_path):
     assert os.listdir(tmp_path / "raw/m") == []
 
 
-@pytest.mark.slow
 def test_pypi_wrong_members(shelf, tmp_path):
     wheel = make_wheel(
         shelf,
@@ -860,7 +859,6 @@ def test_pypi_archive_that_is_none(shelf, tmp_path):
         fetch("m", pypi(wheel, {"v.npy": None}), tmp_path / "raw", progress=False)
 
 
-@pytest.mark.slow
 def test_pip_failures(shelf, closed_port, tmp_path, monkeypatch):
     wheel = make_wheel(shelf, "vectors", {"v.npy": BODY})
     source = pypi(wheel, {"v.npy": None}, version="9.9")
@@ -896,7 +894,6 @@ def sdist(path: Path, members=("v.npy",), **changes) -> dict:
     return pypi(path, members, **{"package": "vectors", "sdist": True, **changes})
 
 
-@pytest.mark.slow
 def test_sdist_is_unpacked_and_never_run(shelf, tmp_path):
     # beside a wheel of the same release
     make_wheel(shelf, "vectors", {"v.npy": OTHER})
@@ -937,7 +934,6 @@ def index(shelf, server, monkeypatch):
     return path
 
 
-@pytest.mark.slow
 def test_sdist_from_an_index_is_resumed(index, server, tmp_path, monkeypatch):
     server.plan = [server.usual, acting(body=index.read_bytes(), upto=100_000, then=reset)]
     assert fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY
@@ -1059,7 +1055,6 @@ def npm(tarball: bytes, members: dict, **changes) -> dict:
     return {**source, "members": members, **changes}
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_npm(npm_registry, closed_port, tmp_path, monkeypatch):
     source = npm(npm_registry, {"package/v.json": sha256(BODY)})

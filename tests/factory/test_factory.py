@@ -218,6 +218,7 @@ def test_what_an_edit_re_runs(monkeypatch):
     assert changed == {"recovery.md", "words", "truth-ppmi"}
 
 
+@pytest.mark.slow
 def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
     records = [json.loads((tiny / f"results/tiny/models/ppmi/0.25/0.3/{i}.json").read_text()) for i in (1, 2)]
     assert records[0]["planned"] == records[1]["planned"]

@@ -20,7 +20,7 @@ from reruns import SHIPPED, shipped, steps_of
 from biasgrid import registry
 from biasgrid.plan import code
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 SOURCES = ROOT / "src" / "biasgrid"
 

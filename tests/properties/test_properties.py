@@ -16,7 +16,7 @@ from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
 from biasgrid.properties import files, search, settings
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 EAST, WEST, NORTH = [[1.0, 0.0]], [[-1.0, 0.0]], [[0.0, 1.0]]
 
@@ -568,7 +568,6 @@ def test_the_docs_have_the_matrix_that_the_code_computes(written):
     assert "found by" not in made
 
 
-@pytest.mark.slow
 def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path, capsys, monkeypatch):
     assert main(["properties", "--metric", "RIPA", "--metric", "semaxis"]) == 0
     rows = json.loads(capsys.readouterr().out)

@@ -34,7 +34,7 @@ from biasgrid.simulation.populations import exchanged
 from biasgrid.simulation.queries import KINDS, Words, draw_query
 from biasgrid.simulation.tables import REAL_COLUMNS, shares
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 POPULATION = Population(dimensions=20, lean=0.5, topic=0.8, shared=0.5)
 TINY = {
@@ -248,7 +248,6 @@ def held(path):
     return file
 
 
-@pytest.mark.slow
 def test_cells_tables_and_figures(project, monkeypatch):
     """The workflow's files, on two cores and beside another study, are those of its commands one by one."""
     path, results = project / "config" / "simulation.yaml", project / "results" / "tiny"

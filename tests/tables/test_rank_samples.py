@@ -21,7 +21,7 @@ from biasgrid.tables.rank_intervals import rank_intervals
 from biasgrid.tables.rank_samples import rank_samples, spec, value_samples
 from biasgrid.tables.rankings import rankings
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 NEUTRAL = {"weat": 0.0, "ect": 1.0, "mac": 1.0}
 UNITS = [("a", "none"), ("b", "none"), ("b", "hard"), ("c", "none")]
@@ -156,7 +156,6 @@ def simulated(spreads, biases, worlds, queries=6, draws=150, seed=0):
     return ranked[of_criterion].reset_index(drop=True), ranks[:, of_criterion]
 
 
-@pytest.mark.slow
 def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
     """Two models of one expected distance from neutral: m0 has no bias and scores that scatter, m1 a bias and scores
     that hardly do. Absolute values of m0's samples are 1.4 times those of its scores, and m1 would come out as less
@@ -177,7 +176,6 @@ def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
     assert ((found["low"] == 1) & (found["high"] == 2)).mean() > 0.9
 
 
-@pytest.mark.slow
 def test_rank_intervals_hold_the_true_rank():
     """Of each of five models: two with little bias and scores that scatter, three with more that do not."""
     biases, spreads = [0.0, 0.2, 0.55, 0.62, 0.7], [0.7, 0.8, 0.2, 0.1, 0.1]

@@ -18,7 +18,7 @@ from biasgrid.cli import main
 from biasgrid.study import Study
 from biasgrid.tables import REGISTRY, Column, Table
 
-pytestmark = pytest.mark.slow  # most of them; make test-quick does without the module
+pytestmark = pytest.mark.slow
 
 TOY = Table(
     "toy",
