@@ -94,7 +94,7 @@ class Study(Folders):
         return self.results / "inference" / f"{inference.group}.json"
 
     def samples_file(self, inference: Inference) -> Path:
-        """Where the values of a cell's bootstrap samples are, in an array (sub-queries of all queries, draws)."""
+        """Where the values of a cell's bootstrap resamples are, in an array (sub-queries of all queries, draws)."""
         return self.results / "inference" / f"{inference.group}.npy"
 
     def null_file(self, cell: Cell) -> Path:
@@ -115,7 +115,7 @@ class Study(Folders):
 
     @property
     def ranks_file(self) -> Path:
-        """Where the ranks of the bootstrap's samples are, where there are any (`tables.rank_samples`)."""
+        """Where the ranks in bootstrap resamples are, where there are any (`tables.rank_samples`)."""
         return self.results / "rank_samples.npy"
 
     @property

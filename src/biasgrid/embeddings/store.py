@@ -1,6 +1,6 @@
 """The embedding store: a folder that a cell opens in no time and reads only the rows it needs from.
 
-- vectors.npy        float32, C order, one row a vector; memory-mapped
+- vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  table vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID; words may share
                      a row
 - model.json         what the vectors are and where they come from; written last: without it a folder is no store

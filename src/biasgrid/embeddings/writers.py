@@ -1,7 +1,7 @@
 """Vectors in the formats of other tools, and stores that share another's vocabulary; block by block.
 
 - .bin         word2vec's binary format: a line "rows dimensions", then each word, a space and its float32 numbers
-- .txt, .vec   word2vec's text format: the same line, then a line a word; each number is the shortest decimal that
+- .txt, .vec   word2vec's text format: the same line, then one line per word; each number is the shortest decimal that
                reads back as the same float32
 - .kv          KeyedVectors.save of gensim 4; large vectors go beside it into <name>.vectors.npy, as gensim has it
 
@@ -50,7 +50,7 @@ def format_of(output: Path) -> str:
 
 
 def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
-    """Write words and their vectors, (n, dimensions) float32 a block, in the format that `output` ends in.
+    """Write words and their vectors, (n, dimensions) float32 per block, in the format that `output` ends in.
 
     `shape` is (words, dimensions) of all blocks together. Raises BiasgridError for a word that the format cannot
     hold.

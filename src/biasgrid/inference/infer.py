@@ -46,7 +46,7 @@ def infer_query(
     nulls: dict[str, dict[str, np.ndarray]] | None = None,
     pool: Pool | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
-    """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap samples
+    """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap resamples
     (sub-queries, draws), None without a bootstrap.
 
     permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`
