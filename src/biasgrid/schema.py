@@ -1,6 +1,7 @@
 """The version of the files of results: cells, inference, evaluations, and the study's own (study.json).
 
-Raised when a file's form changes, so that it would be read wrongly. Tables are read by their columns and need none.
+Add one to `SCHEMA` when the form of a file changes so that older code would misread it. Tables have no version: they
+are read by their columns.
 """
 
 from __future__ import annotations
