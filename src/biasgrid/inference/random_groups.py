@@ -241,7 +241,7 @@ def _draw(
         own = unit(model.take([keys[i] for i in first], rows))
         if not (np.isfinite(own).all() and own.any(axis=1).all()):
             return "a word of the groups has no direction: its vector is zero"
-        cosines.append(float(_mean_cosines(own)))
+        cosines.append(float(_mean_cosines(own, np.arange(len(own))[None])[0]))
         if len(rows) > NEAREST:
             return f"a group has more than {NEAREST} words, and so many neighbours of a word are not known"
         rng = np.random.default_rng([seed, digest(keys)])
@@ -259,7 +259,7 @@ def _draw(
     apart = np.flatnonzero((np.diff(together, axis=1) > 0).all(axis=1))[:draws]
     if len(apart) < min(FEWEST, draws):
         return f"only {len(apart)} random groups are as coherent as the query's; a test needs {FEWEST}"
-    matched = [float(_mean_cosines(vectors[found[apart]]).mean()) for found, _ in drawn]
+    matched = [float(_mean_cosines(vectors, found[apart]).mean()) for found, _ in drawn]
     # a word that stands in a group twice does so in random groups
     return [found[apart][:, copies] for found, copies in drawn], cosines, matched
 
@@ -272,14 +272,17 @@ def _unit_vectors(pool: Pool, model: EmbeddingStore | DebiasedModel) -> np.ndarr
     return vectors / np.where(lengths > 0, lengths, 1)
 
 
-def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
-    """Mean cosine of the words of groups with each other, of unit vectors (..., words, dimensions); NaN of one
-    word."""
-    words = vectors.shape[-2]
-    total = vectors.sum(axis=-2)
-    return (
-        (np.vecdot(total, total) - words) / (words * (words - 1)) if words > 1 else total[..., 0] * math.nan
-    )
+def _mean_cosines(vectors: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Mean cosine with each other of the words of groups, places (groups, words) in unit vectors (n, dimensions); NaN
+    of one word."""
+    words = groups.shape[1]
+    if words == 1:
+        return np.full(len(groups), math.nan)
+    total = vectors.take(groups[:, 0], axis=0)
+    # word by word: an array of all words' vectors would take a hundred megabytes
+    for places in groups.T[1:]:
+        total += vectors.take(places, axis=0)
+    return (np.vecdot(total, total) - words) / (words * (words - 1))
 
 
 def _coherent(
@@ -307,7 +310,7 @@ def _coherent(
     def attempt(chosen: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         luck = rng.random((len(chosen), len(members), NEAREST))
         groups = _around(pool, chosen, counts, members, free, width, luck)
-        return groups, np.where((groups >= 0).all(axis=1), _mean_cosines(vectors[groups]), np.inf)
+        return groups, np.where((groups >= 0).all(axis=1), _mean_cosines(vectors, groups), np.inf)
 
     # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
     # is as coherent by chance would be of one topic, which the query's group need not be
@@ -331,7 +334,7 @@ def _tight_seeds(
         return seeds
     none = np.zeros((len(seeds), len(members), 1))
     nearest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
-    tightness = _mean_cosines(vectors[nearest])
+    tightness = _mean_cosines(vectors, nearest)
     enough = np.flatnonzero((tightness >= cosine - NEAR / 2) & (nearest >= 0).all(axis=1))
     return seeds[enough[np.argsort(tightness[enough], kind="stable")]]
 

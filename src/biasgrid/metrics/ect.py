@@ -81,21 +81,23 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
 def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """`_ranks` to a 16,384th of the range of a row's values, of thousands in a third of the time of sorting them. A
     Spearman correlation of words' similarities is exact to 3e-5, next to which a sample's luck is large."""
-    low = values.min(axis=1, keepdims=True)
-    scale = (LEVELS - 1) / np.maximum(values.max(axis=1, keepdims=True) - low, 1e-300)
-    level = values - low
-    level *= scale
-    level = level.astype(np.intp)
-    level += LEVELS * np.arange(len(values))[:, None]
-    weights = None if (counts == 1).all() else counts.ravel()
-    occurs = np.bincount(level.ravel(), weights, LEVELS * len(values)).reshape(len(values), LEVELS)
-    # twice the middle of those that share a level: whole numbers, which are added up faster
-    middle = occurs.cumsum(axis=1)
-    total = middle[:, -1:].copy()
-    middle *= 2
-    middle -= occurs
-    middle -= total
-    return middle.ravel().take(level) / 2
+    once = counts.strides[0] == 0 and (counts[0] == 1).all()
+    ranks = np.empty(values.shape)
+    # row by row: a row and its levels stay in the processor's cache
+    for of_row, similarity, times in zip(ranks, values, counts, strict=True):
+        low = similarity.min()
+        level = similarity - low
+        level *= (LEVELS - 1) / max(similarity.max() - low, 1e-300)
+        level = level.astype(np.intp)
+        occurs = np.bincount(level, None if once else times, LEVELS)
+        # twice the middle of those that share a level: whole numbers, which are added up faster
+        middle = occurs.cumsum()
+        total = middle[-1]
+        middle *= 2
+        middle -= occurs
+        middle -= total
+        np.multiply(middle.take(level), 0.5, out=of_row)
+    return ranks
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
