@@ -1,10 +1,15 @@
+import copy
 import json
+import pickle
+import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgrid import BiasgridError, Query
+from biasgrid import BiasgridError, Query, WordSet
 
 WORDS = st.lists(st.text("abcdefgh", min_size=1), min_size=1, unique=True)
 
@@ -61,6 +66,8 @@ def test_number_of_subqueries(t, a, need_t, need_a):
 def test_a_query_file_reads_back_as_the_query(targets, attributes):
     query = Query.of(targets, attributes)
     assert Query.from_dict(json.loads(query.to_json())) == query
+    again = Query.from_dict(query.to_dict())
+    assert (again, hash(again)) == (query, hash(query))
 
 
 @pytest.mark.parametrize(
@@ -125,3 +132,208 @@ def test_bad_query_files_are_named(tmp_path, text, says):
         Query.read(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+MALE, FEMALE = ["he", "man"], ["she", "woman"]
+CAREER, FAMILY = ["office", "salary"], ["home", "children"]
+GENDER = Query([MALE, FEMALE], [CAREER, FAMILY], ["Male", "Female"], ["Career", "Family"])
+
+
+def test_the_order_of_arguments_is_wefes():
+    assert GENDER.name == "Male and Female wrt Career and Family"
+    assert GENDER.target_sets == (WordSet("Male", ("he", "man")), WordSet("Female", ("she", "woman")))
+    assert (GENDER.target_sets_names, GENDER.attribute_sets_names) == (
+        ["Male", "Female"],
+        ["Career", "Family"],
+    )
+    assert [list(s) for s in GENDER.attribute_sets] == [CAREER, FAMILY]
+    assert "he" in GENDER.target_sets[0]
+    assert GENDER.target_sets[1][0] == "she"
+
+
+@pytest.mark.parametrize("make", [Query, Query.of])
+@pytest.mark.parametrize("plural", ["sets", "set"])
+def test_both_spellings_of_the_keywords(make, plural):
+    names = {f"target_{plural}_names": ["Male", "Female"], f"attribute_{plural}_names": ["Career", "Family"]}
+    assert make([MALE, FEMALE], [CAREER, FAMILY], **names) == GENDER
+    assert make(attribute_sets=[CAREER, FAMILY], target_sets=[MALE, FEMALE], **names) == GENDER
+    with pytest.raises(BiasgridError, match="two spellings of one argument"):
+        make([MALE], [CAREER], target_sets_names=["x"], target_set_names=["x"])
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        list,
+        tuple,
+        np.array,
+        lambda words: np.array(words, dtype=object),
+        pd.Series,
+        pd.Index,
+        lambda words: dict.fromkeys(words).keys(),
+        iter,
+        lambda words: WordSet("another name", tuple(words)),
+    ],
+)
+def test_words_may_come_in_any_ordered_container(of):
+    query = Query({"Male": of(MALE), "Female": of(FEMALE)}, {"Career": of(CAREER), "Family": of(FAMILY)})
+    assert query == GENDER
+    assert {type(word) for s in query.target_sets for word in s} == {str}
+
+
+def test_a_table_of_words_is_its_rows_and_word_sets_keep_their_names():
+    sides = np.array([MALE, FEMALE]), np.array([CAREER, FAMILY])
+    assert Query(*sides, np.array(["Male", "Female"]), pd.Index(["Career", "Family"])) == GENDER
+    assert Query(GENDER.target_sets, GENDER.attribute_sets) == GENDER
+    assert Query(GENDER.target_sets, [CAREER], ["M", "F"]).name == "M and F wrt Attribute set 0"
+
+
+def test_queries_are_values():
+    for again in (pickle.loads(pickle.dumps(GENDER)), copy.copy(GENDER), copy.deepcopy(GENDER)):
+        assert (again, hash(again)) == (GENDER, hash(GENDER))
+    assert Query([MALE, FEMALE], [CAREER, FAMILY]) != GENDER
+    assert Query([MALE, FEMALE], [FAMILY, CAREER], ["Male", "Female"], ["Career", "Family"]) != GENDER
+    for name in ("name", "target_sets", "template"):
+        with pytest.raises(AttributeError):
+            setattr(GENDER, name, None)
+
+
+def test_a_query_is_written_and_read(tmp_path):
+    GENDER.save(tmp_path / "query.json")
+    assert Query.read(tmp_path / "query.json") == GENDER
+    assert Query.read(str(tmp_path / "query.json")) == GENDER
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BiasgridError, match="cannot write it"):
+        GENDER.save(tmp_path / "file" / "query.json")
+    for path in (5, None, "a\0b"):
+        with pytest.raises(BiasgridError, match="must be text or a path"):
+            GENDER.save(path)
+
+
+def test_repr_has_a_line_for_each_set():
+    assert repr(GENDER).splitlines() == [
+        "Query 'Male and Female wrt Career and Family'",
+        "  target     Male (2): he, man",
+        "  target     Female (2): she, woman",
+        "  attribute  Career (2): office, salary",
+        "  attribute  Family (2): home, children",
+    ]
+
+
+def test_repr_of_large_queries_is_short():
+    many = [f"word{i}" for i in range(5000)]
+    long = Query([many] * 30, {"<b>\u00e9": ["a\nb", "c" * 500]}, [f"{i}" + "x" * 90 for i in range(30)])
+    lines = repr(long).splitlines()
+    assert len(lines) == 1 + 8 + 1 + 1
+    assert max(map(len, lines)) < 160
+    assert lines[1].endswith("word9 and 4990 more")
+    assert lines[9] == "  target     and 22 more sets"
+    assert "&lt;b&gt;\u00e9" in long._repr_html_()
+    assert len(repr(long.target_sets[0])) < 160
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("name", [["a"]], [["b"]]), "not 'name'; the query's own name is given as name="),
+        (([["a"]], [["b"]], "name"), "not 'name'; the query's own name is given as name="),
+        (
+            (["he", "man"], ["she"]),
+            "each target set must be a list of words, not the string 'he'; one set alone",
+        ),
+        ((["Male"], ["Career"], [["he"]], [["office"]]), "names go to target_sets_names"),
+        (([["a"]], [["b"]], [["x"]], [["y"]]), r"name must be a line of text, not \['x'\]"),
+        (
+            ({"A": ["a"]}, [["b"]], ["x"]),
+            "a mapping, whose keys are their names; leave target_sets_names out",
+        ),
+        (({"A": "he"}, [["b"]]), "'A' must be a list of words, not 'he'"),
+        (({"A": {"x": ["he"]}}, [["b"]]), "'A' must be a list of words, not dict"),
+        (({1: ["he"]}, [["b"]]), "name must be a line of text, not 1"),
+        (([{"a", "b"}], [["c"]]), "not set; a set has no order"),
+        (([b"he"], [["c"]]), "must be a list of words, not b'he'"),
+        (([np.array("he")], [["c"]]), "must be a list of words, not ndarray"),
+        (([np.array([["he"]])], [["c"]]), "is not a word"),
+        (([pd.Series(["he", None])], [["c"]]), "(None|nan) is not a word"),
+        ((GENDER, [["c"]]), "must be a list of lists of words, or a mapping from names to them, not Query"),
+        (([["a"]], [["b"]], {"A": 1}), "names must be a list, not dict"),
+    ],
+)
+def test_shifted_or_mistaken_arguments_are_told(arguments, says):
+    with pytest.raises(BiasgridError, match=says) as caught:
+        Query(*arguments)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_query_made_of_itself_is_not_its_words():
+    with pytest.raises(BiasgridError, match="no template"):
+        GENDER.subqueries(2)
+    for template in ((0, 1), (True, 1), (2, 1, 1), ("x", 1), (1.0, 1), None, "nn " * 50, ([], {})):
+        with pytest.raises(BiasgridError, match="no template"):
+            GENDER.subqueries(template)
+    assert GENDER.subqueries([2, 1]) == GENDER.subqueries((2, 1))
+
+
+def test_wefes_names_are_answered_with_ours():
+    for name, ours in (("query_name", "'name'"), ("get_subqueries", "subqueries"), ("dict", "to_dict")):
+        with pytest.raises(AttributeError, match=ours):
+            getattr(GENDER, name)
+    assert not hasattr(GENDER, "anything")
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.binary(max_size=3)
+    | st.just(object())
+    | st.sampled_from(
+        [np.array("x"), np.array(["x", "y"]), np.zeros((2, 2)), pd.Series(["a"]), list, GENDER]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3)
+        | st.frozensets(st.text(max_size=3), max_size=3)
+        | st.just(GENDER.target_sets[0])
+    ),
+    max_leaves=8,
+)
+
+
+@given(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING)
+def test_whatever_is_given_makes_a_query_or_a_sentence(targets, attributes, names, more_names, name):
+    for call in (
+        lambda: Query(targets, attributes),
+        lambda: Query([WordSet(names, targets)], attributes),
+        lambda: Query(targets, attributes, names, more_names),
+        lambda: Query(targets, [["a"]], target_set_names=names, name=name),
+        lambda: Query.from_dict(targets),
+        lambda: Query.from_dict({"name": name, "target_sets": targets, "attribute_sets": attributes}),
+        lambda: GENDER.subqueries(targets),
+        lambda: Query.read(targets) if not isinstance(targets, str) else GENDER,
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                said = ""
+                made = call()
+            except BiasgridError as error:
+                said, made = str(error), GENDER
+        assert len(said) < 400
+        assert "\n" not in said
+        assert isinstance(made, (Query, tuple))
+
+
+def test_warnings_point_at_the_callers_line():
+    record = {"target_sets": [{"words": ["he", "he"]}], "attribute_sets": [{"words": ["x"]}]}
+    for call in (
+        lambda: Query([["he", "he"]], [["x"]]),
+        lambda: Query.of([["he", "he"]], [["x"]]),
+        lambda: Query.from_dict(record),
+    ):
+        with pytest.warns(UserWarning, match="repeats 'he'") as caught:
+            call()
+        assert caught[0].filename == __file__

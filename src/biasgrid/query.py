@@ -3,67 +3,174 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .callers import stacklevel
 from .configs import read_json
 from .errors import BiasgridError, listed, shown, unknown
+from .files import write_text
 
 Arity = int | Literal["n", "k"]  # "n": any number from one on; "k": any from two on, on both sides the same
+# what a side of a query is given as: sets in order, or by name
+Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
+
+# what WEFE's queries have under another name
+WEFE_NAMES = {"query_name": "name", "get_subqueries": "subqueries(template)", "dict": "to_dict()"}
+LINE = 72  # characters of a set's words in a repr
+MOST_LINES = 8  # sets of one side in a repr
 
 
-@dataclass(frozen=True)
-class WordSet:
-    """A named, ordered set of words. Order matters to metrics that take pairs (RIPA)."""
+@dataclass(frozen=True, repr=False)
+class WordSet(Sequence[str]):
+    """A named, ordered set of words; a sequence of them. Order matters to metrics that take pairs (RIPA).
+
+    Raises BiasgridError for an empty set, and a word that is not a string; warns of words that it repeats.
+    """
 
     name: str
     words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self._set("word", self.name, self.words)
+
+    def _set(self, role: str, name: str, words: Iterable[str]) -> WordSet:
+        name = _text(f"{role} set's name", name)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "words", _words(f"{role} set {shown(name)}", words))
+        return self
 
     @property
     def distinct(self) -> tuple[str, ...]:
         """The words without repetitions, in order of first appearance."""
         return tuple(dict.fromkeys(self.words))
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
 
-@dataclass(frozen=True)
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        return self.words[place]
+
+    def __repr__(self) -> str:
+        return f"WordSet {_cut(self.name)} ({len(self.words)}): {_line(self.words)}"
+
+
+@dataclass(frozen=True, init=False, repr=False)
 class Query:
-    """Target sets T and attribute sets A. Build one with `Query.of`, which checks it.
+    """Target sets T and attribute sets A, whose association a metric measures; immutable, equal and hashed by value.
 
-    `name` is WEFE's "T1, T2 and T3 wrt A1 and A2" unless given.
+    Parameters
+    ----------
+    target_sets, attribute_sets
+        Lists of words, one list for each set; or a mapping from the sets' names to their words. Words may be in
+        lists, tuples, NumPy arrays, pandas Series and Index, or word sets of another query. A set that
+        repeats a word is warned of.
+    target_sets_names, attribute_sets_names
+        A name for each set, if they are given without. Left out: "Target set 0", "Attribute set 0", and so on.
+        `target_set_names` and `attribute_set_names` are other spellings of the two.
+    name
+        The query's name. Left out: WEFE's "T1, T2 and T3 wrt A1 and A2".
+
+    Raises
+    ------
+    BiasgridError
+        One sentence, for no set, an empty set, a word that is not a string, two sets of one name, and anything
+        that is no list of words.
+
+    References
+    ----------
+    Badilla, P., Bravo-Marquez, F., Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.
+    IJCAI, 430-436. Section 3.
+
+    Examples
+    --------
+    >>> query = Query([["he", "man"], ["she", "woman"]], [["office", "salary"], ["home", "family"]],
+    ...               ["Male", "Female"], ["Career", "Family"])
+    >>> query.name
+    'Male and Female wrt Career and Family'
+    >>> query == Query({"Male": ["he", "man"], "Female": ["she", "woman"]},
+    ...                {"Career": ["office", "salary"], "Family": ["home", "family"]})
+    True
     """
 
     name: str
     target_sets: tuple[WordSet, ...]
     attribute_sets: tuple[WordSet, ...]
 
-    @classmethod
-    def of(
-        cls,
-        target_sets: Sequence[Sequence[str]],
-        attribute_sets: Sequence[Sequence[str]],
-        target_set_names: Sequence[str] | None = None,
-        attribute_set_names: Sequence[str] | None = None,
+    def __init__(
+        self,
+        target_sets: Sets,
+        attribute_sets: Sets,
+        target_sets_names: Iterable[str] | None = None,
+        attribute_sets_names: Iterable[str] | None = None,
+        *,
         name: str | None = None,
-    ) -> Query:
-        """A checked query from lists of words.
-
-        Raises BiasgridError for no set, an empty set, a word that is not a string, or two sets of one name.
-        Warns of words that a set repeats.
-        """
-        targets = _word_sets("target", target_sets, target_set_names)
-        attributes = _word_sets("attribute", attribute_sets, attribute_set_names)
+        target_set_names: Iterable[str] | None = None,
+        attribute_set_names: Iterable[str] | None = None,
+    ) -> None:
+        targets = _word_sets("target", target_sets, target_sets_names, target_set_names)
+        attributes = _word_sets("attribute", attribute_sets, attribute_sets_names, attribute_set_names)
         repeated = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if repeated:
             raise BiasgridError(f"query: two sets are named {shown(repeated[0])}; set names must differ")
-        if name is None:
-            name = generated_name(targets, attributes)
-        _check_text("query's name", name)
-        return cls(name, targets, attributes)
+        self._set(
+            _text("query's name", generated_name(targets, attributes) if name is None else name),
+            targets,
+            attributes,
+        )
+
+    def _set(self, name: str, targets: tuple[WordSet, ...], attributes: tuple[WordSet, ...]) -> Query:
+        for field, value in (("name", name), ("target_sets", targets), ("attribute_sets", attributes)):
+            object.__setattr__(self, field, value)
+        return self
+
+    @classmethod
+    def of(
+        cls,
+        target_sets: Sets,
+        attribute_sets: Sets,
+        target_set_names: Iterable[str] | None = None,
+        attribute_set_names: Iterable[str] | None = None,
+        name: str | None = None,
+        *,
+        target_sets_names: Iterable[str] | None = None,
+        attribute_sets_names: Iterable[str] | None = None,
+    ) -> Query:
+        """The same as `Query(...)`."""
+        return cls(
+            target_sets,
+            attribute_sets,
+            target_sets_names,
+            attribute_sets_names,
+            name=name,
+            target_set_names=target_set_names,
+            attribute_set_names=attribute_set_names,
+        )
+
+    @property
+    def target_sets_names(self) -> list[str]:
+        """The target sets' names."""
+        return [s.name for s in self.target_sets]
+
+    @property
+    def attribute_sets_names(self) -> list[str]:
+        """The attribute sets' names."""
+        return [s.name for s in self.attribute_sets]
 
     @property
     def template(self) -> tuple[int, int]:
@@ -84,9 +191,24 @@ class Query:
     def subqueries(self, template: tuple[Arity, Arity]) -> tuple[Query, ...]:
         """The queries of a smaller template inside this one; the query itself where it fits as it is.
 
-        Combinations of target sets (outer loop) by combinations of attribute sets (inner loop), as WEFE
-        orders them; "n" and "k" take all sets. Raises BiasgridError where the query has too few sets.
+        Parameters
+        ----------
+        template
+            How many target and attribute sets each is to have, such as (2, 1); "n" takes all, and ("k", "k") as
+            many on both sides.
+
+        Returns
+        -------
+        tuple of Query
+            Combinations of target sets (outer loop) by combinations of attribute sets (inner loop), as WEFE
+            orders them.
+
+        Raises
+        ------
+        BiasgridError
+            The query has too few sets, or that is no template.
         """
+        template = _template(template)
         if template == ("k", "k") and len(set(self.template)) > 1:
             raise BiasgridError(
                 f"query {shown(self.name)} has template {self.template}; it needs as many target as attribute sets"
@@ -100,25 +222,42 @@ class Query:
         t, a = (
             have if need in ("n", "k") else need for need, have in zip(template, self.template, strict=True)
         )
+        # what is checked need not be checked again: a study has thousands of these
         return tuple(
-            Query(generated_name(targets, attributes), targets, attributes)
+            object.__new__(Query)._set(generated_name(targets, attributes), targets, attributes)
             for targets in combinations(self.target_sets, t)
             for attributes in combinations(self.attribute_sets, a)
         )
 
-    def to_json(self) -> str:
-        """The query file's text: deterministic, in the form that `from_dict` reads."""
-        record = {
+    def to_dict(self) -> dict[str, Any]:
+        """`{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, which `from_dict` reads."""
+        return {
             "name": self.name,
             "target_sets": [{"name": s.name, "words": list(s.words)} for s in self.target_sets],
             "attribute_sets": [{"name": s.name, "words": list(s.words)} for s in self.attribute_sets],
         }
-        return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+    def to_json(self) -> str:
+        """The text of a query file: `to_dict` as JSON, the same on every machine."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def from_dict(cls, record: dict, where: str = "query") -> Query:
-        """A query from `{"name", "target_sets": [{"name", "words"}], "attribute_sets": [...]}`."""
-        if not isinstance(record, dict):
+    def from_dict(cls, record: Mapping[str, Any], where: str = "query") -> Query:
+        """The query of a mapping as `to_dict` makes it; names may be left out.
+
+        Parameters
+        ----------
+        record
+            Such a mapping.
+        where
+            What messages call it, such as its file.
+
+        Raises
+        ------
+        BiasgridError
+            One sentence that begins with `where`.
+        """
+        if not isinstance(record, Mapping):
             raise BiasgridError(f"{where}: expected an object with target_sets and attribute_sets")
         keys = ("name", "target_sets", "attribute_sets")
         for key in record.keys() - keys:
@@ -129,7 +268,7 @@ class Query:
             if not isinstance(sets, list) or not sets:
                 raise BiasgridError(f"{where}: {side} must be a list with at least one set")
             for s in sets:
-                if not isinstance(s, dict) or "words" not in s or set(s) - {"name", "words"}:
+                if not isinstance(s, Mapping) or "words" not in s or set(s) - {"name", "words"}:
                     raise BiasgridError(f"{where}: each of {side} must be an object with name and words")
             default = "Target set" if side == "target_sets" else "Attribute set"
             sides.append(
@@ -137,14 +276,51 @@ class Query:
             )
         (targets, target_names), (attributes, attribute_names) = sides
         try:
-            return cls.of(targets, attributes, target_names, attribute_names, record.get("name"))
+            return cls(targets, attributes, target_names, attribute_names, name=record.get("name"))
         except BiasgridError as error:
             raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 
     @classmethod
     def read(cls, path: Path | str) -> Query:
-        """A query from a query file (JSON)."""
-        return cls.from_dict(read_json(path), str(path))
+        """The query of a query file (JSON). Raises BiasgridError that names the file."""
+        return cls.from_dict(read_json(_path(path)), str(path))
+
+    def save(self, path: Path | str) -> None:
+        """Write the query file (JSON) that `read` and `biasgrid measure` take. Raises BiasgridError that names it."""
+        try:
+            write_text(_path(path), self.to_json())
+        except OSError as error:
+            raise BiasgridError(f"{path}: cannot write it: {error.strerror}") from None
+
+    def __repr__(self) -> str:
+        lines = [f"Query {shown(self.name)}"]
+        for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets)):
+            for s in sets[:MOST_LINES]:
+                lines.append(f"  {role:<9}  {_cut(s.name)} ({len(s)}): {_line(s.words)}")
+            if len(sets) > MOST_LINES:
+                lines.append(f"  {role:<9}  and {len(sets) - MOST_LINES} more sets")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The query as a notebook shows it: a line for each set."""
+        rows = "".join(
+            f"<tr><td>{role}</td><td>{escape(_cut(s.name))}</td><td>{len(s)}</td>"
+            f"<td style='text-align: left'>{escape(_line(s.words))}</td></tr>"
+            for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets))
+            for s in sets
+        )
+        return (
+            f"<p>Query <b>{escape(self.name)}</b></p><table>"
+            f"<tr><th></th><th>set</th><th>size</th><th>words</th></tr>{rows}</table>"
+        )
+
+    if not TYPE_CHECKING:  # a checker is to find fault with these names, too
+
+        def __getattr__(self, attribute: str) -> Any:
+            message = f"a Query has no attribute {attribute!r}"
+            if attribute in WEFE_NAMES:
+                message += f"; WEFE's {attribute!r} is {WEFE_NAMES[attribute]!r} here"
+            raise AttributeError(message, name=attribute, obj=self)
 
 
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:
@@ -157,51 +333,118 @@ def _listed(sets: Sequence[WordSet]) -> str:
     return f"{', '.join(head)} and {last}" if head else last
 
 
-def _word_sets(role: str, sets: Sequence[Sequence[str]], names: Sequence[str] | None) -> tuple[WordSet, ...]:
-    if isinstance(sets, str) or not isinstance(sets, Sequence):
-        raise BiasgridError(f"query: the {role} sets must be a list of lists of words, not {shown(sets)}")
-    if isinstance(names, str):
-        raise BiasgridError(f"query: the {role} sets' names must be a list, not {shown(names)}")
+def _word_sets(
+    role: str, sets: Sets, names: Iterable[str] | None, other_spelling: Iterable[str] | None
+) -> tuple[WordSet, ...]:
+    if names is not None and other_spelling is not None:
+        raise BiasgridError(
+            f"query: {role}_sets_names and {role}_set_names are two spellings of one argument; give one of them"
+        )
+    names = other_spelling if names is None else names
+    if isinstance(sets, Mapping):
+        if names is not None:
+            raise BiasgridError(
+                f"query: the {role} sets are a mapping, whose keys are their names; "
+                f"leave {role}_sets_names out, or give lists of words"
+            )
+        sets, names = list(sets.values()), list(sets)
+    else:
+        sets = _list(
+            sets, f"the {role} sets must be a list of lists of words, or a mapping from names to them"
+        )
+        for words in sets:
+            if isinstance(words, str):
+                raise BiasgridError(
+                    f"query: each {role} set must be a list of words, not the string {shown(words)}; "
+                    f"one set alone is [[word, ...]], and names go to {role}_sets_names"
+                )
     if not sets:
         raise BiasgridError(f"query: no {role} set; at least one list of words is needed")
     if names is None:
-        names = [f"{role.capitalize()} set {i}" for i in range(len(sets))]
+        names = [
+            words.name if isinstance(words, WordSet) else f"{role.capitalize()} set {i}"
+            for i, words in enumerate(sets)
+        ]
+    names = _list(names, f"the {role} sets' names must be a list")
     if len(names) != len(sets):
         raise BiasgridError(f"query: {len(sets)} {role} sets but {len(names)} names for them")
-    return tuple(_word_set(role, name, words) for name, words in zip(names, sets, strict=True))
+    return tuple(
+        words
+        if isinstance(words, WordSet) and words.name == name
+        else object.__new__(WordSet)._set(role, name, words)
+        for name, words in zip(names, sets, strict=True)
+    )
 
 
-def _word_set(role: str, name: str, words: Sequence[str]) -> WordSet:
-    _check_text(f"{role} set's name", name)
-    if isinstance(words, (str, dict)) or not hasattr(words, "__iter__"):
-        raise BiasgridError(
-            f"query: {role} set {shown(name)} must be a list of words, not {type(words).__name__}"
-        )
-    words = tuple(words)
+def _words(of: str, given: Iterable[str]) -> tuple[str, ...]:
+    words = _list(given, f"{of} must be a list of words")
     if not words:
-        raise BiasgridError(f"query: {role} set {shown(name)} is empty")
+        raise BiasgridError(f"query: {of} is empty")
     try:
         are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
     except TypeError:
         are_words = False
     if not are_words:
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
-        raise BiasgridError(
-            f"query: {role} set {shown(name)}: {shown(wrong)} is not a word (a non-empty string)"
-        )
+        raise BiasgridError(f"query: {of}: {shown(wrong)} is not a word (a non-empty string)")
     if len(set(words)) < len(words):
         repeated = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
-            f"{role} set {shown(name)} repeats {listed(map(shown, repeated))}; it counts once, "
-            "but for metrics of pairs",
-            stacklevel=4,
+            f"{of} repeats {listed(map(shown, repeated))}; it counts once, but for metrics of pairs",
+            stacklevel=stacklevel(),
         )
-    return WordSet(name, tuple(map(str, words)))
+    return tuple(map(str, words))
 
 
-def _check_text(what: str, text: str) -> None:
+def _list(values: Iterable[Any], must: str) -> list[Any]:
+    """What an ordered iterable holds; text, bytes, mappings, and sets, which have no order, are none."""
+    unordered = isinstance(values, AbstractSet) and not hasattr(
+        values, "mapping"
+    )  # the views of a dict have one
+    if not isinstance(values, (str, bytes, Mapping)) and not unordered:
+        try:
+            return list(values)
+        except TypeError:
+            pass
+    hint = ""
+    if unordered:
+        hint = "; a set has no order, sorted() gives it one"
+    elif isinstance(values, str) and "list of words" not in must:
+        hint = "; the query's own name is given as name="
+    raise BiasgridError(f"query: {must}, not {_given(values)}{hint}")
+
+
+def _given(value: object) -> str:
+    return (
+        shown(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__name__
+    )
+
+
+def _text(what: str, text: str) -> str:
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise BiasgridError(f"query: a {what} must be a line of text, not {shown(text)}")
+    return str(text)
+
+
+def _path(path: Path | str) -> Path | str:
+    if isinstance(path, (str, os.PathLike)) and "\0" not in str(path):
+        return path
+    raise BiasgridError(f"query: a query file's path must be text or a path, not {shown(path)}")
+
+
+def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:
+    try:
+        targets, attributes = template
+    except (TypeError, ValueError):
+        targets = attributes = None
+    for arity in (targets, attributes):
+        counts = isinstance(arity, int) and not isinstance(arity, bool) and arity > 0
+        if not counts and not (isinstance(arity, str) and arity in ("n", "k")):
+            raise BiasgridError(
+                f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
+                'or "n" for all'
+            )
+    return targets, attributes
 
 
 def _is_unicode(text: str) -> bool:
@@ -211,3 +454,18 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _cut(text: str, most: int = 40) -> str:
+    text = text if text.isprintable() else repr(text)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _line(words: Sequence[str]) -> str:
+    """As many words as fit in a line, and how many more there are."""
+    line = ""
+    for place, word in enumerate(map(_cut, words)):
+        if line and len(line) + 2 + len(word) > LINE:
+            return f"{line} and {len(words) - place} more"
+        line = f"{line}, {word}" if line else word
+    return line

@@ -189,12 +189,6 @@ def _query(given: Mapping[str, Any], where: str, sets: WordSets) -> Query:
         for side in ("targets", "attributes")
     )
     try:
-        return Query.of(
-            list(targets.values()),
-            list(attributes.values()),
-            list(targets),
-            list(attributes),
-            given.get("name"),
-        )
+        return Query(targets, attributes, name=given.get("name"))
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
