@@ -10,7 +10,7 @@ import json
 import numpy as np
 import pytest
 import wefe_documentation as guide
-from conftest import DATA, make_store
+from conftest import DATA
 
 from biasgrid import metrics
 from biasgrid.api.word_sets import word_sets
@@ -26,17 +26,8 @@ def sets():
 
 
 @pytest.fixture(scope="module")
-def twitter(word2vec, sets, tmp_path_factory):
-    """Stand-ins of glove-twitter-25, -50 and -100: words in lower case only."""
-    words = sorted({word.lower() for words in sets.values() for word in words} - {"wardell"})
-    forms = [[word, word.title(), word.upper()] for word in words]
-    rows = [next((row for row in word2vec.rows(of) if row >= 0), -1) for of in forms]
-    kept = [word for word, row in zip(words, rows, strict=True) if row >= 0]
-    vectors = word2vec.matrix(kept, np.array([row for row in rows if row >= 0]))
-    return [
-        make_store(tmp_path_factory.mktemp("twitter"), kept, vectors[:, :dimensions])
-        for dimensions in (25, 50, 100)
-    ]
+def twitter(word2vec, tmp_path_factory):
+    return guide.twitter_models(word2vec, tmp_path_factory.mktemp("twitter"))
 
 
 @pytest.mark.parametrize("function", guide.EXAMPLES, ids=lambda function: function.__name__)
@@ -61,7 +52,7 @@ def test_a_query_and_its_options(word2vec):
     assert guide.effect_size(query, word2vec).value == pytest.approx(0.45076532408312986, abs=5e-7)
     with_p = guide.p_value(query, word2vec)
     assert with_p.value == result.value
-    # WEFE draws with replacement, and prints .1866; of all 12,870 permutations .1970 give more, and with the sets' own
+    # WEFE draws with replacement, and prints .1866; of all 12,870 permutations .1970 give more
     assert with_p.p_value == pytest.approx(0.1970, abs=2e-4)
 
 

@@ -1,4 +1,4 @@
-"""The code examples of WEFE 1.0.1's quick start and user guide as biasgrid code; test_wefe_documentation.py runs them.
+"""The code examples of WEFE 1.0.1's quick start and user guide as biasgrid code; test_wefe_documentation.py runs it.
 
 Each function is one example; `example` has the number of lines of WEFE's code for it as its documentation prints it,
 without blank lines, comments and imports, and without those that load a model: models are arguments here, and so is
@@ -11,9 +11,13 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from biasgrid import Query, debias, metrics
+import numpy as np
+from conftest import make_store
+
+from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.api.word_sets import word_sets
 
 # function -> lines of WEFE's code
@@ -35,6 +39,20 @@ def lines_of(function: Callable[..., Any]) -> int:
     first = definition.body[1 if ast.get_docstring(definition) else 0]
     body = source.splitlines()[first.lineno - 1 :]
     return sum(bool(line.strip()) and not line.strip().startswith("#") for line in body)
+
+
+def twitter_models(word2vec: EmbeddingStore, folder: Path) -> list[EmbeddingStore]:
+    """Stand-ins of glove-twitter-25, -50 and -100, as benchmarks/wefe_documentation.py makes them."""
+    words = sorted({word.lower() for of in word_sets("weat").values() for word in of} - {"wardell"})
+    forms = [word2vec.rows([word, word.title(), word.upper()]) for word in words]
+    known = [(word, rows[rows >= 0][0]) for word, rows in zip(words, forms, strict=True) if rows.max() >= 0]
+    kept = [word for word, _ in known]
+    vectors = word2vec.matrix(kept, np.array([row for _, row in known]))
+    models = []
+    for dimensions in (25, 50, 100):
+        (folder / str(dimensions)).mkdir()
+        models.append(make_store(folder / str(dimensions), kept, vectors[:, :dimensions]))
+    return models
 
 
 # --- quick start --------------------------------------------------------------------------------------------------
