@@ -32,6 +32,8 @@ def found_as(model, words, **options):
         ({"strip_accents": "ascii"}, "Maria of ANGSTROM"),
         ({"lowercase": False, "strip_accents": False}, "María of ÅNGSTRÖM"),
         (lambda word: word.replace(" ", "_"), "María_of_ÅNGSTRÖM"),
+        ({"preprocessor": lambda word: word.replace(" ", "_")}, "María_of_ÅNGSTRÖM"),
+        ({"preprocessor": str.swapcase, "lowercase": False}, "mARÍA OF ångström"),
     ],
 )
 def test_variants(preprocessor, expected):
@@ -89,6 +91,16 @@ def test_callable_preprocessors(model):
         found_as(model, ["he"], preprocessors=[lambda w: 3])
 
 
+def test_a_function_in_a_mapping_is_the_function(model):
+    function = {"preprocessor": lambda word: word.lower().replace(" ", "_")}
+    s = found_as(model, ["New York", "SHE", "gone"], preprocessors=[{}, function])
+    assert (s.keys, s.lost) == (("new_york", "she"), ("gone",))
+    every = found_as(model, ["He"], preprocessors=[{}, function, {"preprocessor": str.upper}], strategy="all")
+    assert every.keys == ("He", "he", "HE")
+    with pytest.raises(BiasgridError, match="not a string"):
+        found_as(model, ["he"], preprocessors=[{"preprocessor": lambda word: None}])
+
+
 def test_a_callable_preprocessor_is_asked_each_time(model):
     names = {"her": "she"}
 
@@ -131,6 +143,12 @@ def test_pairs_keep_their_places(model):
         ({"preprocessors": [{"strip_accents": "latin"}]}, "strip_accents: 'latin'"),
         ({"preprocessors": [{"lowercase": True, "uppercase": True}]}, "contradict"),
         ({"preprocessors": ["lowercase"]}, "mappings such as"),
+        (
+            {"preprocessors": [{"preprocessor": "lower"}]},
+            "'lower' is not allowed; allowed: functions of a word",
+        ),
+        ({"preprocessors": [{"preprocessor": str.lower, "uppercase": True}]}, "leave uppercase out"),
+        ({"preprocessors": [{"preprocessor": str.lower, 3: None}]}, "unknown option 3"),
         ({"strategy": "any"}, "strategy: unknown value 'any'; allowed: first, all"),
         ({"normalize": "true"}, "normalize: 'true' is not allowed; allowed: true, false"),
         ({"lost_vocabulary_threshold": 1.5}, "numbers from 0 to 1"),

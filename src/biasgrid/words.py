@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .geometry import unit
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
 STRIP_ACCENTS = (True, False, "ascii", "unicode")
+FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class WordOptions:
 
     preprocessors              variants to try, in order. Each is a mapping with any of `lowercase`, `uppercase`,
                                `titlecase` (true or false, at most one true) and `strip_accents` (true, false,
-                               "unicode" or "ascii"); `{}` is the word as written. In Python also a callable.
+                               "unicode" or "ascii"); `{}` is the word as written. In Python also a function from
+                               word to word, bare or as {"preprocessor": function}, which stands alone.
     strategy                   "first": a word's first variant that is found; "all": every variant found
     normalize                  divide each vector by its Euclidean norm
     lost_vocabulary_threshold  a set fails if more than this share (0 to 1) of its distinct words is lost
@@ -44,12 +47,14 @@ class WordOptions:
             raise BiasgridError("preprocessors: the list is empty; [{}] looks words up as they are written")
         for preprocessor in self.preprocessors:
             _check_preprocessor(preprocessor)
+        bare = (p if callable(p) else p.get(FUNCTION, p) for p in self.preprocessors)
+        object.__setattr__(self, "preprocessors", tuple(bare))
         if self.strategy not in ("first", "all"):
             raise BiasgridError(f"strategy: {unknown('value', self.strategy, ('first', 'all'))}")
         if not isinstance(self.normalize, bool):
             raise BiasgridError(not_allowed("normalize", self.normalize, "true, false"))
         threshold = self.lost_vocabulary_threshold
-        if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
+        if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= threshold <= 1:
             raise BiasgridError(not_allowed("lost_vocabulary_threshold", threshold, "numbers from 0 to 1"))
 
 
@@ -93,11 +98,12 @@ class FoundSet:
 
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
     """The form of a word that is looked up: case, then accents, then the vocabulary's prefix."""
-    if callable(preprocessor):
-        word = preprocessor(word)
+    function = preprocessor if callable(preprocessor) else preprocessor.get(FUNCTION)
+    if function is not None:
+        word = function(word)
         if not isinstance(word, str):
             raise BiasgridError(
-                f"preprocessor {shown(preprocessor)} returned {shown(word)}, which is not a string"
+                f"preprocessor {shown(function)} returned {shown(word)}, which is not a string"
             )
         return vocab_prefix + word
     for option, change in CASES.items():
@@ -221,13 +227,27 @@ def _check_preprocessor(preprocessor: Preprocessor) -> None:
     if not isinstance(preprocessor, Mapping):
         raise BiasgridError(not_allowed("preprocessors", preprocessor, "mappings such as {lowercase: true}"))
     for option, value in preprocessor.items():
+        if option == FUNCTION:
+            if not callable(value):
+                raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "functions of a word"))
+            continue
         allowed = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
         if allowed is None:
-            raise BiasgridError(f"preprocessors: {unknown('option', option, [*CASES, 'strip_accents'])}")
+            raise BiasgridError(
+                f"preprocessors: {unknown('option', option, [*CASES, 'strip_accents', FUNCTION])}"
+            )
         if not any(value is a or (isinstance(a, str) and value == a) for a in allowed):
             raise BiasgridError(
                 not_allowed(f"preprocessors: {option}", value, ", ".join(map(_written, allowed)))
             )
+    if FUNCTION in preprocessor:
+        # in WEFE they have no effect
+        if others := [option for option, value in preprocessor.items() if value and option != FUNCTION]:
+            raise BiasgridError(
+                f"preprocessors: a function replaces the other options of its mapping; leave {others[0]} out, "
+                "or do its work in the function"
+            )
+        return
     cases = [option for option in CASES if preprocessor.get(option)]
     if len(cases) > 1:
         raise BiasgridError(f"preprocessors: {cases[0]} and {cases[1]} contradict each other in one variant")

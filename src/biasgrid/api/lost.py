@@ -1,0 +1,74 @@
+"""Warnings of words that a model lacks, and of values that are NaN, once for each query and model."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ..callers import stacklevel
+from ..errors import listed, shown
+
+if TYPE_CHECKING:
+    from ..measure import Result
+    from ..query import Query
+
+# What was said in this process. A text names the query, the model and the words: it is said again only where one of
+# them is another. Cleared when it is full: a script that measures without end is to need no more memory.
+WARNED: set[str] = set()
+MOST = 10_000
+
+
+class LostWordsWarning(UserWarning):
+    """A model lacks words of a query; where these are too many for a value, it says so."""
+
+
+class NoValueWarning(UserWarning):
+    """A metric has no value for a query and a model of which enough words were found."""
+
+
+def warn_lost(query: Query, model: Any, result: Result) -> None:
+    """Warn of the words of a query that a model lacks, and of a value that is NaN, at the line of the caller.
+
+    Words are counted once in a set. In one process the same is said once, however often it is measured; in a notebook
+    or script `warnings.simplefilter("ignore", LostWordsWarning)` leaves it out.
+
+    Parameters
+    ----------
+    query
+        What was measured.
+    model
+        The model, or one under a transform; its `name` is told.
+    result
+        What the metric said: its `lost`, `found` and `status` are read.
+    """
+    where = f"query {shown(query.name)} on {shown(model.name)}"
+    lost = dict.fromkeys(word for words in result.lost.values() for word in words)
+    if lost:
+        several = sum(map(len, result.found.values())) + sum(map(len, result.lost.values()))
+        message = f"{where}: {result.words_lost} of {several} words are lost: {listed(map(shown, lost))}"
+        if failed := _failed(result):
+            message += f"; the value is NaN, for too many are lost of {listed(failed)}"
+        _once(message, LostWordsWarning)
+    if result.status == "degenerate":
+        of = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
+        _once(f"{where}: the value{of} is NaN: it is undefined for these vectors", NoValueWarning)
+
+
+def _failed(result: Result) -> list[str]:
+    """The sets that lost too many words, and how many."""
+    sets = f";{result.status.removeprefix('lost_words:')};"
+    return [
+        f"{shown(name)} ({len(lost)} of {len(lost) + len(result.found[name])})"
+        for name, lost in result.lost.items()
+        if f";{name};" in sets and result.status != "ok"
+    ]
+
+
+def _once(message: str, kind: type[Warning]) -> None:
+    if message in WARNED:
+        return
+    # where a filter makes it an error, it is one each time
+    warnings.warn(message, kind, stacklevel=stacklevel())
+    if len(WARNED) >= MOST:
+        WARNED.clear()
+    WARNED.add(message)

@@ -1,0 +1,175 @@
+"""The word sets that come with biasgrid: `word_sets("weat")["career"]`."""
+
+from __future__ import annotations
+
+import textwrap
+from html import escape
+from typing import Any, overload
+
+from ..configs import read_json
+from ..errors import BiasgridError, not_allowed, unknown
+from ..resources import resource
+
+FOLDER = "data/word_sets"
+# of eds, whose occupations were chosen by shares in a census: what of them is in its file
+YEAR, MOST = 2015, 10
+BY_SHARE = [f"occupations_{group}" for group in ("white", "black", "asian", "hispanic")]
+
+
+class WordSetError(BiasgridError, KeyError):
+    """A collection of word sets, or a set of one, that does not exist."""
+
+    # KeyError's own would print the message as a literal
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class WordSets(dict[str, Any]):
+    """The sets of a collection by name: lists of words, and for debias methods lists of pairs or of tuples.
+
+    An ordinary dict, but for a name that does not exist, which it answers with the likely one.
+
+    Attributes
+    ----------
+    name
+        The collection's, such as "weat".
+    title, paper, taken_from, licence
+        What it is, whom to cite, and its terms.
+    notes
+        What could mislead a user of the sets.
+    """
+
+    name: str
+    title: str
+    paper: str
+    taken_from: str
+    licence: str
+    notes: list[str]
+
+    def __missing__(self, key: object) -> Any:
+        raise WordSetError(f"word sets {self.name!r}: {unknown('word set', key, self)}")
+
+    def __repr__(self) -> str:
+        # a name and its number stay in one line
+        names = textwrap.wrap(", ".join(f"{name}\xa0({len(words)})" for name, words in self.items()), 108)
+        return "\n".join(
+            [
+                f"{len(self)} word sets {self.name!r}: {self.title}",
+                *(f"  {line}".replace("\xa0", " ") for line in names),
+                *(f"  note: {textwrap.shorten(note, 102, placeholder=' ...')}" for note in self.notes),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        """The collection as a notebook shows it: a line for each set."""
+        lines = (
+            (name, len(words), textwrap.shorten(", ".join(_shown(part) for part in list(words)[:12]), 90))
+            for name, words in self.items()
+        )
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{size}</td><td style='text-align: left'>{escape(words)}</td></tr>"
+            for name, size, words in lines
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f"<p><b>{escape(self.name)}</b>: {escape(self.title)}<br>{escape(self.paper)}</p><ul>{notes}</ul>"
+            f"<table><tr><th>set</th><th>size</th><th>words</th></tr>{rows}</table>"
+        )
+
+
+class Collections(dict[str, str]):
+    """The collections of word sets: what each is, by name."""
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {what}" for name, what in self.items())
+
+    def __missing__(self, key: object) -> str:
+        raise WordSetError(unknown("collection of word sets", key, self))
+
+
+@overload
+def word_sets(collection: None = None) -> Collections: ...
+@overload
+def word_sets(
+    collection: str, *, occupations_year: int | None = None, top_n_race_occupations: int | None = None
+) -> WordSets: ...
+def word_sets(
+    collection: str | None = None,
+    *,
+    occupations_year: int | None = None,
+    top_n_race_occupations: int | None = None,
+) -> Collections | WordSets:
+    """The word sets of a collection by name; without one, what collections there are.
+
+    Parameters
+    ----------
+    collection
+        Its name, such as "weat". data/word_sets/README.md says where each is from.
+    occupations_year
+        Of "eds" only: the census year by whose shares its occupations are chosen. The collection has 2015's.
+    top_n_race_occupations
+        Of "eds" only: how many occupations each of occupations_white, _black, _asian and _hispanic has, 1 to 10.
+        They are, as in WEFE, those with the lowest share of the group.
+
+    Returns
+    -------
+    WordSets or Collections
+        A dict from a set's name to its list of words, as the source has them: order, case and repetitions.
+        Pairs and definitional sets are lists of lists, as debias methods take them. It is the caller's own.
+        Without `collection`: a dict from a collection's name to a description.
+
+    Raises
+    ------
+    BiasgridError
+        For a collection or set that does not exist (a KeyError, too), and options that the data do not allow.
+
+    Examples
+    --------
+    >>> sets = word_sets("weat")
+    >>> sets["career"][:3]
+    ['executive', 'management', 'professional']
+    >>> word_sets("debiaswe")["definitional_pairs"][0]
+    ['woman', 'man']
+    """
+    folder = resource(FOLDER)
+    options = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
+    given = [option for option, value in options.items() if value is not None]
+    if given and collection != "eds":
+        raise BiasgridError(f"word_sets: {given[0]} is an option of the collection 'eds' only")
+    names = sorted(path.stem for path in folder.glob("*.json"))
+    if collection is None:
+        records = {name: read_json(folder / f"{name}.json") for name in names}
+        return Collections({name: f"{len(r['sets'])} sets. {r['title']}" for name, r in records.items()})
+    if collection not in names:
+        raise WordSetError(unknown("collection of word sets", collection, names))
+    record = read_json(folder / f"{collection}.json")
+    sets = WordSets(record["sets"])
+    sets.name = collection
+    for field in ("title", "paper", "taken_from", "licence", "notes"):
+        setattr(sets, field, record[field])
+    if given:
+        _check(YEAR if occupations_year is None else occupations_year, top_n_race_occupations)
+        for name in BY_SHARE:
+            # they are sorted by share, so that the first of them are those of a lower number
+            sets[name] = sets[name][:top_n_race_occupations]
+    return sets
+
+
+def _check(year: object, most: object) -> None:
+    if isinstance(year, bool) or year != YEAR:
+        raise BiasgridError(
+            not_allowed("occupations_year", year, f"{YEAR}")
+            + ", the census of which the occupations are in eds.json; the tables of other years state no licence "
+            "(data/word_sets/README.md)"
+        )
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST):
+        raise BiasgridError(
+            not_allowed(
+                "top_n_race_occupations", most, f"whole numbers from 1 to {MOST}, as many as eds.json has"
+            )
+        )
+
+
+def _shown(part: Any) -> str:
+    return "-".join(map(str, part)) if isinstance(part, list) else str(part)
