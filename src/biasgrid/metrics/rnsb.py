@@ -40,25 +40,69 @@ def rnsb(
     solver: str = "exact",
     seed: int = 0,
 ) -> Score:
-    """KL(P || uniform) in nats; P: how negative each target word is found, normalised to sum 1.
+    """How unevenly a classifier of positive and negative words finds target words negative (RNSB).
 
-    A classifier is trained to tell the first attribute set (positive) from the second (negative) and gives
-    each target word a probability of being negative. The words of all target sets are pooled; one that is in
-    two sets counts twice. Range [0, inf), neutral value 0. Not symmetric in the attribute sets.
+    RNSB is the Relative Negative Sentiment Bias. A classifier learns to tell the first attribute set
+    (positive) from the second (negative) and gives each of the n target words a probability of being
+    negative; p_i is that of word i, divided by the sum of all::
 
-    n_iterations  splits to average over; None is 100, or 1 with a random_state
-    holdout       each split leaves the share `test_size` of the attribute words out of training; False: one
-                  training on all of them, with no chance in it, whatever n_iterations
-    random_state  use the split that scikit-learn's train_test_split makes of this number, as WEFE does;
-                  otherwise splits are drawn with `seed`
-    solver        "exact"; or "liblinear": scikit-learn's LogisticRegression with its default tolerance, as in
-                  WEFE, which on thousands of words stops up to .3 % of RNSB short of the minimum
+        RNSB = KL(p || uniform) = sum over i of p_i log(p_i n)
 
-    Scalars: rnsb; n_iterations; accuracy on the words left out; standard_deviation over the iterations and
-    standard_error of their mean, the part of the value that is luck of the draw. Detail per target word: mean
-    probability, and these means normalised to sum 1. Undefined (NaN) where the attribute sets are too small
-    to split, for a single target word, whose P is certain, and for vectors of length 1e6 or more. Raises
-    BiasgridError for a parameter out of range and for several iterations of one random_state.
+    The words of all target sets are pooled; one that is in two sets counts twice. It is not symmetric in the
+    attribute sets.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    n_iterations
+        Splits of the attribute words to average over; None is 100, or 1 with a `random_state`.
+    holdout
+        Whether each split leaves the share `test_size` of the attribute words out of training; False: one
+        training on all of them, with no chance in it, whatever `n_iterations`.
+    test_size
+        The share that is left out, between 0 and 1.
+    random_state
+        Take the split that scikit-learn's train_test_split makes of this number, as WEFE does; otherwise
+        splits are drawn with `seed`.
+    solver
+        "exact": a logistic regression at its minimum. "liblinear": scikit-learn's LogisticRegression with its
+        default tolerance, as in WEFE, which on thousands of words stops up to .3 % of RNSB short of the
+        minimum.
+    estimator
+        Another classifier in place of the logistic regression: a class or an object of scikit-learn, or of
+        its kind (`fit`, `predict_proba`, `classes_`), or the name of a class of scikit-learn, such as
+        "GaussianNB". It is fitted once per split, and in a permutation test or bootstrap once per split and
+        draw: take few `draws`, or `holdout=False`.
+    estimator_params
+        Parameters of the `estimator`, by name. A `random_state` that is not given is `random_state`, or else
+        `seed`.
+    seed
+        Of the splits, from 0.
+
+    Returns
+    -------
+    Score
+        Range [0, inf), neutral value 0. Undefined (NaN) where the attribute sets are too small to split, for
+        a single target word, whose p is certain, and for vectors of length 1e6 or more. `scalars`: rnsb;
+        n_iterations; accuracy on the words left out; with an `estimator` also their precision, recall and f1
+        of the negative class; standard_deviation over the iterations and standard_error of their mean, the
+        part of the value that is luck of the draw. `detail`: negative_sentiment_probabilities, the mean
+        probability of each target word, and negative_sentiment_distribution, these divided by their sum.
+
+    Raises
+    ------
+    BiasgridError
+        For a parameter out of range, several iterations of one random_state, and an estimator that gives no
+        probabilities.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 2], "she": [2, 1], "good": [1, 0], "fine": [3, 0], "bad": [0, 1], "poor": [0, 3]})
+    >>> query = Query([["he"], ["she"]], [["good", "fine"], ["bad", "poor"]])
+    >>> round(metrics.rnsb(query, model, holdout=False).value, 2)
+    0.05
     """
     _check(n_iterations, holdout, test_size, random_state, solver)
     sizes = [len(words) for words in attributes]
