@@ -8,15 +8,18 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from ..errors import BiasgridError, not_allowed
 from ..geometry import weighted_sum
 from ..logistic import TINY, classifiers, logistic
+from .classifier import check_estimator, evaluation, probabilities_of
 from .registry import Detail, Metric, Score
 
 # of samples: the part of the way from the classifier of all words to a sample's that may be missing, of many words
@@ -38,6 +41,8 @@ def rnsb(
     test_size: float = 0.2,
     random_state: int | None = None,
     solver: str = "exact",
+    estimator: Any = None,
+    estimator_params: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Score:
     """How unevenly a classifier of positive and negative words finds target words negative (RNSB).
@@ -104,7 +109,7 @@ def rnsb(
     >>> round(metrics.rnsb(query, model, holdout=False).value, 2)
     0.05
     """
-    _check(n_iterations, holdout, test_size, random_state, solver)
+    _check(n_iterations, holdout, test_size, random_state, solver, estimator, estimator_params)
     sizes = [len(words) for words in attributes]
     if not holdout:
         train = np.ones((sum(sizes), 1), dtype=bool) if min(sizes) else None
@@ -116,6 +121,10 @@ def rnsb(
     if train is None or len(targets_pooled) < 2:
         return Score(math.nan)
     fit = probabilities if solver == "exact" else liblinear_probabilities
+    if estimator is not None:
+        fit = partial(
+            probabilities_of, estimator, estimator_params, seed if random_state is None else random_state
+        )
     negative, correct = fit(targets_pooled, attributes, train)
     if not np.isfinite(negative).all():
         return Score(math.nan)
@@ -127,6 +136,7 @@ def rnsb(
     scalars = {"rnsb": value, "n_iterations": len(divergence)}
     if holdout:
         scalars["accuracy"] = float(correct[~train].mean())
+        scalars |= {} if estimator is None else evaluation(correct, ~train, attributes)
     if len(divergence) > 1:
         scalars["standard_deviation"] = float(divergence.std(ddof=1))
         scalars["standard_error"] = scalars["standard_deviation"] / math.sqrt(len(divergence))
@@ -148,6 +158,8 @@ def _resampled(
     test_size: float = 0.2,
     random_state: int | None = None,
     solver: str = "exact",
+    estimator: None = None,
+    estimator_params: None = None,
 ) -> Callable:
     """RNSB of many samples, one classifier a sample.
 
@@ -202,6 +214,8 @@ def _redrawn(
     test_size: float = 0.2,
     random_state: int | None = None,
     solver: str = "exact",
+    estimator: None = None,
+    estimator_params: None = None,
 ) -> np.ndarray:
     """RNSB of other target words under one classifier, that of `_resampled`."""
     sizes = [len(words) for words in attributes]
@@ -246,7 +260,13 @@ def _digest(array: np.ndarray) -> bytes:
 
 
 def _check(
-    n_iterations: object, holdout: object, test_size: object, random_state: object, solver: object
+    n_iterations: object,
+    holdout: object,
+    test_size: object,
+    random_state: object,
+    solver: object,
+    estimator: object,
+    estimator_params: object,
 ) -> None:
     def whole(number: object, least: int) -> bool:
         return isinstance(number, Integral) and not isinstance(number, bool) and least <= number < 2**32
@@ -261,12 +281,24 @@ def _check(
     ok = isinstance(test_size, Real) and 0 < test_size < 1
     require(ok, "test_size", test_size, "numbers between 0 and 1, both excluded")
     require(solver in ("exact", "liblinear"), "solver", solver, "'exact' and 'liblinear'")
+    check_estimator(estimator, estimator_params)
+    require(
+        estimator is None or solver == "exact",
+        "solver",
+        solver,
+        "'exact' with an estimator, which takes the solver's place",
+    )
     if random_state is not None:
         require(whole(random_state, 0), "random_state", random_state, "whole numbers from 0 to 2**32 - 1")
         ok = n_iterations in (None, 1)
         require(
             ok, "n_iterations", n_iterations, "1 and none with a random_state, which stands for one split"
         )
+
+
+def _variant(*, estimator: object, **others: object) -> dict[str, Any]:
+    """With another classifier, samples are measured one by one."""
+    return {} if estimator is None else {"resampled": None, "redrawn": None}
 
 
 def draw_splits(
@@ -369,6 +401,7 @@ METRICS = (
         redrawn=_redrawn,
         exchanged="attributes",
         test_of="labels",
+        variant=_variant,
         check=_check,
         reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
         "in word embeddings. ACL 2019",
