@@ -132,7 +132,7 @@ def test_the_seed_decides_what_is_drawn(random_model):
             {"permutation": {"drawn": 9}},
             "permutation: unknown key 'drawn'; did you mean 'draws'\\? allowed: draws, exact, alternative",
         ),
-        ({"permutation": 7}, "permutation: 7 is not a mapping"),
+        ({"permutation": 7}, "permutation: 7 is not allowed; allowed: True, False, and a mapping of options"),
         ({"bootstrap": {"draws": "many"}}, "bootstrap: draws: 'many' is not a whole number"),
         (
             {"bootstrap": {"level": 2}},

@@ -129,12 +129,13 @@ class Result:
             return "the metric is undefined for these vectors; help of its function says when"
         if not self.status.startswith("lost_words:"):
             return ""
+        failed = f";{self.status.removeprefix('lost_words:')};"
         sets = [
             f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({listed(map(shown, lost))})"
             for name, lost in self.lost.items()
-            if name in self.status.removeprefix("lost_words:").split(";")
+            if f";{name};" in failed  # a name may have a semicolon
         ]
-        return f"too many words are lost: {'; '.join(sets)}" if sets else self.status
+        return f"too many words are lost: {'; '.join(sets)}"
 
     @property
     def reasons(self) -> dict[str, str]:

@@ -106,7 +106,9 @@ def measured(
     results = measure(metric, query, model, parameters, words, seed)
     parts = {"permutation": permutation, "random_groups": random_groups}
     parts |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
-    parts = {name: {} if part is True else part for name, part in parts.items() if part not in (None, False)}
+    parts = {
+        name: _options(name, part) for name, part in parts.items() if part is not None and part is not False
+    }
     if parts or interval != INTERVAL:
         # imported late: scipy.stats takes a second
         from ..inference.results import inferred
@@ -194,6 +196,13 @@ def _sets(need: int | str, role: str) -> str:
 def _same(metric: Metric) -> str:
     pairs = ", word i of one target set and word i of the others being a pair" if metric.paired else ""
     return (", as many of either" if metric.template == ("k", "k") else "") + pairs
+
+
+def _options(name: str, part: Any) -> Mapping[str, Any]:
+    """The options of a part of inference that is asked for."""
+    if part is not True and not isinstance(part, Mapping):
+        raise BiasgridError(not_allowed(name, part, "True, False, and a mapping of options"))
+    return {} if part is True else part
 
 
 def _is_plain(value: Any) -> bool:

@@ -10,7 +10,7 @@ from .. import debias
 from ..debias.registry import Method
 from ..debias.transform import Transform
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
+from ..errors import BiasgridError, unknown
 from . import docstrings, wefe
 from .checks import check_model
 
@@ -53,6 +53,9 @@ def fitted(method: Method, model: EmbeddingStore, **options: Any) -> Transform:
     check_model(model, ("rows", "take", "fingerprint"))
     known = [*method.words, *method.parameters]
     wefe.check_names(options, known, wefe.DEBIASING, f"debias.{method.name}")
+    for name in options:
+        if name not in (*known, "seed"):
+            raise BiasgridError(unknown(f"{method.name} argument", name, known))
     return method(model, **options)
 
 

@@ -75,8 +75,8 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
         raise BiasgridError(f"estimator_params: {name}: {' '.join(str(error).split())[:250]}") from None
     if not hasattr(made, "predict_proba"):
         raise BiasgridError(
-            f"estimator: {name} gives no probabilities (it has no predict_proba), which RNSB needs; take another, say "
-            "its option for them (SVC: estimator_params={'probability': True}), or wrap it in CalibratedClassifierCV"
+            f"estimator: {name} gives no probabilities (it has no predict_proba), which RNSB needs; take another, "
+            "set its option (SVC: estimator_params={'probability': True}), or wrap it in CalibratedClassifierCV"
         )
     draws = [key for key in asked if key.endswith("random_state") and asked[key] is None]
     if draws and random_state is not None:
@@ -155,7 +155,7 @@ def evaluation(correct: np.ndarray, held_out: np.ndarray, attributes: list[np.nd
     told = right + np.count_nonzero(held_out & ~negative & ~correct)
     there = np.count_nonzero(held_out & negative)
     shares = {"precision": (right, told), "recall": (right, there), "f1": (2 * right, told + there)}
-    return {name: part / whole if whole else float("nan") for name, (part, whole) in shares.items()}
+    return {name: float(part / whole) if whole else float("nan") for name, (part, whole) in shares.items()}
 
 
 def labels_of(attributes: list[np.ndarray]) -> np.ndarray:
