@@ -318,8 +318,8 @@ def test_rnsb_with_random_splits_is_moved_to_its_value(random_model):
     """Its samples have no random splits, and its value does: they are moved by what the two differ in."""
     query = Query.of([w(1, 2, 3, 4)], [w(5, 6, 7, 8, 9), w(10, 11, 12, 13, 14)])
     model = random_model(22)
-    (one,), samples = infer_query(metrics.rnsb, query, model, seed=1, bootstrap={"draws": 30})
-    (other,), others = infer_query(metrics.rnsb, query, model, seed=2, bootstrap={"draws": 30})
+    (one,), samples = infer_query(metrics.metric("rnsb"), query, model, seed=1, bootstrap={"draws": 30})
+    (other,), others = infer_query(metrics.metric("rnsb"), query, model, seed=2, bootstrap={"draws": 30})
     assert one["value"] != other["value"]
     assert one["value"] == metrics.rnsb(query, model, seed=1).value
     # but not below 0, where the range ends
@@ -335,29 +335,31 @@ def test_a_set_is_drawn_alike_in_every_query(random_model):
     """Sets that only one query has change nothing of the samples of the others: differences are of one draw."""
     model = random_model(23)
     sets = [w(1, 2, 3), w(4, 5, 6)], [w(7, 8, 9), w(10, 11)]
-    _, samples = bootstrapped(metrics.weat, Query.of(*sets), model)
+    _, samples = bootstrapped(metrics.metric("weat"), Query.of(*sets), model)
     # targets exchanged: the same draws, and the opposite sign
-    _, opposite = bootstrapped(metrics.weat, Query.of(sets[0][::-1], sets[1]), model)
+    _, opposite = bootstrapped(metrics.metric("weat"), Query.of(sets[0][::-1], sets[1]), model)
     assert samples == pytest.approx(-opposite)
     # two sub-queries that share all sets but one
     three = Query.of([*sets[0], w(12, 13)], sets[1])
-    results, of_three = infer_query(metrics.weat, three, model, bootstrap={"draws": 60}, draw_seed=3)
+    results, of_three = infer_query(
+        metrics.metric("weat"), three, model, bootstrap={"draws": 60}, draw_seed=3
+    )
     assert [r["status"] for r in results] == ["ok"] * 3
     assert of_three[0].tolist() == samples.tolist()
-    _, elsewhere = bootstrapped(metrics.weat, Query.of(*sets), model, seed=4)
+    _, elsewhere = bootstrapped(metrics.metric("weat"), Query.of(*sets), model, seed=4)
     assert elsewhere.tolist() != samples.tolist()
 
 
 def test_sums_of_sub_queries_are_of_one_draw(random_model):
     """s(X, Y) + s(Y, Z) = s(X, Z), in every sample."""
     query = Query.of([w(1, 2, 3), w(4, 5), w(6, 7, 8, 9)], [w(10, 11, 12), w(13, 14)])
-    _, (xy, xz, yz) = infer_query(metrics.weat, query, random_model(24), bootstrap={"draws": 40})
+    _, (xy, xz, yz) = infer_query(metrics.metric("weat"), query, random_model(24), bootstrap={"draws": 40})
     assert xy + yz == pytest.approx(xz)
 
 
 def test_a_sub_query_without_a_value_has_samples_of_nan(random_model):
     query = Query.of([w(1, 2), w(3, 4), ["gone", "lost"]], [w(5, 6), w(7, 8)])
-    results, samples = infer_query(metrics.weat, query, random_model(0), bootstrap={"draws": 5})
+    results, samples = infer_query(metrics.metric("weat"), query, random_model(0), bootstrap={"draws": 5})
     assert [r["status"] for r in results] == ["ok", *["lost_words:Target set 2"] * 2]
     assert np.isfinite(samples).all(axis=1).tolist() == [True, False, False]
     assert set(results[1]) == {"query", "status"}
@@ -367,7 +369,7 @@ def test_a_value_that_is_undefined_has_no_inference():
     model = Vectors([np.tile([1.0, 2.0], (4, 1)), np.eye(2), np.eye(2)])
     query = Query.of([["0", "1"], ["2", "3"]], [["4", "5"], ["6", "7"]])
     (result,), samples = infer_query(
-        metrics.weat_es, query, model, permutation={}, bootstrap={"draws": 5}, sensitivity={}
+        metrics.metric("weat_es"), query, model, permutation={}, bootstrap={"draws": 5}, sensitivity={}
     )
     assert result == {"query": query.name, "status": "degenerate"}
     assert np.isnan(samples).all()
@@ -375,7 +377,7 @@ def test_a_value_that_is_undefined_has_no_inference():
 
 def test_a_set_of_one_word(random_model):
     query = Query.of([w(1), w(2, 3)], [w(4, 5), w(6, 7)])
-    result, samples = bootstrapped(metrics.weat, query, random_model(0))
+    result, samples = bootstrapped(metrics.metric("weat"), query, random_model(0))
     assert result["bootstrap"]["bca"] == [None, None]
     assert result["bootstrap"]["percentile"] == pytest.approx(np.quantile(samples, [0.025, 0.975]))
 
@@ -389,7 +391,7 @@ def test_forms_of_a_word_are_drawn_together(tmp_path):
     )
     sets = [["w1", "gone", "w2", "w3"], w(4, 5)], [w(6, 7), w(8, 9, 10)]
     query = Query.of(*sets)
-    result, samples = bootstrapped(metrics.weat, query, model, words=forms)
+    result, samples = bootstrapped(metrics.metric("weat"), query, model, words=forms)
     rows = [
         [["w1", "W1"], ["w2", "W2"], ["w3"]],
         [["w4"], ["w5"]],
@@ -407,7 +409,7 @@ def test_forms_of_a_word_are_drawn_together(tmp_path):
             np.concatenate([of(word) for word, n in zip(words, c[sample], strict=True) for _ in range(n)])
             for words, c in zip(rows, counts, strict=True)
         ]
-        assert value == pytest.approx(metrics.weat.function(drawn[:2], drawn[2:]).value)
+        assert value == pytest.approx(metrics.metric("weat").function(drawn[:2], drawn[2:]).value)
     assert result["bootstrap"]["undefined"] == 0
 
 
@@ -416,13 +418,15 @@ def test_pairs_are_drawn_as_pairs(random_model):
     model = random_model(25)
     first, second, attributes = ["w1", "gone", "w2", "w3"], ["w4", "w5", "w6", "w7"], w(8, 9, 10)
     options = WordOptions(lost_vocabulary_threshold=0.5)
-    _, samples = bootstrapped(metrics.ripa, Query.of([first, second], [attributes]), model, words=options)
+    _, samples = bootstrapped(
+        metrics.metric("ripa"), Query.of([first, second], [attributes]), model, words=options
+    )
     pairs = drawn_counts(first, np.array([0, 2, 3]), 60, 3)
     words = drawn_counts(attributes, np.arange(3), 60, 3)
     whole = [vectors(s, model) for s in (["w1", "w2", "w3"], ["w4", "w6", "w7"], attributes)]
     for value, c, d in zip(samples, pairs, words, strict=True):
         x, y, a = (np.repeat(v, n, axis=0) for v, n in zip(whole, (c, c, d), strict=True))
-        assert value == pytest.approx(metrics.ripa.function([x, y], [a]).value)
+        assert value == pytest.approx(metrics.metric("ripa").function([x, y], [a]).value)
 
 
 @pytest.mark.parametrize("size", [225, 250, 1030])
@@ -433,7 +437,7 @@ def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
     model = make_store(tmp_path, words, 0.7 + np.random.default_rng(size).normal(size=(len(words), 8)))
     few, many = words[:4], words[4:]
     (result,), samples = infer_query(
-        metrics.mac, Query.of([few[:1]], [many]), model, bootstrap={"draws": 2000}
+        metrics.metric("mac"), Query.of([few[:1]], [many]), model, bootstrap={"draws": 2000}
     )
     (target,), attributes = (find("words", s, model, WordOptions()).vectors for s in (few[:1], many))
     lengths = np.linalg.norm(attributes, axis=1) * np.linalg.norm(target)
@@ -443,7 +447,10 @@ def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
     assert samples.mean() == pytest.approx(result["value"], abs=0.1 * samples.std())
 
     _, samples = infer_query(
-        metrics.weat, Query.of([many, few[2:3]], [few[:1], few[1:2]]), model, bootstrap={"draws": 2000}
+        metrics.metric("weat"),
+        Query.of([many, few[2:3]], [few[:1], few[1:2]]),
+        model,
+        bootstrap={"draws": 2000},
     )
     a, b = (find("words", [word], model, WordOptions()).vectors[0] for word in few[:2])
     lengths = np.linalg.norm(attributes, axis=1)
@@ -456,7 +463,7 @@ def test_samples_of_a_large_set_stay_in_the_range(tmp_path):
     model = make_store(tmp_path, words, np.random.default_rng(5).normal(size=(len(words), 6)))
     # the same words, but for one: an ECT just below 1
     query = Query.of([words[:9], words[1:9]], [words[9:]])
-    (result,), samples = infer_query(metrics.ect, query, model, bootstrap={"draws": 300})
+    (result,), samples = infer_query(metrics.metric("ect"), query, model, bootstrap={"draws": 300})
     assert 0.9 < result["value"] < 1
     assert samples.max() <= 1
 
@@ -496,7 +503,9 @@ def test_a_large_set_is_drawn_alike_for_models_that_lack_words(tmp_path):
     whole = make_store(tmp_path / "a", words, rows)
     lacking = make_store(tmp_path / "b", [words[i] for i in kept], rows[kept])
     query = Query.of([words[:1]], [words[5:]])
-    samples = [infer_query(metrics.mac, query, m, bootstrap={"draws": 400})[1][0] for m in (whole, lacking)]
+    samples = [
+        infer_query(metrics.metric("mac"), query, m, bootstrap={"draws": 400})[1][0] for m in (whole, lacking)
+    ]
     # 10 of 495 words are another's
     assert np.corrcoef(samples)[0, 1] > 0.9
 
@@ -513,13 +522,13 @@ def test_the_jackknife_of_a_difference_of_means_is_welchs_interval(sizes):
 
 def test_the_jackknife_stays_in_the_range(random_model):
     query = Query.of([w(1, 2, 3), w(4, 5, 6)], [w(7, 8, 9), w(10, 11, 12)])
-    result, samples = bootstrapped(metrics.weat_es, query, random_model(3))
+    result, samples = bootstrapped(metrics.metric("weat_es"), query, random_model(3))
     sets = [vectors(s, random_model(3)) for s in (w(1, 2, 3), w(4, 5, 6), w(7, 8, 9), w(10, 11, 12))]
     without = without_each(sets, lambda *s: 0.0)
     for i, words in enumerate(sets):
         for place in range(3):
             rest = [*sets[:i], np.delete(words, place, axis=0), *sets[i + 1 :]]
-            without[i][place] = metrics.weat_es.function(rest[:2], rest[2:]).value
+            without[i][place] = metrics.metric("weat_es").function(rest[:2], rest[2:]).value
     free = intervals(samples, result["value"], without, 0.95)["jackknife"]
     # of so few words it is longer than the range
     assert free[0] < -2 or free[1] > 2

@@ -194,13 +194,13 @@ def test_the_mean_direction_is_sames(seed, groups):
 def test_words_have_their_sign_and_components(direction, k):
     a, b, x, words = gaussian(4, 5, 5, 5, 9)
     groups, options = ([a, b, x], {"k": 2} if direction == "pca" else {}) if k == 2 else ([a, b], {})
-    score = metrics.direct_bias.function(groups, [words], direction=direction, **options)
+    score = metrics.metric("direct_bias").function(groups, [words], direction=direction, **options)
     (bias,) = score.detail["bias"].values
     assert np.abs(bias).mean() == pytest.approx(score.value)
     if k == 1:
         towards = units(words) @ (units(a).mean(axis=0) - units(b).mean(axis=0))
         assert scipy.stats.spearmanr(bias, towards).statistic > 0.5
-        back = metrics.direct_bias.function([b, a], [words], direction=direction, **options)
+        back = metrics.metric("direct_bias").function([b, a], [words], direction=direction, **options)
         assert back.detail["bias"].values[0].tolist() == pytest.approx((-bias).tolist())
         assert "components" not in score.detail
     else:
@@ -214,7 +214,7 @@ def test_generalised_weat_is_the_papers_sum(seed, k):
     sets = gaussian(seed, *range(1, 2 * k + 1))
     x, a = ([units(s).mean(axis=0) for s in side] for side in (sets[:k], sets[k:]))
     expected = sum((x[i] - sum(x) / k) @ (a[i] - sum(a) / k) for i in range(k))
-    score = metrics.generalized_weat.function(sets[:k], sets[k:])
+    score = metrics.metric("generalized_weat").function(sets[:k], sets[k:])
     assert score.value == pytest.approx(expected, abs=1e-12)
     assert sum(score.scalars.values()) == pytest.approx(expected, abs=1e-12)
 
@@ -429,9 +429,9 @@ def test_the_noise_is_about_the_root_of_two_by_pi_d(d):
 )
 def test_random_directions_score_the_noise(groups, parameters):
     *groups, words = gaussian(6, *[5] * groups, 12, d=8)
-    draw = metrics.direct_bias.isotropic(groups, [words], **parameters)
+    draw = metrics.metric("direct_bias").isotropic(groups, [words], **parameters)
     values = draw(np.random.default_rng(1), 20_000)
-    noise = metrics.direct_bias.function(groups, [words], **parameters).scalars["noise"]
+    noise = metrics.metric("direct_bias").function(groups, [words], **parameters).scalars["noise"]
     assert values.mean() == pytest.approx(noise, abs=4 * values.std() / np.sqrt(len(values)))
     assert ((values >= 0) & (values <= 1)).all()
 
@@ -439,7 +439,7 @@ def test_random_directions_score_the_noise(groups, parameters):
 def test_random_directions_on_these_words():
     """Of words that all point one way, the value of a random direction is its one |cos|."""
     *groups, words = gaussian(7, 3, 3, 1, d=4)
-    draw = metrics.direct_bias.isotropic(groups, [np.repeat(words, 5, axis=0)])
+    draw = metrics.metric("direct_bias").isotropic(groups, [np.repeat(words, 5, axis=0)])
     # a coordinate of a random direction in 4 dimensions, squared: Beta(1/2, 3/2)
     squares = draw(np.random.default_rng(2), 4000) ** 2
     assert scipy.stats.kstest(squares, scipy.stats.beta(0.5, 1.5).cdf).pvalue > 0.01
@@ -460,7 +460,7 @@ def isotropic(metric, groups, words, parameters, **options):
 @pytest.mark.parametrize("parameters", [{}, {"k": 2}, {"direction": "pair"}, {"direction": "sum"}])
 def test_isotropic_directions_are_fair_to_isotropic_vectors_alone(parameters):
     """As real vectors are not, it is no test."""
-    metric, rng = metrics.direct_bias.under(parameters), np.random.default_rng(8)
+    metric, rng = metrics.metric("direct_bias").under(parameters), np.random.default_rng(8)
     found = []
     for _ in range(150):
         *groups, words = (rng.normal(size=(n, 7)) for n in (4, 4, 10))
@@ -475,7 +475,7 @@ def test_bias_lies_beyond_isotropic_directions():
     axis = np.eye(20)[0]
     groups = [rng.normal(size=(5, 20)) + sign * 6 * axis for sign in (1, -1)]
     words = rng.normal(size=(30, 20)) + rng.choice([-3, 3], size=(30, 1)) * axis
-    assert isotropic(metrics.direct_bias, groups, words, {}, draws=999) == 0.001
+    assert isotropic(metrics.metric("direct_bias"), groups, words, {}, draws=999) == 0.001
 
 
 # the doors

@@ -255,7 +255,7 @@ def test_wrong_arguments(options, message):
         permutation_test(sums([1, 2]), (1, 1), **options)
 
 
-def infer(query, model, metric=metrics.weat, **options):
+def infer(query, model, metric=metrics.metric("weat"), **options):
     """The record of a query's permutation test; the whole result where there is none."""
     wanted = {"alternative": "greater"} | options
     (result,), samples = infer_query(metric, query, model, permutation=wanted)
@@ -318,7 +318,8 @@ def test_the_effect_size_has_the_statistics_p_value(random_model, options):
     """What divides the one to make the other is the same for every partition, and both draw the same ones."""
     query = Query.of([words(1, 2, 3, 4), words(5, 6, 7, 8)], [A, B])
     one, other = (
-        infer(query, random_model(2), metric, **options) for metric in (metrics.weat, metrics.weat_es)
+        infer(query, random_model(2), metric, **options)
+        for metric in (metrics.metric("weat"), metrics.metric("weat_es"))
     )
     assert one.pop("observed") != other.pop("observed")
     assert one.pop("p_normal") == pytest.approx(other.pop("p_normal"), rel=1e-9)
@@ -332,7 +333,7 @@ def test_sub_queries_and_seeds(random_model):
 
     def results(seed):
         drawn, _ = infer_query(
-            metrics.weat, query, model, permutation={"exact": 0, "draws": 500}, draw_seed=seed
+            metrics.metric("weat"), query, model, permutation={"exact": 0, "draws": 500}, draw_seed=seed
         )
         return drawn
 
@@ -349,14 +350,14 @@ def test_as_many_partitions_as_the_limit_are_enumerated():
 
 def test_a_test_that_makes_no_sense_says_why(random_model):
     query, model = Query.of([words(1, 2), words(3, 4)], [A, B]), random_model(0)
-    assert infer(query, model, metrics.mac) == {"reason": metrics.mac.no_test}
-    assert "mean over the words of all target sets" in metrics.mac.no_test
+    assert infer(query, model, metrics.metric("mac")) == {"reason": metrics.metric("mac").no_test}
+    assert "mean over the words of all target sets" in metrics.metric("mac").no_test
     # no others of the registry have such a reason
     along = {"direct_bias", "indirect_bias", "gipe", "proximity", "pmn"}
     assert {m.name for m in metrics.REGISTRY.values() if m.no_test} == {"mac", "ripa"} | along
     # along the difference of means, with each word's bias as it is, Direct Bias is SAME
-    assert not metrics.direct_bias.under({"direction": "mean"}).no_test
-    assert metrics.direct_bias.under({"direction": "mean", "c": 2}).no_test
+    assert not metrics.metric("direct_bias").under({"direction": "mean"}).no_test
+    assert metrics.metric("direct_bias").under({"direction": "mean", "c": 2}).no_test
 
 
 def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
@@ -375,7 +376,9 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
             assert "strategy: first" in results(metric, model)["reason"]
     # a word in one form is one word
     query = Query.of([words(1, 2), words(3, 4)], [A, B])
-    assert results(metrics.weat, random_model(0)) == results(metrics.weat, random_model(0), WordOptions())
+    assert results(metrics.metric("weat"), random_model(0)) == results(
+        metrics.metric("weat"), random_model(0), WordOptions()
+    )
     # and a study may ask
     config = grid_config() | {"inference": {"permutation": {}}}
     config["models"]["two"]["words"] = {"strategy": "all"}

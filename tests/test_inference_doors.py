@@ -65,7 +65,7 @@ def test_a_metric_without_a_test_and_a_query_without_a_value(random_model):
     result = metrics.mac(QUERY, random_model(0), permutation={}, bootstrap={"draws": 50})
     assert math.isnan(result.p_value)
     assert result.ci_low < result.value < result.ci_high
-    assert result.inference["permutation"]["reason"] == metrics.mac.no_test
+    assert result.inference["permutation"]["reason"] == metrics.metric("mac").no_test
     lost = Query.of([["x", "y"], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])
     result = metrics.weat(lost, random_model(0), **ASKED)
     assert result.status.startswith("lost_words")
@@ -132,7 +132,7 @@ def test_the_seed_decides_what_is_drawn(random_model):
             {"permutation": {"drawn": 9}},
             "permutation: unknown key 'drawn'; did you mean 'draws'\\? allowed: draws, exact, alternative",
         ),
-        ({"permutation": True}, "permutation: True is not a mapping"),
+        ({"permutation": 7}, "permutation: 7 is not allowed; allowed: True, False, and a mapping of options"),
         ({"bootstrap": {"draws": "many"}}, "bootstrap: draws: 'many' is not a whole number"),
         (
             {"bootstrap": {"level": 2}},

@@ -159,7 +159,7 @@ def test_ripa_without_a_relation_vector_is_undefined(first):
         # the same of samples, and with words far from 0, of which differences round
         words, ones = np.concatenate([first + 0.1, second + 0.1]), np.ones((1, 3))
         weights = [np.array([[1.0, 1, 0, 0]]), np.array([[0.0, 0, 1, 1]])]
-        statistic = metrics.ripa.resampled(words, np.ones((3, 2)))
+        statistic = metrics.metric("ripa").resampled(words, np.ones((3, 2)))
         assert np.isnan(statistic(weights, [ones])).all()
 
 
@@ -169,7 +169,7 @@ def test_ripa_of_short_and_long_vectors(scale):
     y = y[: len(x)]
     whole = value("ripa", [x, y], [a])
     assert value("ripa", [x * scale, y * scale], [a]) == pytest.approx(whole)
-    statistic = metrics.ripa.resampled(np.concatenate([x, y]) * scale, a)
+    statistic = metrics.metric("ripa").resampled(np.concatenate([x, y]) * scale, a)
     weights = [np.array([[1.0] * 4 + [0.0] * 4]), np.array([[0.0] * 4 + [1.0] * 4])]
     assert statistic(weights, [np.ones((1, len(a)))]) == pytest.approx(whole)
 

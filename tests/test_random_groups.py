@@ -182,7 +182,7 @@ def test_three_groups(word2vec, pool):
 def test_a_metric_without_a_fast_way_is_tested_too(word2vec):
     from dataclasses import replace
 
-    slow = replace(metrics.weat, redrawn=None)
+    slow = replace(metrics.metric("weat"), redrawn=None)
     fast = metrics.weat(QUERY, word2vec, random_groups={"draws": 99}).inference
     assert slow(QUERY, word2vec, random_groups={"draws": 99}).inference == fast
 
@@ -191,7 +191,9 @@ def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
     nulls = {}
     with pytest.warns(UserWarning, match="repeats"):
         query = Query.of([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
-    (result,), _ = infer_query(metrics.ripa, query, word2vec, random_groups={"draws": 99}, nulls=nulls)
+    (result,), _ = infer_query(
+        metrics.metric("ripa"), query, word2vec, random_groups={"draws": 99}, nulls=nulls
+    )
     assert len(nulls[query.name]["random_groups"]) == 99
     assert result["random_groups"]["cosines"][0] == pytest.approx(
         mean_cosine(word2vec.take(["he", "man"], word2vec.rows(["he", "man"]))), abs=1e-6

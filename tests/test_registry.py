@@ -38,7 +38,8 @@ def test_a_file_of_a_users_folder_is_in_the_registry(tmp_path, plugins):
     (tmp_path / "toy.py").write_text(TOY.format(name="toy"))
     registries.load_plugins([tmp_path])
     assert metrics.metric("Toy").name == "toy"
-    assert metrics.toy is metrics.REGISTRY["toy"]
+    assert metrics.toy.metric is metrics.REGISTRY["toy"]
+    assert "toy" in dir(metrics)
     assert metrics.REGISTRY.file("toy") == tmp_path / "toy.py"
     registries.load_plugins([tmp_path / "toy.py"])  # again: it is there
 

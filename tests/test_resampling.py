@@ -164,7 +164,9 @@ def test_rnsb_of_samples_is_a_weighted_classifiers(holdout):
     counts = [rng.multinomial(5, np.full(5, 0.2), size=4)]
     counts += [rng.multinomial(n, np.full(n, 1 / n), size=4) for n in (3, 4)]
     options = {"holdout": holdout, "test_size": 0.3}
-    values = metrics.rnsb.resampled(words, attributes, **options)(pooled(counts[:1]), pooled(counts[1:]))
+    values = metrics.metric("rnsb").resampled(words, attributes, **options)(
+        pooled(counts[:1]), pooled(counts[1:])
+    )
 
     def with_one(vectors):
         return np.hstack([vectors, np.ones((len(vectors), 1))])
@@ -186,8 +188,8 @@ def test_a_mean_that_is_the_attribute_word_is_no_distance_away():
         sets.append(np.concatenate([sets[0], sets[1][:1]]))
         # each sample of the first set is one of its words, which is an attribute word
         counts = [3 * np.eye(3, dtype=int), np.ones((1, 3), dtype=int), np.ones((1, 4), dtype=int)]
-        fast, _ = both_paths(metrics.rnd, sets, counts, {})
-        assert fast.tolist() == pytest.approx(by_function(metrics.rnd, sets, counts, {}), abs=1e-8)
+        fast, _ = both_paths(metrics.metric("rnd"), sets, counts, {})
+        assert fast.tolist() == pytest.approx(by_function(metrics.metric("rnd"), sets, counts, {}), abs=1e-8)
 
 
 # through the public door
@@ -325,11 +327,11 @@ def test_no_partition_of_rnsb_beats_itself():
         words, attributes = rng.normal(size=(6, 10)), rng.normal(size=(8, 10))
         splits = [[*chosen, *sorted(set(range(8)) - set(chosen))] for chosen in combinations(range(8), 4)]
         counts = [np.array([[i in s[4 * k : 4 * k + 4] for i in range(8)] for s in splits]) for k in (0, 1)]
-        statistic = metrics.rnsb.resampled(words, attributes, holdout=False)
+        statistic = metrics.metric("rnsb").resampled(words, attributes, holdout=False)
         with np.errstate(all="ignore"):
             values = statistic([np.ones((1, 6))], [c.astype(float) for c in counts])
         most = attributes[splits[int(values.argmax())]]
-        p = p_of(metrics.rnsb, [words], [most[:4], most[4:]], {"holdout": False}, "greater")
+        p = p_of(metrics.metric("rnsb"), [words], [most[:4], most[4:]], {"holdout": False}, "greater")
         assert p == pytest.approx(1 / 70)
 
 
@@ -432,7 +434,9 @@ def test_a_word_of_several_pairs_has_the_influence_of_each(random_model):
     with pytest.warns(UserWarning, match="repeats 'w1'"):
         query = Query.of([list(side) for side in zip(*pairs, strict=True)], attributes)
     mean = {"relation": "mean"}
-    changes = inferred(metrics.ripa, query, model, mean, sensitivity={})["influence"]["Target set 0"]
+    changes = inferred(metrics.metric("ripa"), query, model, mean, sensitivity={})["influence"][
+        "Target set 0"
+    ]
     assert list(changes) == ["w1, w4", "w1, w5", "w2"]
     whole = metrics.ripa(query, model, **mean).value
     for left_out, change in enumerate(changes.values()):
@@ -469,7 +473,7 @@ def test_halves_by_definition(random_model, name, parameters):
 
 def test_half_of_one_word_is_the_word(random_model):
     query = Query.of([w(1), w(2)], [w(3), w(4)])
-    found = inferred(metrics.weat, query, random_model(0), sensitivity={"halves": 5})
+    found = inferred(metrics.metric("weat"), query, random_model(0), sensitivity={"halves": 5})
     assert found["halves"] == {
         "targets": pytest.approx(0, abs=1e-12),
         "attributes": pytest.approx(0, abs=1e-12),
@@ -484,7 +488,7 @@ def test_forms_of_a_word_are_left_out_together(tmp_path):
     model = make_store(tmp_path, names, table)
     forms = WordOptions(preprocessors=({}, {"uppercase": True}), strategy="all")
     query = Query.of([w(1, 2, 3), w(4, 5)], [w(6, 7), w(8, 9)])
-    changes = inferred(metrics.weat, query, model, words=forms, sensitivity={})["influence"]
+    changes = inferred(metrics.metric("weat"), query, model, words=forms, sensitivity={})["influence"]
     options = {"preprocessors": forms.preprocessors, "strategy": "all"}
     whole = metrics.weat(query, model, **options).value
     without = metrics.weat(Query.of([w(1, 3), w(4, 5)], [w(6, 7), w(8, 9)]), model, **options).value
@@ -574,5 +578,5 @@ def test_one_target_set_has_nothing_to_exchange(random_model):
         "reason": "there is one target set, and no other whose words it could exchange"
     }
     # RNSB's words of attributes are exchanged
-    test = inferred(metrics.rnsb, query, model, {"holdout": False}, permutation={})["permutation"]
+    test = inferred(metrics.metric("rnsb"), query, model, {"holdout": False}, permutation={})["permutation"]
     assert test["partitions"] == 6

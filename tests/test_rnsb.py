@@ -357,7 +357,7 @@ def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
         monkeypatch.setattr(module, "_TRAINED", type(module._TRAINED)())
         found = {}
         for scale in queries:
-            statistic = metrics.rnsb.resampled(scale * words, pooled)
+            statistic = metrics.metric("rnsb").resampled(scale * words, pooled)
             once, drawn = (statistic([np.ones((1, 8))], w) for w in ([first[None], second[None]], weights))
             found[scale] = once.tobytes(), drawn.tobytes()
         return found

@@ -285,7 +285,7 @@ def test_indirect_bias_beside_isotropic_directions(random_model):
     vectors = [
         [s.vectors for s in found_sets(query, model, side)] for side in ("target_sets", "attribute_sets")
     ]
-    drawn = metrics.indirect_bias.isotropic(*vectors)(np.random.default_rng(8), 20)
+    drawn = metrics.metric("indirect_bias").isotropic(*vectors)(np.random.default_rng(8), 20)
     axes = np.random.default_rng(8).standard_normal((20, 9))
     # the direction of a pair of opposites is what is drawn
     expected = [value("indirect_bias", [[g], [-g]], vectors[1], direction="pair") for g in axes]
@@ -293,7 +293,7 @@ def test_indirect_bias_beside_isotropic_directions(random_model):
 
 
 def found_sets(query, model, side):
-    found = look_up(metrics.weat, query, model, WordOptions())
+    found = look_up(metrics.metric("weat"), query, model, WordOptions())
     return [found[s.name] for s in getattr(query, side)]
 
 

@@ -8,7 +8,7 @@ metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
 """
 
 from . import debias, metrics
-from .api import calls  # noqa: F401  (makes metrics callable)
+from .api import calls, fits  # noqa: F401  (makes functions of metrics and debias methods)
 from .embeddings.store import EmbeddingStore
 from .errors import BiasgridError
 from .query import Query, WordSet

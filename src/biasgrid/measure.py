@@ -6,37 +6,73 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError, not_allowed
+from .errors import BiasgridError, listed, not_allowed, shown
 from .metrics.registry import Detail, Metric, Score
 from .query import Query
 from .words import FoundSet, WordOptions, find, matched
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True)
+# of scores.csv, those that a single result has
+COLUMNS = (
+    "query",
+    "metric",
+    "model",
+    "value",
+    "p_value",
+    "ci_low",
+    "ci_high",
+    "words_used",
+    "words_lost",
+    "status",
+    "p_groups",
+)
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a metric says of one query on one model.
 
-    value        NaN where `status` is not "ok"
-    status       "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is
-                 undefined for these vectors
-    words_used   vectors found for its sets, those of whole pairs for a metric of pairs
-    words_lost   distinct words of the sets that the model does not have
-    scalars      further numbers of the metric
-    detail       name -> set -> vocabulary entry -> value, or column -> value
-    found, lost  set -> word -> the entries it was found as; set -> words
-    p_value      of the permutation test, and the ends of the bootstrap interval: NaN where none was asked for, or
-    ci_low       the metric has none
-    ci_high
-    inference    all that was asked for: permutation, bootstrap, influence, halves, as docs/inference.md has them;
-                 None where nothing was
-    contrasts    of one group against another or the others: {"first", "second", "words", "values"}, the sets' names,
-                 None for the others together and for all words together; None of a metric that has no contrasts
-    p_groups     of the test against random groups; NaN where none was asked for, or none can be made
+    Attributes
+    ----------
+    query, metric, model
+        Their names.
+    value
+        Of the metric, in its range; NaN where `status` is not "ok".
+    status
+        "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is undefined for
+        these vectors. `reason` says it in a sentence.
+    words_used
+        Vectors found for its sets; those of whole pairs for a metric of pairs.
+    words_lost
+        Distinct words of the sets that the model does not have.
+    scalars
+        Further numbers of the metric, by name.
+    detail
+        Values per word: name -> set -> vocabulary entry -> value, or column -> value.
+    found
+        Set -> word -> the vocabulary entries that it was found as.
+    lost
+        Set -> its distinct words that the model does not have.
+    p_value
+        Of the permutation test, 0 to 1; NaN where none was asked for, or the metric has none.
+    ci_low, ci_high
+        The ends of the confidence interval over words; NaN likewise.
+    inference
+        All that was asked for: permutation, random_groups, bootstrap, influence, halves, as docs/inference.md has
+        them; None where nothing was. `reasons` says why a number of it is missing.
+    contrasts
+        Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
+        the others together and for all words together; None of a metric that has no contrasts.
+    p_groups
+        Of the test against random groups, 0 to 1; NaN where none was asked for, or none can be made.
     """
 
     query: str
@@ -54,6 +90,85 @@ class Result:
     inference: dict[str, Any] | None = None
     contrasts: list[dict[str, Any]] | None = None
     p_groups: float = math.nan
+    metric: str = ""
+    model: str = ""
+
+    def __repr__(self) -> str:
+        head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
+        numbers = [
+            f"{name}={number:.4g}"
+            for name, number in self._numbers().items()
+            if name == "value" or math.isfinite(number)
+        ]
+        status = [] if self.status == "ok" else [f"status={self.status!r}"]
+        lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
+        on = f" on {self.model}" if self.model else ""
+        return f"<{head[0]}{on}: {', '.join(numbers + status + lost)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row per number, and why one is missing."""
+        cells = {"metric": self.metric, "query": self.query, "model": self.model}
+        cells |= {
+            name: f"{number:.6g}"
+            for name, number in self._numbers().items()
+            if name == "value" or math.isfinite(number)
+        }
+        cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)} | self.reasons
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
+        )
+        return f"<table>{''.join(rows)}</table>"
+
+    def _numbers(self) -> dict[str, float]:
+        return {name: getattr(self, name) for name in ("value", "p_value", "p_groups", "ci_low", "ci_high")}
+
+    @property
+    def reason(self) -> str:
+        """Why there is no value, in a sentence; "" where there is one."""
+        if self.status == "degenerate":
+            return "the metric is undefined for these vectors; help of its function says when"
+        if not self.status.startswith("lost_words:"):
+            return ""
+        failed = f";{self.status.removeprefix('lost_words:')};"
+        sets = [
+            f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({listed(map(shown, lost))})"
+            for name, lost in self.lost.items()
+            if f";{name};" in failed  # a name may have a semicolon
+        ]
+        return f"too many words are lost: {'; '.join(sets)}"
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why numbers that were asked for are missing: name of the number -> sentence."""
+        told = {"value": self.reason} if self.reason else {}
+        for name, part in (("p_value", "permutation"), ("p_groups", "random_groups")):
+            if reason := (self.inference or {}).get(part, {}).get("reason"):
+                told[name] = reason
+        for kind, reason in (self.inference or {}).get("bootstrap", {}).get("reasons", {}).items():
+            told[f"{kind} interval"] = reason
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values for JSON; NaN is None. `inference` is there where it was asked for.
+
+        Returns
+        -------
+        dict
+            metric, model, and what the command line prints.
+        """
+        return {"metric": self.metric, "model": self.model, **as_json(self)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The result as a table of one row, with those columns of a study's scores.csv that a single result has.
+
+        Returns
+        -------
+        pandas.DataFrame
+            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups.
+        """
+        import pandas as pd  # imported late: it takes half a second
+
+        return pd.DataFrame([{name: getattr(self, name) for name in COLUMNS}])
 
     @property
     def words(self) -> dict[str, dict[str, list[str]]]:
@@ -126,11 +241,11 @@ def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str,
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """The result as a cell file and the command line give it: NaN becomes null; inference only where it was asked
-    for, as a study has it in files of its own."""
-    left_out = (
-        () if result.inference is not None else ("p_value", "ci_low", "ci_high", "inference", "p_groups")
-    )
+    """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
+    null; inference only where it was asked for, as a study has it in files of its own."""
+    left_out = ("metric", "model")
+    if result.inference is None:
+        left_out += ("p_value", "ci_low", "ci_high", "inference", "p_groups")
     left_out += ("contrasts",) if result.contrasts is None else ()
     record = {f.name: getattr(result, f.name) for f in fields(result) if f.name not in left_out}
     return as_finite(record)
@@ -175,6 +290,8 @@ def _measure(
         found={s.name: s.found for s in sets},
         lost={s.name: list(s.lost) for s in sets},
         contrasts=_named(score, metric, query) if metric.contrasts else None,
+        metric=metric.name,
+        model=getattr(model, "name", ""),
     )
 
 

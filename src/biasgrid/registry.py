@@ -12,7 +12,7 @@ import importlib.util
 import pkgutil
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,6 +24,10 @@ from .errors import BiasgridError, unknown
 T = TypeVar("T")
 GROUP = "biasgrid"  # of entry points
 PLUGINS: dict[str, ModuleType] = {}  # a user's files that were loaded, by path
+
+
+class UnknownAttributeError(BiasgridError, AttributeError):
+    """An attribute that a package of discovered things does not have, such as `metrics.WEAT`."""
 
 
 class Registry(Mapping[str, T]):
@@ -48,6 +52,9 @@ class Registry(Mapping[str, T]):
         self._modules: dict[str, ModuleType] = {}  # of each entry
         self._read: set[str] = set()  # modules, by name
         self._lock = threading.RLock()  # steps of the workflow are threads
+        self._make: Callable[[T], Any] = lambda entry: entry
+        self._instead: Callable[[T, str], str] = lambda entry, name: entry.name
+        self._made: dict[str, tuple[T, Any]] = {}
 
     def __getitem__(self, name: str) -> T:
         return self._all()[name]
@@ -70,6 +77,42 @@ class Registry(Mapping[str, T]):
             if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
         raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
+
+    def offer(self, make: Callable[[T], Any], instead: Callable[[T, str], str]) -> None:
+        """Make something else of each entry for who asks for it as an attribute of the package.
+
+        Parameters
+        ----------
+        make
+            The entry -> what `package.name` is: the door's function, which stands above the entries.
+        instead
+            The entry, another name of it -> what to write in place of `package.other_name`.
+        """
+        self._make, self._instead = make, instead
+        self._made = {}
+
+    def member(self, name: str) -> Any:
+        """What `package.name` is: the entry, or what `offer` makes of it.
+
+        Raises UnknownAttributeError for a name that no entry has.
+        """
+        with self._lock:
+            # tools ask for many a private name
+            entry = None if name.startswith("_") else self._all().get(name)
+            if entry is None:
+                raise UnknownAttributeError(self._no_attribute(name))
+            if name not in self._made or self._made[name][0] is not entry:
+                self._made[name] = entry, self._make(entry)
+            return self._made[name][1]
+
+    def _no_attribute(self, name: str) -> str:
+        package = self.package.rpartition(".")[2]
+        if name.startswith("_"):
+            return f"module {self.package!r} has no attribute {name!r}"
+        try:
+            return f"{package}.{name}: {self._instead(self.find(name), name)}"
+        except BiasgridError as error:
+            return f"{package}.{name}: {error}"
 
     def module(self, name: str) -> str:
         """The name of the module that an entry stands in: what is made with the entry depends on it."""

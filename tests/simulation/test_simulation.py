@@ -80,17 +80,17 @@ def means(sets):
 
 def test_sets_lie_where_they_are_planned():
     rng = np.random.default_rng(1)
-    targets, attributes = POPULATION.draw(metrics.weat, 4000, 0.7, rng)
+    targets, attributes = POPULATION.draw(metrics.metric("weat"), 4000, 0.7, rng)
     assert means(targets) == [[0.7, 0.8, 0], [0, 0.8, 0]]
     assert means(attributes) == [[0.5, 0, 0], [0, 0, 0]]
     # RNSB exchanges attribute words: there is its bias
-    targets, attributes = POPULATION.draw(metrics.rnsb, 4000, 0.7, rng)
+    targets, attributes = POPULATION.draw(metrics.metric("rnsb"), 4000, 0.7, rng)
     assert means(targets) == [[0.5, 0.8, 0], [0, 0.8, 0]]
     assert means(attributes) == [[0.7, 0, 0], [0, 0, 0]]
-    assert [len(side) for side in POPULATION.draw(metrics.ect, 4, 0, rng)] == [2, 1]
+    assert [len(side) for side in POPULATION.draw(metrics.metric("ect"), 4, 0, rng)] == [2, 1]
 
 
-@pytest.mark.parametrize("metric", [metrics.weat, metrics.ripa])
+@pytest.mark.parametrize("metric", [metrics.metric("weat"), metrics.metric("ripa")])
 def test_a_words_own_part_has_length_1_and_pairs_share_theirs(metric):
     (first, second), _ = POPULATION.draw(metric, 4000, 0.7, np.random.default_rng(1))
     own = [words - words.mean(axis=0) for words in (first, second)]
@@ -112,8 +112,8 @@ def test_exchanged_labels_are_of_the_same_words(name, side):
 
 def test_exchanged_pairs_stay_pairs():
     rng = np.random.default_rng(2)
-    (first, second), attributes = POPULATION.draw(metrics.ripa, 50, 0.7, rng)
-    (one, other), _ = exchanged(metrics.ripa, [first, second], attributes, rng)
+    (first, second), attributes = POPULATION.draw(metrics.metric("ripa"), 50, 0.7, rng)
+    (one, other), _ = exchanged(metrics.metric("ripa"), [first, second], attributes, rng)
     swapped = (one != first).any(axis=1)
     assert 10 < swapped.sum() < 40
     assert np.array_equal(one[swapped], second[swapped])
@@ -161,7 +161,9 @@ def test_wrong_p_values_are_found_out(monkeypatch, wrong):
 
     monkeypatch.setattr(null, "exchange_test", test)
     rng = np.random.default_rng(3)
-    found = under_null(metrics.weat, POPULATION, 5, 0, {}, rng, repetitions=300, draws=draws, exact=0)
+    found = under_null(
+        metrics.metric("weat"), POPULATION, 5, 0, {}, rng, repetitions=300, draws=draws, exact=0
+    )
     assert scipy.stats.kstest(found["uniform"], "uniform").pvalue < 0.01
 
 

@@ -2,58 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
-from ..errors import BiasgridError, shown
+from .. import metrics
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..errors import BiasgridError, not_allowed, shown
 from ..measure import Result, measure, split_options
 from ..metrics.registry import Metric
 from ..query import Query
+from ..words import Preprocessor
+from . import docstrings, wefe
+from .checks import check_model, check_query
+
+Model = EmbeddingStore | DebiasedModel
+# True: with the defaults; a mapping: with these options
+Part = bool | Mapping[str, Any] | None
+INTERVAL = "jackknife"
 
 
-def call(
+def measured(
     metric: Metric,
     query: Query,
-    model: Any,
+    model: Model,
     *,
+    preprocessors: Sequence[Preprocessor] = ({},),
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
     seed: int = 0,
-    permutation: Mapping[str, Any] | None = None,
-    random_groups: Mapping[str, Any] | None = None,
-    bootstrap: Mapping[str, Any] | None = None,
-    sensitivity: Mapping[str, Any] | None = None,
-    interval: str = "jackknife",
-    **options: Any,
+    permutation: Part = None,
+    random_groups: Part = None,
+    bootstrap: Part = None,
+    sensitivity: Part = None,
+    interval: Literal["jackknife", "percentile", "bca"] = INTERVAL,
+    **parameters: Any,
 ) -> Result:
-    """Measure a query of this metric's template on a model.
+    """Measure a query of a metric's template on a model.
 
     Parameters
     ----------
+    metric
+        One of `metrics.REGISTRY`.
     query
-        Of the metric's template; take the sub-queries of a larger one: `query.subqueries(template)`.
+        A query of the metric's template; of a larger one take the sub-queries: `query.subqueries(template)`.
     model
-        A store, or one under a transform.
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    preprocessors
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
     seed
-        From 0; of metrics that draw at random, and of inference.
-    permutation, random_groups, bootstrap, sensitivity
-        Each a mapping of options ({}: the defaults); they ask for the result's `p_value`, `p_groups`, `ci_low` and
-        `ci_high`, and `inference`; see `biasgrid.inference.infer_query`.
+        From 0; of a metric that draws at random, and of inference.
+    permutation
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    bootstrap
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
     interval
-        Which interval `ci_low` and `ci_high` are the ends of: "jackknife", "percentile" or "bca".
-    **options
-        The metric's parameters, and those of the word look-up (`biasgrid.words.WordOptions`).
+        Which interval `ci_low` and `ci_high` are the ends of.
 
     Returns
     -------
-    biasgrid.measure.Result
-        `value` lies in the metric's range; its neutral value means no bias; NaN, with the reason in `status`, where
-        the metric has none.
+    Result
+        `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
     ------
     BiasgridError
-        For a query of another template, and an option that does not exist or has a value that is not allowed.
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
     """
-    parameters, words = split_options(metric, options)
+    check_query(query)
+    check_model(model)
+    for name, value in parameters.items():
+        if not _is_plain(value) and not _takes_anything(metric, name):
+            raise BiasgridError(
+                not_allowed(name, value, "text, numbers, true, false, lists and mappings of these")
+            )
+    wefe.check_names(parameters, metric.parameters, wefe.MEASURING, f"metrics.{metric.name}")
+    look_up = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
+    look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
+    parameters, words = split_options(metric, parameters | look_up)
     template = metric.under(parameters).template
     if not query.exactly(template):
         raise BiasgridError(
@@ -63,13 +106,124 @@ def call(
     results = measure(metric, query, model, parameters, words, seed)
     parts = {"permutation": permutation, "random_groups": random_groups}
     parts |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
-    if any(part is not None for part in parts.values()):
+    parts = {
+        name: _options(name, part) for name, part in parts.items() if part is not None and part is not False
+    }
+    if parts or interval != INTERVAL:
         # imported late: scipy.stats takes a second
         from ..inference.results import inferred
+        from ..options import check_interval
 
-        results = inferred(results, metric, query, model, parameters, words, seed, parts, interval)
+        check_interval(interval)
+        if parts:
+            results = inferred(results, metric, query, model, parameters, words, seed, parts, interval)
     return results[0]
 
 
+def function_of(metric: Metric) -> Callable[..., Result]:
+    """A metric as a function of a query and a model, with the signature and the documentation of its own parameters
+    and of those that all metrics share. Its attribute `metric` is the metric.
+
+    Parameters
+    ----------
+    metric
+        One of `metrics.REGISTRY`, a plugin's, or one that was made here and now.
+
+    Returns
+    -------
+    function
+        What `metrics.<name>` is.
+    """
+
+    def function(query: Query, model: Model, **options: Any) -> Result:
+        return measured(metric, query, model, **options)
+
+    function.__name__ = function.__qualname__ = metric.name
+    function.__module__ = metrics.__name__
+    function.metric = metric  # type: ignore[attr-defined]
+    function.__signature__ = signature = _signature(metric)  # type: ignore[attr-defined]
+    function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
+        "return": Result
+    }
+    function.__doc__ = _docstring(metric, signature)
+    return function
+
+
+def _signature(metric: Metric) -> inspect.Signature:
+    shared = docstrings.signature_of(measured).parameters.values()
+    own = docstrings.signature_of(metric.function).parameters
+    return docstrings.merged(
+        [p for p in shared if p.name in ("query", "model")],
+        [own[name] for name in metric.parameters],
+        [p for p in shared if p.kind is p.KEYWORD_ONLY],
+        returns=Result,
+    )
+
+
+def _docstring(metric: Metric, signature: inspect.Signature) -> str:
+    own, shared = docstrings.sections(metric.function), docstrings.sections(measured)
+    texts = docstrings.parameters(measured) | docstrings.parameters(metric.function)
+    sets = [_sets(need, role) for need, role in zip(metric.template, ("target", "attribute"), strict=True)]
+    texts["query"] = docstrings.wrapped(f"Of {sets[0]} and {sets[1]}{_same(metric)}; {QUERY}", 108)
+    returns = own.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"
+    parts = {
+        "": own[""] or f"{metric.label}.",
+        "Parameters": docstrings.described(signature, texts),
+        "Returns": f"Result\n{returns}\n    {shared['Returns'].partition(chr(10))[2].strip()}",
+        "Raises": shared["Raises"],
+        "Notes": own.get("Notes", ""),
+        "References": docstrings.wrapped(metric.reference),
+        "Examples": own.get("Examples", ""),
+    }
+    return docstrings.docstring(parts)
+
+
+def range_of(metric: Metric) -> str:
+    """The sentence on a metric's range and neutral value, as docstrings have it."""
+    low, high = metric.range
+    left, right = "(" if low == -math.inf else "[", ")" if high == math.inf else "]"
+    return f"Range {left}{low:g}, {high:g}{right}, neutral value {metric.neutral:g}."
+
+
+QUERY = "of a larger one take the sub-queries: `query.subqueries(template)`."
+
+
+def _sets(need: int | str, role: str) -> str:
+    number = {"n": "any number of", "k": "two or more", 1: "one", 2: "two"}.get(need, str(need))
+    return f"{number} {role} set{'' if need == 1 else 's'}"
+
+
+def _same(metric: Metric) -> str:
+    pairs = ", word i of one target set and word i of the others being a pair" if metric.paired else ""
+    return (", as many of either" if metric.template == ("k", "k") else "") + pairs
+
+
+def _options(name: str, part: Any) -> Mapping[str, Any]:
+    """The options of a part of inference that is asked for."""
+    if part is not True and not isinstance(part, Mapping):
+        raise BiasgridError(not_allowed(name, part, "True, False, and a mapping of options"))
+    return {} if part is True else part
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is what JSON has."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (str, bool, int, float))
+
+
+def _takes_anything(metric: Metric, name: str) -> bool:
+    parameter = docstrings.signature_of(metric.function).parameters.get(name)
+    return parameter is None or parameter.annotation in (Any, parameter.empty)
+
+
+def _call(metric: Metric, query: Query, model: Model, **options: Any) -> Result:
+    """As `metrics.<name>`: `metrics.metric("WEAT")(query, model)`."""
+    return measured(metric, query, model, **options)
+
+
+metrics.REGISTRY.offer(function_of, wefe.instead)
 # what a metric is (metrics/) knows nothing of models and inference, which stand above it
-Metric.__call__ = call
+Metric.__call__ = _call  # type: ignore[attr-defined]

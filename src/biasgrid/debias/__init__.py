@@ -1,14 +1,17 @@
 """The debias methods. Each is a file of this package, which is discovered automatically.
 
-`REGISTRY` maps names to methods. As attributes of this package they are called on a model and words, and return a
-fitted transform:
+As attributes of this package they are functions of a model and words that return a fitted transform, and whose help
+says what they do; `REGISTRY` maps names to what studies know of them:
 
-    from biasgrid import EmbeddingStore, debias, metrics
+    from biasgrid import debias, load, metrics
     transform = debias.hard(model, definitional_pairs=pairs, equalize_pairs=equalize, ignore=specific)
     metrics.weat(query, model.under(transform))
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
@@ -18,18 +21,36 @@ __all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method"]
 
 
 REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
-# `debias.hard` is the method; its module, of the same name, stays importable as biasgrid.debias.hard
-globals().update(REGISTRY)
+# a method's module has its name: the attribute is what `__getattr__` gives, and the module stays importable
+for _name in REGISTRY:
+    globals().pop(_name, None)
 
 
-def method(name: str) -> Method:
-    """The method of that name or alias; case, spaces and hyphens do not matter ("HardDebias" is hard)."""
-    return REGISTRY.find(name)
+def method(name: str | Method | Callable[..., Any]) -> Method:
+    """What studies know of a debias method.
+
+    Parameters
+    ----------
+    name
+        Its name or alias; case, spaces and hyphens do not matter ("HardDebias" is hard). Or its function,
+        `debias.hard`.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    BiasgridError
+        For a name that no method has; it says a likely one.
+    """
+    found = getattr(name, "method", name)
+    return found if isinstance(found, Method) else REGISTRY.find(found)
 
 
-def __getattr__(name: str) -> Method:
-    """A method of a plugin that was loaded later."""
-    try:
-        return REGISTRY[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+def __getattr__(name: str) -> Any:
+    return REGISTRY.member(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *REGISTRY} - {"_name"})

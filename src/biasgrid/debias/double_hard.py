@@ -31,26 +31,53 @@ def double_hard(
     seed: int = 0,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """Double-Hard Debias: one principal component of the whole vocabulary, which is taken to hold word frequency, is
-    removed from every word but `ignore` (or from `target` only), and then the bias direction.
+    """Double-hard debias: remove a principal component that holds word frequency, then the bias direction.
 
-    Algorithm 1 of the paper. With mu the mean of all vectors and u a principal component of the vocabulary,
-    w' = w - mu - (u . w) u, and hard debias is w' - (g . w') g, where g is the first component of the definitional
-    pairs as they are after the first step. Of the first `n_components` u that one is taken after whose removal a
-    2-means clustering (seeded, 10 starts) tells the `n_words` most biased words of either side apart least: its
-    accuracy a, as max(a, 1 - a), .5 to 1, is smallest. Everything is affine: one map of rank two. Vectors are used as
-    they are and nothing is scaled; (u . w) is of the vector before centring, as printed and in the authors' code,
-    so that all words are left with the same coordinate -(u . mu) on u.
+    Algorithm 1 of the paper. With mu the mean of all vectors, u a principal component of the whole
+    vocabulary, and g the first component of the definitional pairs as they are after the first step, every
+    word but `ignore` (or only `target`) becomes::
 
-    bias_representation  two words, he and she in the paper: the most biased are the words with the highest and
-                         the lowest difference of the cosines with them. None: of the cosine with the bias direction
-                         of the untouched model. Ignored words are not among them; they come from the whole
-                         vocabulary whatever `target` is
-    n_words              on each side; at most half of the words there are
-    component            the component to remove, from 0 on, in place of the choice
-    variant              "wefe" does what WEFE 1.0.1 does: the bias direction is that of the untouched model, the
-                         components are those of an incremental PCA, only the 2 x n_words most biased words are
-                         changed, and `target` chooses no words but makes n_words half their number
+        w' = w - mu - (u . w) u
+        w'' = w' - (g . w') g
+
+    Of the first `n_components` u that one is taken after whose removal a 2-means clustering (seeded, 10
+    starts) tells the `n_words` most biased words of either side apart least: its accuracy a, as max(a, 1 -
+    a), .5 to 1, is smallest. Everything is affine: one map of rank two. Vectors are used as they are and
+    nothing is scaled; (u . w) is of the vector before centring, as printed and in the authors' code, so that
+    all words are left with the same coordinate -(u . mu) on u.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    bias_representation
+        Two words, he and she in the paper: the most biased are the words with the highest and the lowest
+        difference of the cosines with them. None: of the cosine with the bias direction of the untouched
+        model. Ignored words are not among them; they come from the whole vocabulary whatever `target` is.
+    n_words
+        Most biased words on each side; at most half of the words there are.
+    n_components
+        Principal components among which the one to remove is chosen.
+    component
+        The component to remove, from 0 on, in place of the choice.
+    variant
+        "wefe" does what WEFE 1.0.1 does: the bias direction is that of the untouched model, the components
+        are those of an incremental PCA, only the 2 x `n_words` most biased words are changed, and `target`
+        chooses no words but makes `n_words` half their number.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> words = {"he": [3, 4, 1], "she": [-3, 4, 1], "man": [4, 3, 0], "woman": [-4, 3, 0], "nurse": [-4, 3, 2]}
+    >>> model = load(words)
+    >>> pairs = [["he", "she"], ["man", "woman"]]
+    >>> transform = debias.double_hard(model, definitional_pairs=pairs, n_words=2, n_components=1)
+    >>> transform.fitted_on["params"]["n_words"]
+    2
     """
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)

@@ -23,15 +23,41 @@ def hard(
     n_components: int = 1,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """Hard debias: all vectors to unit length; the bias subspace removed from every word but `ignore` (or from
-    `target` only) and the rest scaled to unit length again; then every equalize pair made to differ within the
-    subspace alone, both words at the same distance from it (Bolukbasi et al. 2016, section 6, steps 1 and 2a).
+    """Hard debias: remove the bias subspace from words, and make pairs differ in it alone.
 
-    definitional_pairs  pairs such as [she, he] whose differences span the subspace (`n_components`, the paper's 1)
-    equalize_pairs      None takes the definitional pairs, as WEFE does; [] equalises nothing. Each pair also as
-                        Title and UPPER case, as in the authors' code. Their words are equalised whether ignored
-                        or not, from the vectors that they have before anything is neutralised; where a word is in
-                        several pairs the last counts
+    Bolukbasi et al. 2016, section 6, steps 1 and 2a. All vectors are scaled to unit length. With an
+    orthonormal basis B of the bias subspace, every word but `ignore` (or only `target`) becomes::
+
+        w' = (w - sum over b in B of (w . b) b), scaled to unit length
+
+    Then the two words of every equalize pair get the same vector outside the subspace, and lie in it at the
+    same distance on either side.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    definitional_pairs
+        Pairs of words, such as [she, he], whose differences span the subspace.
+    equalize_pairs
+        Pairs to equalise; None takes the definitional pairs, as WEFE does; [] equalises nothing. Each pair
+        also as Title and UPPER case, as in the authors' code. Their words are equalised whether ignored or
+        not, from the vectors that they have before anything is neutralised; where a word is in several pairs
+        the last counts.
+    n_components
+        Dimensions of the subspace; the paper's 1.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> model = load({"he": [3, 4], "she": [-3, 4], "man": [4, 3], "woman": [-4, 3], "nurse": [-4, 3]})
+    >>> transform = debias.hard(model, definitional_pairs=[["he", "she"], ["man", "woman"]])
+    >>> model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3).tolist()
+    [[0.0, 1.0]]
     """
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)

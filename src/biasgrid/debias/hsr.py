@@ -23,14 +23,36 @@ def hsr(
     alpha: float = 60.0,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """Half-sibling regression: what the words that define the bias predict of a word's vector is taken away from it.
+    """Half-sibling regression: take away from vectors what the words that define the bias predict.
 
-    The paper (section 4.2) predicts every other word's vector v by ridge regression on the definitional words'
-    vectors, the rows of D (n, d): v - D^T (D D^T + alpha I)^-1 D v. That is alpha (D^T D + alpha I)^-1 v, one d x d
-    map for all words, and it is fitted as such. Definitional words are left alone; vectors are used as they are. A
-    word that is listed twice is two rows of D, as in the authors' code.
+    The paper (section 4.2) predicts every other word's vector v by ridge regression on the definitional
+    words' vectors, the rows of D (n, d)::
 
-    alpha  the ridge penalty, above 0; the paper's 60
+        v' = v - D^T (D D^T + alpha I)^-1 D v
+
+    That is alpha (D^T D + alpha I)^-1 v, one d x d map for all words, and it is fitted as such. Definitional
+    words are left alone; vectors are used as they are.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    definitional_words
+        The words that define the bias. One that is listed twice is two rows of D, as in the authors' code.
+    alpha
+        The ridge penalty, above 0; the paper's 60.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> model = load({"he": [1, 0], "nurse": [4, 3]})
+    >>> transform = debias.hsr(model, definitional_words=["he"], alpha=1.0)
+    >>> model.under(transform).take(["nurse"], model.rows(["nurse"])).tolist()
+    [[2.0, 3.0]]
     """
     found = find_words(model, definitional_words, "definitional_words", preprocessors)
     if not found.words:

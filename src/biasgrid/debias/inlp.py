@@ -33,25 +33,59 @@ def inlp(
     seed: int = 0,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """INLP: train a linear classifier of the bias, project all words onto the nullspace of its normals, and again.
+    """INLP: train a linear classifier of the bias, remove its directions from all words, and again.
 
     Algorithm 1 with the paper's setting for word vectors (section 6.1): linear support vector machines
-    without intercept, one normal a class for more than two classes, 35 iterations, 30 % of the training words held
-    out to measure accuracy. All normals found are kept, and the result is the exact orthogonal projection onto the
-    intersection of their nullspaces, from an orthonormal basis of their span. The paper's I - (P_1 + ... + P_n)
-    is the same where the normals of different iterations are orthogonal, which holds only as far as the classifiers
-    have converged; the authors' code takes the intersection as well. Vectors are used as they are; nothing is scaled.
-    Where they are long, as spaCy's are, the first classifier may end before it has converged: scikit-learn warns of
-    it, and `not_converged` of `fitted_on` counts such classifiers. The projection is exact all the same.
+    without intercept, one normal per class for more than two classes. All normals found are kept; with an
+    orthonormal basis B of their span::
 
-    classes, bias_representation, definitional_pairs, n_words, neutral
-                    the training words: see `biasgrid.debias.training.labelled_words`. The paper has
-                    [he, she], 7,500 words in each of three classes
-    ignore, target  words left alone, and the only words to project; every word by default
-    n_iterations    classifiers to train, at most: once all normals are zero there is nothing left to find
-    held_out        share of each class, rounded down, that no classifier is trained on, 0 to .9
-    stop_at_chance  end as soon as a classifier is right on no more of the held-out words than their largest class
-                    has; its normals are not used
+        w' = w - sum over b in B of (w . b) b
+
+    It is the exact projection onto the intersection of their nullspaces. The paper's I - (P_1 + ... + P_n) is
+    the same where the normals of different iterations are orthogonal, which holds only as far as the
+    classifiers have converged; the authors' code takes the intersection as well. Vectors are used as they
+    are; nothing is scaled. Where they are long, as spaCy's are, the first classifier may end before it has
+    converged: scikit-learn warns of it, and `not_converged` of `fitted_on` counts such classifiers. The
+    projection is exact all the same.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    classes
+        Name to words, two classes or more, each of two words or more that the model has: the training words.
+    bias_representation
+        In place of `classes`, two words, [he, she] in the paper: the `n_words` words whose cosine with the
+        difference of their vectors is highest, and lowest, are the classes.
+    definitional_pairs
+        In place of both, pairs of words: likewise, with the first principal component of the pairs in the
+        difference's place, and their first words on the side of the first class.
+    n_words
+        Training words in each class of extremes; where the model has fewer, all classes get the size of the
+        smallest.
+    neutral
+        Whether as many words that lean to neither side make a third class. The paper has 7,500 words in each
+        of three classes.
+    n_iterations
+        Classifiers to train, at most: once all normals are zero there is nothing left to find.
+    held_out
+        Share of each class, rounded down, that no classifier is trained on, 0 to .9; it measures accuracy.
+    stop_at_chance
+        End as soon as a classifier is right on no more of the held-out words than their largest class has;
+        its normals are not used.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> model = load({"he": [3, 0], "man": [2, 0], "she": [-3, 0], "woman": [-2, 0], "nurse": [-4, 3]})
+    >>> classes = {"male": ["he", "man"], "female": ["she", "woman"]}
+    >>> transform = debias.inlp(model, classes=classes, n_iterations=1, held_out=0.0)
+    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])) + 0).round(3).tolist()
+    [[0.0, 3.0]]
     """
     words, lost = chosen(model, target, ignore, preprocessors)
     training = labelled_words(

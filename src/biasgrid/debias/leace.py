@@ -29,21 +29,54 @@ def leace(
     seed: int = 0,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """LEACE: of all affine maps that leave a linear classifier nothing to tell the classes by, that which changes
-    the training words least.
+    """LEACE: the least change after which no linear classifier tells the classes.
 
-    x - W^+ P W (x - E x), with W the whitening of the training words' vectors and P the orthogonal projection onto
-    the columns of W Cov(x, z), where z is the class as one-hot (section 4). It makes Cov(x, z) zero on the training
-    words, which is to say that their classes have one mean; no linear predictor of the class has then a lower
-    convex loss on them than a constant. It has rank (classes - 1) and is applied to all words. Fitted by the authors'
-    library, concept_erasure, in float64. Vectors are used as they are; nothing is scaled.
+    Of all affine maps that leave a linear classifier nothing to tell the classes by, it is that which changes
+    the training words least. With W the whitening of the training words' vectors, P the orthogonal projection
+    onto the columns of W Cov(x, z), and z the class as one-hot (section 4)::
 
-    classes, bias_representation, definitional_pairs, n_words, neutral
-                    the training words: see `biasgrid.debias.training.labelled_words`
-    ignore, target  words left alone, and the only words to map; every word by default
-    shrinkage       estimate the covariance with the library's shrinkage. Erasure on the training words is as exact;
-                    the change is no longer the least on them, but with few training words for the dimensions it is
-                    smaller on all the others
+        x' = x - W^+ P W (x - E x)
+
+    It makes Cov(x, z) zero on the training words, which is to say that their classes have one mean; no linear
+    predictor of the class has then a lower convex loss on them than a constant. It has rank (classes - 1) and
+    is applied to all words. Fitted by the authors' library, concept_erasure, in float64. Vectors are used as
+    they are; nothing is scaled.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    classes
+        Name to words, two classes or more, each of two words or more that the model has: the training words.
+    bias_representation
+        In place of `classes`, two words, [he, she] in the paper: the `n_words` words whose cosine with the
+        difference of their vectors is highest, and lowest, are the classes.
+    definitional_pairs
+        In place of both, pairs of words: likewise, with the first principal component of the pairs in the
+        difference's place, and their first words on the side of the first class.
+    n_words
+        Training words in each class of extremes; where the model has fewer, all classes get the size of the
+        smallest.
+    neutral
+        Whether as many words that lean to neither side make a third class.
+    shrinkage
+        Estimate the covariance with the library's shrinkage. Erasure on the training words is as exact; the
+        change is no longer the least on them, but with few training words for the dimensions it is smaller on
+        all the others.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> words = {"he": [1, 1], "man": [1, -1], "she": [-1, 1], "woman": [-1, -1], "nurse": [-4, 3]}
+    >>> model = load(words)
+    >>> classes = {"male": ["he", "man"], "female": ["she", "woman"]}
+    >>> transform = debias.leace(model, classes=classes)
+    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])) + 0).round(3).tolist()
+    [[0.0, 3.0]]
     """
     import torch
     from concept_erasure import LeaceFitter

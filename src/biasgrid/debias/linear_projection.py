@@ -27,18 +27,38 @@ def linear_projection(
     normalize: bool = False,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """Linear projection: w' = w - <w, v> v for every word, with one bias direction v of unit length.
+    """Linear projection: remove one direction from every word.
+
+    With a bias direction v of unit length::
+
+        w' = w - (w . v) v
 
     Unlike hard debias it takes no word out, equalises none and scales nothing: the paper projects the whole
     vocabulary. `ignore` leaves words alone all the same; `target` projects only its own.
 
-    direction  where v comes from, of the definitional pairs:
-               "pca"         the first singular vector of the pairs' differences, which is the first component of
-                             the pairs after each is centred
-               "two_means"   the mean of the pairs' first words minus that of their second words
-               "classifier"  the normal of a linear classifier that tells the first words from the second: one
-                             step of INLP (Ravfogel et al. 2020)
-    normalize  scale every vector to unit length first, also those left alone
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    direction
+        Where v comes from, of the definitional pairs. "pca": the first singular vector of the pairs'
+        differences, which is the first component of the pairs after each is centred. "two_means": the mean of
+        the pairs' first words minus that of their second words. "classifier": the normal of a linear
+        classifier that tells the first words from the second, one step of INLP (Ravfogel et al. 2020).
+    normalize
+        Whether every vector is scaled to unit length first, also those left alone.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> model = load({"he": [1, 4], "she": [-1, 4], "man": [2, 3], "woman": [-2, 3], "nurse": [-4, 3]})
+    >>> transform = debias.linear_projection(model, definitional_pairs=[["he", "she"], ["man", "woman"]])
+    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])) + 0).round(3).tolist()
+    [[0.0, 3.0]]
     """
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)

@@ -25,11 +25,39 @@ def multiclass_hard(
     n_components: int | None = None,
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """Hard debias for groups of any number (Manzini et al. 2019, section 3): as `hard`, with definitional sets such
-    as [judaism, christianity, islam] and equalize sets of any size. Definitional words are not neutralised.
+    """Hard debias for groups of any number.
 
-    n_components  of the bias subspace. None: 10, WEFE's number, or as many as the sets span where that is less.
-                  The paper's experiments take the first few
+    Manzini et al. 2019, section 3: as `hard`, with definitional sets such as [judaism, christianity, islam]
+    and equalize sets of any size. With an orthonormal basis B of the bias subspace and unit vectors::
+
+        w' = (w - sum over b in B of (w . b) b), scaled to unit length
+
+    Definitional words are not neutralised.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    definitional_sets
+        Sets of words whose differences span the subspace.
+    equalize_sets
+        Sets whose words are made to differ within the subspace alone.
+    n_components
+        Dimensions of the bias subspace. None: 10, WEFE's number, or as many as the sets span where that is
+        less. The paper's experiments take the first few.
+
+    Returns
+    -------
+    Transform
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> words = {"he": [3, 4], "she": [-3, 4], "man": [4, 3], "woman": [-4, 3], "nurse": [-4, 3]}
+    >>> model = load(words)
+    >>> transform = debias.multiclass_hard(model, definitional_sets=[["he", "she"], ["man", "woman"]])
+    >>> model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3).tolist()
+    [[0.0, 1.0]]
     """
     sets = find_sets(model, definitional_sets, "definitional_sets", preprocessors)
     vectors = [unit_or_zero(v) for v in sets.vectors]

@@ -43,33 +43,61 @@ def ran(
     variant: str = "paper",
     preprocessors: Sequence = ({},),
 ) -> Transform:
-    """RAN debias: every target word gets a vector x of its own that minimises the paper's objective
+    """RAN debias: give every word a vector of its own, away from neighbours that share the bias.
 
-        weights[0] mean_i |cos(x, n_i)|  +  weights[1] |cos(x, w) - 1| / 2  +  weights[2] |cos(x, g)|
+    Every target word gets the x that minimises the paper's objective by Adam from x = w, scaled to unit
+    length::
 
-    by Adam from x = w, and is scaled to unit length. w is the word's unit vector; n_i are those of its nearest
-    neighbours to which it owes an indirect bias above `theta`; g is the first principal component of the pairs
-    (of unit vectors). Most words have no such neighbours: nothing repels them, the first term is 0. Indirect bias
-    (Bolukbasi et al. 2016): beta(w, v) = (w v - cos of w and v without their parts along g) / w v; a neighbour for
-    which it is not defined does not repel.
+        weights[0] mean of |cos(x, n_i)| + weights[1] |cos(x, w) - 1| / 2 + weights[2] |cos(x, g)|
 
-    All other words are scaled to unit length. Of words that share a vector each is a target or not by its own name. A
-    zero vector is no target. As Adam's steps have a fixed length, |cos(x, g)| ends near .01, not at 0.
+    w is the word's unit vector; n_i are those of its nearest neighbours to which it owes an indirect bias
+    above `theta`; g is the first principal component of the pairs (of unit vectors). Most words have no such
+    neighbours: nothing repels them, the first term is 0. Indirect bias (Bolukbasi et al. 2016): beta(w, v) =
+    (w . v - cos of w and v without their parts along g) / w . v; a neighbour for which it is not defined does
+    not repel. All other words are scaled to unit length. Of words that share a vector each is a target or not
+    by its own name. A zero vector is no target. As Adam's steps have a fixed length, |cos(x, g)| ends near
+    .01, not at 0. The number of threads changes nothing, and with a variant other than "wefe" neither do the
+    other targets.
 
-    target         these words only; None: all but `ignore`
-    limit          neighbours, and targets where none are named, are among so many first rows of the model; None: all
-    n_neighbours   how many nearest words are looked at, from 1 on
-    theta          0 to 1
-    weights        of repulsion, attraction, neutralisation, from 0 on; the authors' configuration for GloVe is
-                   1/8, 6/8, 1/8
-    learning_rate, epochs  Adam's, its other settings are those of Kingma and Ba 2015
-    variant        "original", the authors' code: |x g| in |cos(x, g)|'s place, which a shorter x lowers as well, with
-                   the second weight where the third belongs (their script looks at 199 neighbours, of which at most
-                   100 repel). "wefe", WEFE 1.0.1: |x g| likewise, and repulsion and neutralisation move a copy of
-                   w, which x only follows by attraction. Its first step has the direction of rounding errors
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    limit
+        Neighbours, and targets where none are named, are among so many first rows of the model; None: all.
+    n_neighbours
+        How many nearest words are looked at, from 1 on.
+    theta
+        From 0 to 1.
+    weights
+        Of repulsion, attraction and neutralisation, from 0 on; the authors' configuration for GloVe is 1/8,
+        6/8, 1/8.
+    learning_rate, epochs
+        Adam's; its other settings are those of Kingma and Ba 2015.
+    variant
+        "original", the authors' code: |x . g| in |cos(x, g)|'s place, which a shorter x lowers as well, with
+        the second weight where the third belongs (their script looks at 199 neighbours, of which at most 100
+        repel). "wefe", WEFE 1.0.1: |x . g| likewise, and repulsion and neutralisation move a copy of w, which
+        x only follows by attraction. Its first step has the direction of rounding errors.
 
-    The number of threads changes nothing, and with a variant other than "wefe" neither do the other targets. Raises
-    BiasgridError where no target is left.
+    Returns
+    -------
+    Transform
+
+    Raises
+    ------
+    BiasgridError
+        Where no target is left.
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> words = {"he": [3, 4], "she": [-3, 4], "man": [4, 3], "woman": [-4, 3], "nurse": [-4, 3]}
+    >>> model = load(words)
+    >>> pairs = [["he", "she"], ["man", "woman"]]
+    >>> transform = debias.ran(model, definitional_pairs=pairs, target=["nurse"])
+    >>> abs(model.under(transform).take(["nurse"], model.rows(["nurse"]))[0, 0]) < 0.1
+    True
     """
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)

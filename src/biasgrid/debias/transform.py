@@ -7,13 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..bounded import read_npz
-from ..errors import BiasgridError
+from ..errors import BiasgridError, listed, shown
 from ..files import write_bytes
 from ..geometry import unit_or_zero
 
@@ -24,21 +25,33 @@ ARRAYS = ("left", "right", "matrix", "shift", "overrides", "override_rows")
 WORDS = ("only", "leave", "override_words")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transform:
     """What a debias method does to a word's vector x (1, d), all words alike but for the exceptions listed here.
 
-    method          the method's name
-    fitted_on       what it was fitted on: model, its fingerprint, parameters, words found and lost (`fitted`)
-    normalize       x is first scaled to unit length, also that of a word which is then left alone
-    left, right     (d, k), (k, d): x + shift - (x left) right
-    matrix          (d, d): x matrix + shift. Neither left nor matrix: x + shift
-    shift           (d,); None is 0
-    renormalize     what the map gave is scaled to unit length; a zero vector stays zero
-    only            if not None, these vocabulary entries are mapped and no others
-    leave           else all are but these
-    override_words  vocabulary entries that get vectors of their own, to which nothing more is done: word i gets
-                    `overrides` (m, d)[`override_rows`[i]], or [i] where there are no rows
+    Attributes
+    ----------
+    method
+        The method's name.
+    fitted_on
+        What it was fitted on: model, its fingerprint, parameters, words found and lost (`fitted`).
+    normalize
+        Whether x is first scaled to unit length, also that of a word which is then left alone.
+    left, right
+        (d, k), (k, d): x + shift - (x left) right.
+    matrix
+        (d, d): x matrix + shift. Neither left nor matrix: x + shift.
+    shift
+        (d,); None is 0.
+    renormalize
+        Whether what the map gave is scaled to unit length; a zero vector stays zero.
+    only
+        If not None, these vocabulary entries are mapped and no others.
+    leave
+        Else all are but these.
+    override_words
+        Vocabulary entries that get vectors of their own, to which nothing more is done: word i gets `overrides`
+        (m, d)[`override_rows`[i]], or [i] where there are no rows.
     """
 
     method: str
@@ -60,6 +73,46 @@ class Transform:
             array = getattr(self, name)
             if array is not None and not np.isfinite(array).all():
                 raise BiasgridError(f"{self.method}: {name} of the fitted transform is not finite")
+
+    def __repr__(self) -> str:
+        facts = (f"{name} {text}" for name, text in self._facts().items() if text)
+        return f"<Transform {self.method}, {', '.join(facts)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        facts = {"debias method": self.method, **self._facts()}
+        lost = {f"lost of {name}": listed(map(shown, words)) for name, words in self._lost().items()}
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
+            for name, text in {**facts, **lost}.items()
+            if text
+        )
+        return f"<table>{''.join(rows)}</table>"
+
+    def _facts(self) -> dict[str, str]:
+        """What its reprs say."""
+        words = self.leave if self.only is None else self.only
+        changed = f"only {len(words):,} words" if self.only is not None else "all words"
+        if self.only is None and words:
+            changed += f" but {len(words):,}"
+        own, lost = len(self.override_words), sum(map(len, self._lost().values()))
+        return {
+            "fitted on": f"{self.fitted_on['model']} ({self.dimensions} dimensions)",
+            "mapped": "" if self.only == () else changed,
+            "own vectors": f"{own:,}" if own else "",
+            "lost": f"{lost:,} of the given words and sets" if lost else "",
+        }
+
+    def _lost(self) -> dict[str, list[Any]]:
+        """The words and sets that the model lacks, by argument."""
+        lost = self.fitted_on.get("lost", {})
+        return {
+            name: [word for part in words.values() for word in part]
+            if isinstance(words, Mapping)
+            else list(words)
+            for name, words in lost.items()
+            if words
+        }
 
     @property
     def dimensions(self) -> int:

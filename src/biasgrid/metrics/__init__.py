@@ -1,12 +1,17 @@
 """The metrics. Each is one file of this package, discovered automatically.
 
-`REGISTRY` maps names to metrics. As attributes of this package they can be called on a query and a model:
+As attributes of this package they are functions of a query and a model, whose help says what they measure; `REGISTRY`
+maps names to what the grid knows of them:
 
-    from biasgrid import EmbeddingStore, Query, metrics
+    from biasgrid import Query, load, metrics
     metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
+    metrics.REGISTRY["weat"].template
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from ..registry import Registry
 from .registry import Contrast, Detail, Metric, Score
@@ -14,18 +19,36 @@ from .registry import Contrast, Detail, Metric, Score
 __all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"]
 
 REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric")
-# `metrics.weat` is the metric; its module, of the same name, stays importable as biasgrid.metrics.weat
-globals().update(REGISTRY)
+# a metric's module has its name: the attribute is what `__getattr__` gives, and the module stays importable
+for _name in REGISTRY:
+    globals().pop(_name, None)
 
 
-def metric(name: str) -> Metric:
-    """The metric of that name; upper case, spaces and hyphens are accepted ("WEAT-ES" is weat_es)."""
-    return REGISTRY.find(name)
+def metric(name: str | Metric | Callable[..., Any]) -> Metric:
+    """What the grid knows of a metric.
+
+    Parameters
+    ----------
+    name
+        Its name; upper case, spaces and hyphens are accepted ("WEAT-ES" is weat_es). Or its function, such as
+        `metrics.weat`.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    BiasgridError
+        For a name that no metric has; it says a likely one.
+    """
+    found = getattr(name, "metric", name)
+    return found if isinstance(found, Metric) else REGISTRY.find(found)
 
 
-def __getattr__(name: str) -> Metric:
-    """A metric of a plugin that was loaded later."""
-    try:
-        return REGISTRY[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+def __getattr__(name: str) -> Any:
+    return REGISTRY.member(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *REGISTRY} - {"_name"})

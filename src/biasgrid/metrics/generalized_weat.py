@@ -11,15 +11,35 @@ from .registry import Metric, Score
 
 
 def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """How much each target set is nearer to its own attribute set than the others are.
+    """How much nearer each target set is to its own attribute set than the others are (WEAT of k sets).
 
-    The sum over i of (X_i - X) . (A_i - A): X_i is the mean of the unit vectors of target set i, A_i that of
-    attribute set i, X and A are the means of the X_i and of the A_i, so that a set counts alike whatever its size (it
-    would be enough for one of the two). Positive: target sets are nearer to the attribute sets at their own place in
-    the query. Neutral value 0, between -k and k for k sets on either side. Of two sets it is half the difference of
-    the mean associations; of m words each, WEAT's statistic divided by 2 m. Undefined (NaN) for a zero vector.
+    With u(S) the mean of the unit vectors of a set S, target sets X_1 ... X_k and attribute sets A_1 ...
+    A_k::
 
-    Scalars: what each set contributes to the sum, by its place.
+        value = sum over i of (u(X_i) - mean of all u(X_j)) . (u(A_i) - mean of all u(A_j))
+
+    A set counts alike whatever its size. Of two sets it is half the difference of the mean associations; of m
+    words each, WEAT's statistic divided by 2 m.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0; for k sets on either side it lies between -k and k. Positive:
+        target sets are nearer to the attribute sets at their own place in the query. Undefined (NaN) for a
+        zero vector. `scalars`: part_1, part_2 ..., what each set contributes to the sum.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0], "family": [0, 1]})
+    >>> query = Query([["he"], ["she"]], [["career"], ["family"]])
+    >>> metrics.generalized_weat(query, model).value
+    1.0
     """
     x, a = (np.stack([unit(vectors).mean(axis=0) for vectors in side]) for side in (targets, attributes))
     parts = np.vecdot(x - x.mean(axis=0), a - a.mean(axis=0))

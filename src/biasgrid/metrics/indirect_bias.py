@@ -16,20 +16,42 @@ from .registry import Detail, Metric, Score
 def indirect_bias(
     targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
 ) -> Score:
-    """How much of the similarity of words with words is due to the groups' direction: the mean of beta(w, v)
-    over words w of the first attribute set and v of the second.
+    """How much of the similarity of words with other words is due to the groups' direction (indirect bias).
 
-    beta(w, v) = (w v - w' v' / (|w'| |v'|)) / (w v), where w and v have unit length, and w' and v' are what
-    is left of them without their part along the direction g of the groups. It is the share of the inner
-    product that goes when both words lose that part: of softball and receptionist .67 in the paper. Neutral
-    value 0 (no part of it); at most 1 where both products are positive, negative where the words are nearer
-    without g, and without bound near w v = 0: sets of words that have nothing in common say nothing.
-    Undefined (NaN) for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ.
+    With the groups' direction g, unit vectors w of the first attribute set and v of the second, and w' and
+    v', what is left of them without their part along g::
 
-    direction  of the groups, the target sets: see biasgrid.directions. "pca" and "pair" take row i of both sets as a
-               pair
+        beta(w, v) = (w . v - cos(w', v')) / (w . v)
+        value = mean of beta(w, v) over all w and v
 
-    Per word: the mean of its beta with the words of the other set.
+    It is the share of the inner product that goes when both words lose that part: of softball and
+    receptionist .67 in the paper.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    direction
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
+        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
+        unit length. "pca" and "pair" take word i of both sets as a pair.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0 (no part of it); at most 1 where both products are positive,
+        negative where the words are nearer without g, and without bound near w . v = 0: sets of words that
+        have nothing in common say nothing. Undefined (NaN) for orthogonal words, a word that lies on g, a
+        zero vector, and groups that do not differ. `detail`: beta, of each word the mean with the words of
+        the other set.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0, 0], "she": [-1, 0, 0], "softball": [1, 1, 0], "receptionist": [1, 0, 1]})
+    >>> query = Query([["he"], ["she"]], [["softball"], ["receptionist"]])
+    >>> round(metrics.indirect_bias(query, model).value, 3)
+    1.0
     """
     directions.check(direction)
     g = directions.axis(*targets, direction)

@@ -12,13 +12,34 @@ from .registry import Detail, Metric, Score
 
 
 def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_pooled: bool = False) -> Score:
-    """Mean over all target words and attribute sets of the mean cosine distance between word and set.
+    """How far target words are from attributes on average (Mean Average Cosine distance).
 
-    Any number of target and attribute sets; the words of all target sets count alike, so do the attribute
-    sets whatever their size. Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased.
+    With the words t of all target sets and the attribute sets A_1 ... A_n::
 
-    legacy_pooled  attribute words count alike, and a set the more, the more it has, as in EmbeddingBiasScores; it
-                   makes a difference for sets of different size
+        MAC = mean over t and i of (1 - mean of cos(t, a) over a in A_i)
+
+    The words of all target sets count alike; so do the attribute sets, whatever their size.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    legacy_pooled
+        Attribute words count alike, and a set the more, the more it has, as in EmbeddingBiasScores; it makes
+        a difference for sets of different size.
+
+    Returns
+    -------
+    Score
+        Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Undefined (NaN) for a zero
+        vector. `detail`: targets_eval, the distance of each target word to each attribute set.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0]})
+    >>> metrics.mac(Query([["he", "she"]], [["career"]]), model).value
+    0.5
     """
     _check(legacy_pooled)
     by_word = [

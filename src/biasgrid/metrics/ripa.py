@@ -17,22 +17,42 @@ BLOCK = 2**20
 
 
 def ripa(targets: list[np.ndarray], attributes: list[np.ndarray], *, relation: str = COMPONENT) -> Score:
-    """Mean over the attribute words of their inner product with the relation vector of the pairs.
+    """How far words lie along what the two words of pairs differ in, length included (RIPA).
 
-    Row i of the two target sets is a pair. Positive: the attributes lean to the first target set. Attribute vectors
-    keep their length (the `normalize` option of the look-up changes that). Neutral value 0.
+    Row i of the two target sets is a pair (x_i, y_i). With the relation vector b of the pairs::
 
-    relation  "component": the relation vector is the first principal component of the pairs' differences (first word
-              minus second), not centred and at their own length: their first right singular vector. It has unit
-              length and the direction in which the mean difference points. The two words of a pair may change places
-              without changing it, and a pair of one and the same word says nothing of it.
-              "mean": each pair has a relation vector of its own, its difference at unit length, and the value is the
-              mean over pairs, too (WEFE). Of one pair both are the same
+        RIPA = mean of w . b over the attribute words w
 
-    Undefined (NaN) where no pair is left; of "component", where all pairs' words coincide, where the component is not
-    unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing says which
-    of its ends is the first set's; of "mean", where the words of one pair coincide. Per word: its inner product; of
-    "mean", the mean and standard deviation (ddof 0) over the pairs.
+    Attribute vectors keep their length (the `normalize` option of the look-up changes that).
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    relation
+        "component": b is the first principal component of the differences x_i - y_i, not centred and at their
+        own length (their first right singular vector). It has unit length and the direction in which the mean
+        difference points. The two words of a pair may change places without changing it, and a pair of one
+        and the same word says nothing of it. "mean": each pair has a relation vector of its own, its
+        difference at unit length, and the value is the mean over pairs, too (WEFE). Of one pair both are the
+        same.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0. Positive: the words lean to the first target set. Undefined (NaN)
+        where no pair is left; of "component", where all pairs' words coincide, where the component is not
+        unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing
+        says which of its ends is the first set's; of "mean", where the words of one pair coincide. `detail`:
+        inner_product of each word; of "mean", word_values, the mean and standard deviation (ddof 0) over the
+        pairs. `scalars`: pairs, pairs_lost.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [3, 0], "she": [1, 0], "engineer": [2, 5]})
+    >>> metrics.ripa(Query([["he"], ["she"]], [["engineer"]]), model).value
+    2.0
     """
     _check(relation)
     first, second = targets

@@ -12,11 +12,33 @@ from .registry import Detail, Metric, Score
 
 
 def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: str = "norm") -> Score:
-    """Mean over the attribute words of their distance to the first target mean minus that to the second.
+    """How much nearer words are to the mean of one group than to that of another (Relative Norm Distance).
 
-    distance "norm": Euclidean distance; positive means that the attributes are nearer to the second target set.
-    distance "cos": cosine similarity in its place, as the paper and WEFE have it, so that the sign is the
-    opposite one: positive means nearer to the first. Neutral value 0; "norm" depends on the vectors' length.
+    With the means m_1 and m_2 of the two target sets' vectors::
+
+        RND = mean of |w - m_1| - |w - m_2| over the attribute words w
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    distance
+        "norm": the Euclidean distance. "cos": the cosine similarity in its place, as the paper and WEFE have
+        it, so that the sign is the opposite one.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0. Positive: the words are nearer to the second target set; with
+        "cos", to the first. "norm" depends on how long vectors are. `detail`: distance_by_word, the
+        difference of each word.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
+    >>> metrics.rnd(Query([["he"], ["she"]], [["engineer"]]), model, distance="cos").value
+    1.0
     """
     _check(distance)
     first, second = (words.mean(axis=0) for words in targets)

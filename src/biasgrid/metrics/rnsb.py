@@ -8,15 +8,18 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from ..errors import BiasgridError, not_allowed
 from ..geometry import weighted_sum
 from ..logistic import TINY, classifiers, logistic
+from .classifier import check_estimator, evaluation, probabilities_of
 from .registry import Detail, Metric, Score
 
 # of samples: the part of the way from the classifier of all words to a sample's that may be missing, of many words
@@ -38,29 +41,75 @@ def rnsb(
     test_size: float = 0.2,
     random_state: int | None = None,
     solver: str = "exact",
+    estimator: Any = None,
+    estimator_params: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Score:
-    """KL(P || uniform) in nats; P: how negative each target word is found, normalised to sum 1.
+    """How unevenly a classifier of positive and negative words finds target words negative (RNSB).
 
-    A classifier is trained to tell the first attribute set (positive) from the second (negative) and gives
-    each target word a probability of being negative. The words of all target sets are pooled; one that is in
-    two sets counts twice. Range [0, inf), neutral value 0. Not symmetric in the attribute sets.
+    RNSB is the Relative Negative Sentiment Bias. A classifier learns to tell the first attribute set
+    (positive) from the second (negative) and gives each of the n target words a probability of being
+    negative; p_i is that of word i, divided by the sum of all::
 
-    n_iterations  splits to average over; None is 100, or 1 with a random_state
-    holdout       each split leaves the share `test_size` of the attribute words out of training; False: one
-                  training on all of them, with no chance in it, whatever n_iterations
-    random_state  use the split that scikit-learn's train_test_split makes of this number, as WEFE does;
-                  otherwise splits are drawn with `seed`
-    solver        "exact"; or "liblinear": scikit-learn's LogisticRegression with its default tolerance, as in
-                  WEFE, which on thousands of words stops up to .3 % of RNSB short of the minimum
+        RNSB = KL(p || uniform) = sum over i of p_i log(p_i n)
 
-    Scalars: rnsb; n_iterations; accuracy on the words left out; standard_deviation over the iterations and
-    standard_error of their mean, the part of the value that is luck of the draw. Detail per target word: mean
-    probability, and these means normalised to sum 1. Undefined (NaN) where the attribute sets are too small
-    to split, for a single target word, whose P is certain, and for vectors of length 1e6 or more. Raises
-    BiasgridError for a parameter out of range and for several iterations of one random_state.
+    The words of all target sets are pooled; one that is in two sets counts twice. It is not symmetric in the
+    attribute sets.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    n_iterations
+        Splits of the attribute words to average over; None is 100, or 1 with a `random_state`.
+    holdout
+        Whether each split leaves the share `test_size` of the attribute words out of training; False: one
+        training on all of them, with no chance in it, whatever `n_iterations`.
+    test_size
+        The share that is left out, between 0 and 1.
+    random_state
+        Take the split that scikit-learn's train_test_split makes of this number, as WEFE does; otherwise
+        splits are drawn with `seed`.
+    solver
+        "exact": a logistic regression at its minimum. "liblinear": scikit-learn's LogisticRegression with its
+        default tolerance, as in WEFE, which on thousands of words stops up to .3 % of RNSB short of the
+        minimum.
+    estimator
+        Another classifier in place of the logistic regression: a class or an object of scikit-learn, or of
+        its kind (`fit`, `predict_proba`, `classes_`), or the name of a class of scikit-learn, such as
+        "GaussianNB". It is fitted once per split, and in a permutation test or bootstrap once per split and
+        draw: take few `draws`, or `holdout=False`.
+    estimator_params
+        Parameters of the `estimator`, by name. A `random_state` that is not given is `random_state`, or else
+        `seed`.
+    seed
+        Of the splits, from 0.
+
+    Returns
+    -------
+    Score
+        Range [0, inf), neutral value 0. Undefined (NaN) where the attribute sets are too small to split, for
+        a single target word, whose p is certain, and for vectors of length 1e6 or more. `scalars`: rnsb;
+        n_iterations; accuracy on the words left out; with an `estimator` also their precision, recall and f1
+        of the negative class; standard_deviation over the iterations and standard_error of their mean, the
+        part of the value that is luck of the draw. `detail`: negative_sentiment_probabilities, the mean
+        probability of each target word, and negative_sentiment_distribution, these divided by their sum.
+
+    Raises
+    ------
+    BiasgridError
+        For a parameter out of range, several iterations of one random_state, and an estimator that gives no
+        probabilities.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 2], "she": [2, 1], "good": [1, 0], "fine": [3, 0], "bad": [0, 1], "poor": [0, 3]})
+    >>> query = Query([["he"], ["she"]], [["good", "fine"], ["bad", "poor"]])
+    >>> round(metrics.rnsb(query, model, holdout=False).value, 2)
+    0.05
     """
-    _check(n_iterations, holdout, test_size, random_state, solver)
+    _check(n_iterations, holdout, test_size, random_state, solver, estimator, estimator_params)
     sizes = [len(words) for words in attributes]
     if not holdout:
         train = np.ones((sum(sizes), 1), dtype=bool) if min(sizes) else None
@@ -72,6 +121,10 @@ def rnsb(
     if train is None or len(targets_pooled) < 2:
         return Score(math.nan)
     fit = probabilities if solver == "exact" else liblinear_probabilities
+    if estimator is not None:
+        fit = partial(
+            probabilities_of, estimator, estimator_params, seed if random_state is None else random_state
+        )
     negative, correct = fit(targets_pooled, attributes, train)
     if not np.isfinite(negative).all():
         return Score(math.nan)
@@ -83,6 +136,7 @@ def rnsb(
     scalars = {"rnsb": value, "n_iterations": len(divergence)}
     if holdout:
         scalars["accuracy"] = float(correct[~train].mean())
+        scalars |= {} if estimator is None else evaluation(correct, ~train, attributes)
     if len(divergence) > 1:
         scalars["standard_deviation"] = float(divergence.std(ddof=1))
         scalars["standard_error"] = scalars["standard_deviation"] / math.sqrt(len(divergence))
@@ -104,6 +158,8 @@ def _resampled(
     test_size: float = 0.2,
     random_state: int | None = None,
     solver: str = "exact",
+    estimator: None = None,
+    estimator_params: None = None,
 ) -> Callable:
     """RNSB of many samples, one classifier a sample.
 
@@ -158,6 +214,8 @@ def _redrawn(
     test_size: float = 0.2,
     random_state: int | None = None,
     solver: str = "exact",
+    estimator: None = None,
+    estimator_params: None = None,
 ) -> np.ndarray:
     """RNSB of other target words under one classifier, that of `_resampled`."""
     sizes = [len(words) for words in attributes]
@@ -202,7 +260,13 @@ def _digest(array: np.ndarray) -> bytes:
 
 
 def _check(
-    n_iterations: object, holdout: object, test_size: object, random_state: object, solver: object
+    n_iterations: object,
+    holdout: object,
+    test_size: object,
+    random_state: object,
+    solver: object,
+    estimator: object,
+    estimator_params: object,
 ) -> None:
     def whole(number: object, least: int) -> bool:
         return isinstance(number, Integral) and not isinstance(number, bool) and least <= number < 2**32
@@ -217,12 +281,24 @@ def _check(
     ok = isinstance(test_size, Real) and 0 < test_size < 1
     require(ok, "test_size", test_size, "numbers between 0 and 1, both excluded")
     require(solver in ("exact", "liblinear"), "solver", solver, "'exact' and 'liblinear'")
+    check_estimator(estimator, estimator_params)
+    require(
+        estimator is None or solver == "exact",
+        "solver",
+        solver,
+        "'exact' with an estimator, which takes the solver's place",
+    )
     if random_state is not None:
         require(whole(random_state, 0), "random_state", random_state, "whole numbers from 0 to 2**32 - 1")
         ok = n_iterations in (None, 1)
         require(
             ok, "n_iterations", n_iterations, "1 and none with a random_state, which stands for one split"
         )
+
+
+def _variant(*, estimator: object, **others: object) -> dict[str, Any]:
+    """With another classifier, samples are measured one by one."""
+    return {} if estimator is None else {"resampled": None, "redrawn": None}
 
 
 def draw_splits(
@@ -325,6 +401,7 @@ METRICS = (
         redrawn=_redrawn,
         exchanged="attributes",
         test_of="labels",
+        variant=_variant,
         check=_check,
         reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
         "in word embeddings. ACL 2019",

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from .registry import Contrast, Detail, Metric, Score
 
@@ -24,23 +24,44 @@ def same(
     orientation: str = roles.PAPER,
     legacy_l1: bool = False,
 ) -> Score:
-    """How far words lie in the span of the differences of groups: the mean length of the projection of their unit
-    vectors on it (section 4.1).
+    """How far words lean to any of the groups (SAME).
 
-    A group is the mean of its words' unit vectors; the span is that of the differences of the other groups to the
-    first one. Of two groups it is the mean of |cos(w, a - b)|. Range [0, 1], neutral value 0. Undefined (NaN) where
-    all groups have the same mean, and for a zero vector. More groups than dimensions leave no room for 0.
+    With u(S) the mean of the unit vectors of a group S, groups A_0 ... A_n and words w::
 
-    orientation  which sets are the groups: see biasgrid.orientation
-    legacy_l1    what the authors' code does with more than two groups: components are added up, all but the first
-                 weighted by the length of what earlier differences left of theirs. It depends on the order of the
-                 groups and can exceed 1
+        value = mean of the length of the projection of w / |w| on the span of u(A_1) - u(A_0) ... u(A_n) - u(A_0)
 
-    Per word: its bias, signed (positive: towards the first group) where there are two groups; its components, on
-    the differences' Gram-Schmidt basis in the order of the groups, so that what two differences share is credited to
-    the earlier one: `direction_cosine_i_j` says how much that is. Contrasts: SAME, skew and stereotype of each pair
-    of groups and, where there are more than two, of each against the union of the others, for all words and for each
-    set of them.
+    Of two groups it is the mean of |cos(w, u(A_0) - u(A_1))|.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`).
+    legacy_l1
+        What the authors' code does with more than two groups: components are added up, all but the first
+        weighted by the length of what earlier differences left of theirs. It depends on the order of the
+        groups and can exceed 1.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value 0. Undefined (NaN) where all groups have the same mean, and for a zero
+        vector. More groups than dimensions leave no room for 0. `detail`: bias of each word, signed
+        (positive: towards the first group) where there are two groups; components, on the differences'
+        Gram-Schmidt basis in the order of the groups, so that what two differences share is credited to the
+        earlier one: `direction_cosine_i_j` of `scalars` says how much that is. `contrasts`: SAME, skew and
+        stereotype of each pair of groups and, where there are more than two, of each against the union of the
+        others, for all words and for each set of them.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [-1, 0], "engineer": [3, 4]})
+    >>> round(metrics.same(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
+    0.6
     """
     _check(orientation=orientation, legacy_l1=legacy_l1)
     groups, words = roles.groups_and_words(targets, attributes, orientation)
@@ -67,79 +88,14 @@ def same(
             "bias": Detail(role, bias),
             "components": Detail(role, components, [f"component {i + 1}" for i in range(len(differences))]),
         },
-        contrasts=_contrasts(groups, unit_words, orientation),
-    )
-
-
-def same_skew(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
-) -> Score:
-    """How far words lean to one group on the whole: the mean of b(w) = cos(w, a - b) over words (section 4.2).
-
-    Range [-1, 1], neutral value 0; positive: towards the first group. It is 0, too, where some words lean one way and
-    as many the other: only with the stereotype does it show that there is no bias. Undefined (NaN) where the groups
-    have the same mean.
-
-    orientation  which sets are the groups: see biasgrid.orientation
-    contrast     "pair": one group and another, of more than two each pair in turn. "rest": each group against the
-                 union of all others' words; the value is that of the group with the largest distance from 0
-    """
-    return _moment(targets, attributes, orientation, contrast, lambda b: b.mean(axis=-1))
-
-
-def same_stereotype(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
-    as_printed: bool = False,
-) -> Score:
-    """How much words differ in what group they lean to: the standard deviation (ddof 0) of b(w) (section 4.2).
-
-    Range [0, 1], neutral value 0. It is 0, too, where all words lean alike. `orientation`, `contrast` and NaN: as of
-    `same_skew`. `as_printed`: the paper's formula, which its prose contradicts, divides by the root of the number of
-    words once more.
-    """
-    _check(as_printed=as_printed)
-    return _moment(targets, attributes, orientation, contrast, lambda b: _spread(b, as_printed))
-
-
-def _spread(b: np.ndarray, as_printed: bool) -> np.ndarray:
-    return b.std(axis=-1) / (np.sqrt(b.shape[-1]) if as_printed else 1.0)
-
-
-def _moment(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    orientation: str,
-    contrast: str,
-    moment: Callable[[np.ndarray], np.ndarray],
-) -> Score:
-    """Skew or stereotype: `moment` of the biases (contrasts, words)."""
-    _check(orientation=orientation, contrast=contrast)
-    groups, words = roles.groups_and_words(targets, attributes, orientation)
-    unit_words = [unit(w) for w in words]
-    sides = _sides(groups, contrast)
-    biases = [np.stack([w @ _axis(first, second) for first, second in sides]) for w in unit_words]
-    by_contrast = moment(np.concatenate(roles.chosen(biases, orientation), axis=1))
-    most = int(np.argmax(np.abs(by_contrast)))  # NaN, if there is any
-    role = "attribute" if orientation == roles.PAPER else "target"
-    return Score(
-        float(by_contrast[most]),
-        detail={"bias": Detail(role, [b[most] for b in biases])},
-        contrasts=_contrasts(groups, unit_words, orientation),
+        contrasts=contrasts_of(groups, unit_words, orientation),
     )
 
 
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, orientation: str = roles.PAPER, legacy_l1: bool = False
 ) -> Callable:
-    biases = _biases(words, attributes, orientation, "span")
+    biases = biases_of(words, attributes, orientation, "span")
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         (size,), weights = biases(targets, attribute_weights)
@@ -148,40 +104,7 @@ def _resampled(
     return statistic
 
 
-def _skew_resampled(
-    words: np.ndarray, attributes: np.ndarray, *, orientation: str = roles.PAPER, contrast: str = "pair"
-) -> Callable:
-    biases = _biases(words, attributes, orientation, contrast)
-
-    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        by_contrast, weights = biases(targets, attribute_weights)
-        return _most([weighted_mean(weights, b) for b in by_contrast])
-
-    return statistic
-
-
-def _stereotype_resampled(
-    words: np.ndarray,
-    attributes: np.ndarray,
-    *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
-    as_printed: bool = False,
-) -> Callable:
-    biases = _biases(words, attributes, orientation, contrast)
-
-    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        by_contrast, weights = biases(targets, attribute_weights)
-        spreads = []
-        for b in by_contrast:
-            variation = (b - weighted_mean(weights, b)[:, None]) ** 2
-            spreads.append(np.sqrt(weighted_mean(weights, variation)))
-        return _most(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
-
-    return statistic
-
-
-def _biases(words: np.ndarray, attributes: np.ndarray, orientation: str, contrast: str) -> Callable:
+def biases_of(words: np.ndarray, attributes: np.ndarray, orientation: str, contrast: str) -> Callable:
     """Weights of samples -> b of every word for each contrast, a list of arrays (samples or 1, words), and the words'
     weights.
 
@@ -217,7 +140,7 @@ def _redrawn(
     orientation: str = roles.PAPER,
     legacy_l1: bool = False,
 ) -> np.ndarray:
-    return _of_axes(
+    return along_axes(
         directions.redrawn(pool, places, directions.MEAN),
         words,
         orientation,
@@ -225,57 +148,7 @@ def _redrawn(
     )
 
 
-def _skew_redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    words: Vectors,
-    *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
-) -> np.ndarray:
-    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: b.mean(axis=-1))
-
-
-def _stereotype_redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    words: Vectors,
-    *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
-    as_printed: bool = False,
-) -> np.ndarray:
-    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: _spread(b, as_printed))
-
-
-def _moment_redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    words: Vectors,
-    orientation: str,
-    contrast: str,
-    moment: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    if contrast == "pair" or len(places) == 2:
-        sides = list(combinations(places, 2))
-    else:
-        sides = [
-            (group, np.concatenate([*places[:i], *places[i + 1 :]], axis=1)) for i, group in enumerate(places)
-        ]
-    return _most(
-        [
-            _of_axes(
-                directions.redrawn(pool, side, directions.MEAN),
-                words,
-                orientation,
-                lambda components: moment(components[:, 0]),
-            )
-            for side in sides
-        ]
-    )
-
-
-def _of_axes(
+def along_axes(
     axes: np.ndarray, words: Vectors, orientation: str, value: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """`value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
@@ -286,18 +159,6 @@ def _of_axes(
     )
 
 
-def _most(by_contrast: list[np.ndarray]) -> np.ndarray:
-    values = np.stack(np.broadcast_arrays(*by_contrast))
-    return np.take_along_axis(values, np.abs(values).argmax(axis=0)[None], axis=0)[0]
-
-
-def _sides(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    """What is contrasted: the words of one group and of another, or of one and of all others."""
-    if contrast == "pair" or len(groups) == 2:
-        return [(groups[0], groups[1])]
-    return [(group, _others(groups, i)) for i, group in enumerate(groups)]
-
-
 def _sides_of_weights(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]]:
     if contrast == "pair" or len(groups) == 2:
         return [(groups[0], groups[1])]
@@ -305,7 +166,7 @@ def _sides_of_weights(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, 
     return [(weights, total - weights) for weights in groups]
 
 
-def _others(groups: Vectors, i: int) -> np.ndarray:
+def others_of(groups: Vectors, i: int) -> np.ndarray:
     return np.concatenate([group for j, group in enumerate(groups) if j != i])
 
 
@@ -315,7 +176,7 @@ def _differences(groups: Vectors) -> np.ndarray:
     return means[1:] - means[0]
 
 
-def _axis(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def axis_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The direction (d,) from one group to the other's opposite; NaN where they have the same mean."""
     difference = unit(first).mean(axis=0) - unit(second).mean(axis=0)
     length = np.linalg.norm(difference)
@@ -339,17 +200,17 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
     return basis, lengths
 
 
-def _contrasts(groups: Vectors, words: Vectors, orientation: str) -> list[Contrast]:
+def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Contrast]:
     """SAME, skew and stereotype, of unit vectors `words`."""
     pairs = [(i, j, (groups[i], groups[j])) for i, j in combinations(range(len(groups)), 2)]
     if len(groups) > 2:
-        pairs += [(i, None, (group, _others(groups, i))) for i, group in enumerate(groups)]
+        pairs += [(i, None, (group, others_of(groups, i))) for i, group in enumerate(groups)]
     parts = [(None, np.concatenate(roles.chosen(words, orientation)))]
     if len(words) > 1:
         parts += list(enumerate(words))
     found = []
     for first, second, sides in pairs:
-        axis = _axis(*sides)
+        axis = axis_between(*sides)
         for part, vectors in parts:
             b = vectors @ axis
             numbers = {"same": np.abs(b).mean(), "skew": b.mean(), "stereotype": b.std()}
@@ -357,29 +218,16 @@ def _contrasts(groups: Vectors, words: Vectors, orientation: str) -> list[Contra
     return found
 
 
-def _check(
-    *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
-    legacy_l1: bool = False,
-    as_printed: bool = False,
-) -> None:
+def _check(*, orientation: str, legacy_l1: bool) -> None:
     roles.check(orientation)
-    if contrast not in ("pair", "rest"):
-        raise BiasgridError(f"contrast: {unknown('value', contrast, ('pair', 'rest'))}")
-    for name, value in (("legacy_l1", legacy_l1), ("as_printed", as_printed)):
-        if type(value) is not bool:
-            raise BiasgridError(not_allowed(name, value, "true, false"))
+    if type(legacy_l1) is not bool:
+        raise BiasgridError(not_allowed("legacy_l1", legacy_l1, "true, false"))
 
 
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
     # sums of components have no upper end, and no short cut
     legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
     return roles.oriented(orientation, ("k", "n")) | legacy
-
-
-def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False) -> dict[str, Any]:
-    return roles.oriented(orientation, (2 if contrast == "pair" else "k", "n"))
 
 
 REFERENCE = "Schroeder et al. Evaluating Metrics for Bias in Word Embeddings. 2021"
@@ -397,34 +245,6 @@ METRICS = (
         variant=_variant,
         contrasts=True,
         word_bias="bias",
-        check=_check,
-    ),
-    Metric(
-        name="same_skew",
-        label="SAME skew",
-        function=same_skew,
-        template=(2, "n"),
-        range=(-1.0, 1.0),
-        neutral=0.0,
-        reference=f"{REFERENCE}, section 4.2",
-        resampled=_skew_resampled,
-        redrawn=_skew_redrawn,
-        variant=_moment_variant,
-        contrasts=True,
-        check=_check,
-    ),
-    Metric(
-        name="same_stereotype",
-        label="SAME stereotype",
-        function=same_stereotype,
-        template=(2, "n"),
-        range=(0.0, 1.0),
-        neutral=0.0,
-        reference=f"{REFERENCE}, section 4.2",
-        resampled=_stereotype_resampled,
-        redrawn=_stereotype_redrawn,
-        variant=_moment_variant,
-        contrasts=True,
         check=_check,
     ),
 )

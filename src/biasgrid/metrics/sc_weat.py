@@ -23,21 +23,42 @@ def sc_weat(
     orientation: str = roles.PAPER,
     ddof: int = 1,
 ) -> Score:
-    """How much nearer words are to the first group than to the second, each in standard deviations of its
-    own: the mean over words w of d(w) = (mean_a cos(w, a) - mean_b cos(w, b)) / std over the words x of both
-    groups of cos(w, x).
+    """How much nearer words are to one of two groups, in standard deviations of their own (SC-WEAT, WEFAT).
 
-    Neutral value 0; positive: towards the first group. Words that lean opposite ways cancel. d(w) lies in
-    [-2, 2] where the groups have as many words, and may lie further out where they have not
-    (`geometry.effect_size_range`); it says how well the groups are told apart by a word, and not how far they
-    lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word. Undefined (NaN)
-    for a word that is as near to all words of both groups, and for a zero vector.
+    With groups A and B and words w::
 
-    ddof         1: of a sample, with which Caliskan et al.'s printed effect sizes of WEAT come out (they
-                 print no divisor), and which PsychWordVec and sweater have; or 0
-    orientation  which sets are the groups: see biasgrid.orientation
+        d(w) = (mean of cos(w, a) over a in A - mean of cos(w, b) over b in B)
+               / standard deviation of cos(w, x) over x in A and B
+        value = mean of d(w) over the words
 
-    Per word: d(w), and the difference of the means alone.
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`).
+    ddof
+        The standard deviation divides by the number of words less this: 1, with which Caliskan et al.'s
+        printed effect sizes of WEAT come out (they print no divisor), and which PsychWordVec and sweater
+        have; or 0.
+
+    Returns
+    -------
+    Score
+        Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group.
+        Words that lean opposite ways cancel. It says how well a word tells the groups apart, and not how far
+        they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
+        Undefined (NaN) for a word that is as near to all words of both groups, and for a zero vector.
+        `detail`: effect_size, d(w) of each word; difference, of the means alone.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
+    >>> metrics.sc_weat(Query([["he"], ["she"]], [["engineer"]]), model, ddof=0).value
+    2.0
     """
     _check(orientation=orientation, ddof=ddof)
     (first, second), words = roles.groups_and_words(targets, attributes, orientation)
@@ -56,9 +77,31 @@ def sc_weat(
 
 
 def nas(targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: str = roles.PAPER) -> Score:
-    """The Normalised Association Score of the R package sweater: `sc_weat` with ddof 1, word for word.
-    sweater gives the words' scores and no number for all of them; the value is their mean. Both names are
-    here because papers have both: a ranking or correlation that has both metrics counts one twice.
+    """The Normalised Association Score of the R package sweater, which is `sc_weat` with ddof 1.
+
+    sweater gives the words' scores and no number for all of them; the value is their mean. Both names exist
+    because papers have both: a ranking or correlation that has both metrics counts one twice.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`).
+
+    Returns
+    -------
+    Score
+        Range [-2, 2], neutral value 0; otherwise as of `sc_weat`.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
+    >>> round(metrics.nas(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
+    1.414
     """
     return sc_weat(targets, attributes, orientation=orientation)
 

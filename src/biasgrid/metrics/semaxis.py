@@ -22,21 +22,43 @@ def semaxis(
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> Score:
-    """Where words lie on the axis from the second group to the first: the mean of cos(w, V), where V is the
-    mean of the first group's vectors minus that of the second group's (section 3).
+    """Where words lie on the axis from one group to another (SemAxis).
 
-    Vectors keep their length, so that long ones count for more in an axis (the look-up's `normalize` changes
-    that; with it SemAxis is SAME's skew). Range [-1, 1], neutral value 0; positive: towards the first group.
-    Words that lean opposite ways cancel. Undefined (NaN) where the groups have the same mean, and for a word
-    whose vector is zero; in a group, such a vector is one of length 0 (with `neighbours`, undefined, too).
+    With groups A and B and words w::
 
-    orientation  which sets are the groups: see biasgrid.orientation
-    neighbours   so many nearest neighbours (by cosine) of each word of the groups are averaged with it: the
-                 paper makes an axis of two words and of their neighbours so; 0, the default, takes the words
-                 alone
-    vocabulary   neighbours are sought in so many rows of the model, the first ones
+        value = mean of cos(w, mean(A) - mean(B)) over the words
 
-    Per word: its score.
+    Vectors of the groups keep their length, so that long ones count for more in the axis (the look-up's
+    `normalize` changes that; with it SemAxis is SAME's skew).
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`).
+    neighbours
+        So many nearest neighbours (by cosine) of each word of the groups are averaged with it, as the paper
+        makes an axis of two words; 0 takes the words alone.
+    vocabulary
+        Neighbours are sought in so many rows of the model, the first ones.
+
+    Returns
+    -------
+    Score
+        Range [-1, 1], neutral value 0. Positive: towards the first group. Words that lean opposite ways
+        cancel. Undefined (NaN) where the groups have the same mean, and for a word whose vector is zero; in a
+        group, such a vector is one of length 0 (with `neighbours`, undefined, too). `detail`: score of each
+        word.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
+    >>> round(metrics.semaxis(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
+    0.707
     """
     _check(orientation=orientation, neighbours=neighbours, vocabulary=vocabulary)
     (first, second), words = roles.groups_and_words(targets, attributes, orientation)

@@ -20,12 +20,37 @@ def weat(
     return_effect_size: bool = False,
     ddof: int = 0,
 ) -> Score:
-    """The test statistic: sum over the first target set minus sum over the second of s(w, A, B).
+    """How much more one target set is associated with the first attribute set than another is (WEAT).
 
-    s(w, A, B) is the mean cosine of w with A minus that with B. Positive: the first target set is nearer to the
-    first attribute set. Neutral value 0; its size grows with the number of words, so statistics of sets of
-    different size do not compare. `return_effect_size` (WEFE's name) makes the effect size the value.
-    Undefined (NaN) for a zero vector.
+    With target sets X and Y and attribute sets A and B::
+
+        s(w) = mean of cos(w, a) over a in A - mean of cos(w, b) over b in B
+        WEAT = sum of s(x) over x in X - sum of s(y) over y in Y
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    return_effect_size
+        Whether the value is the effect size, as of `weat_es`, in place of the statistic.
+    ddof
+        Of the effect size: the standard deviation divides by the number of words less this, 0 or 1.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0. Positive: the first target set is nearer to the first attribute
+        set. It grows with the number of words, so that statistics of sets of different size do not compare.
+        Undefined (NaN) for a zero vector. `scalars`: weat, effect_size. `detail`: association, s(w) of each
+        target word.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0], "family": [0, 1]})
+    >>> query = Query([["he"], ["she"]], [["career"], ["family"]])
+    >>> metrics.weat(query, model).value
+    2.0
     """
     _check(ddof, return_effect_size)
     association = _associations(targets, attributes)
@@ -39,11 +64,35 @@ def weat(
 
 
 def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: int = 0) -> Score:
-    """The effect size d: difference of the two mean associations, divided by the standard deviation over all words.
+    """How well two target sets are told apart by their associations with attributes (WEAT's effect size).
 
-    `ddof` 0 (WEFE's and the default) or 1 (which gives Caliskan's printed values). Range [-2, 2] with ddof 0 and sets
-    of equal size, wider with sets of unequal size (`geometry.effect_size_range`); neutral value 0. Undefined (NaN)
-    where all words have the same association.
+    With target sets X and Y, attribute sets A and B, and s(w) as of `weat`::
+
+        d = (mean of s(x) over x in X - mean of s(y) over y in Y) / standard deviation of s(w) over w in X and Y
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    ddof
+        The standard deviation divides by the number of words less this: 0, as WEFE has it, or 1, which gives
+        the printed values of Caliskan et al.
+
+    Returns
+    -------
+    Score
+        Range [-2, 2], neutral value 0; wider with `ddof` 0 for sets of unequal size, and narrower with 1.
+        Positive: the first target set is nearer to the first attribute set. It is large, too, where a small
+        difference has a small spread. Undefined (NaN) where all words have the same association. `scalars`
+        and `detail`: as of `weat`.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0], "family": [0, 1]})
+    >>> query = Query([["he"], ["she"]], [["career"], ["family"]])
+    >>> metrics.weat_es(query, model).value
+    2.0
     """
     return weat(targets, attributes, return_effect_size=True, ddof=ddof)
 

@@ -1,0 +1,67 @@
+"""What the door says to a query or a model that is none."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..debias.transform import Transform
+from ..errors import BiasgridError, shown
+from ..query import Query
+
+
+def check_query(query: Any) -> None:
+    """Raises BiasgridError for what is no query, with how to make one of it."""
+    if isinstance(query, Query):
+        return
+    if _is_model(query):
+        raise BiasgridError("the query comes first, then the model: metrics.weat(query, model)")
+    if isinstance(query, (str, os.PathLike)):
+        raise BiasgridError(f"query: {shown(query)} is text; read a query file with Query.read(path)")
+    if isinstance(query, dict):
+        raise BiasgridError("query: a mapping is no query; make one of it with Query.from_dict(mapping)")
+    raise BiasgridError(
+        f"query: {_kind(query)} is no query; make one: Query(target_sets, attribute_sets, target_sets_names, "
+        "attribute_sets_names)"
+    )
+
+
+def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> None:
+    """Raises BiasgridError for what is no model, with how to make one of it.
+
+    Parameters
+    ----------
+    model
+        What stands where a model belongs.
+    attributes
+        What is asked of it; those of the look-up by default.
+    """
+    if isinstance(model, Transform):
+        raise BiasgridError(
+            "model: a transform is no model; say model.under(transform), where model is what it was fitted on"
+        )
+    if isinstance(model, type):
+        raise BiasgridError(f"model: the class {model.__name__} is no model; load one: biasgrid.load(...)")
+    if isinstance(model, (str, os.PathLike)):
+        raise BiasgridError(
+            f"model: {shown(str(model))} is text; load the model: biasgrid.load({shown(str(model))})"
+        )
+    if isinstance(model, Query):
+        raise BiasgridError("the query comes first, then the model: metrics.weat(query, model)")
+    if not all(hasattr(model, name) for name in attributes) or _is_frame(model):
+        raise BiasgridError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
+
+
+def _is_model(given: Any) -> bool:
+    return hasattr(given, "rows") and hasattr(given, "take") and not isinstance(given, type)
+
+
+def _is_frame(given: Any) -> bool:
+    return type(given).__module__.partition(".")[0] in ("pandas", "numpy", "gensim", "wefe")
+
+
+def _kind(given: Any) -> str:
+    """What a thing is, in a message."""
+    kind = type(given)
+    package = kind.__module__.partition(".")[0]
+    return shown(given) if package == "builtins" else f"a {kind.__name__} of {package}"

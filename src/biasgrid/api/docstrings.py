@@ -1,0 +1,93 @@
+"""Signatures and docstrings of the door's functions, put together from those of what they call."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+PARAMETER = re.compile(r"^(\w+(?:, \w+)*)(?: :.*)?$", re.MULTILINE)
+ORDER = ("", "Parameters", "Returns", "Raises", "Warns", "Notes", "References", "Examples")
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """A function's signature, its annotations evaluated where that is possible."""
+    try:
+        return inspect.signature(function, eval_str=True)
+    except Exception:  # a plugin's annotation may name what is imported for type checkers only
+        return inspect.signature(function)
+
+
+def sections(function: Callable[..., Any]) -> dict[str, str]:
+    """The sections of a function's numpydoc docstring by name; what stands before the first is ""."""
+    parts = SECTION.split(inspect.getdoc(function) or "")
+    named = {"": parts[0].strip("\n")}
+    named |= {name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return named
+
+
+def parameters(function: Callable[..., Any]) -> dict[str, str]:
+    """What a function's docstring says of each of its parameters, without their types."""
+    text = sections(function).get("Parameters", "")
+    found = list(PARAMETER.finditer(text))
+    ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
+    return {
+        name: textwrap.dedent(text[match.end() : end]).strip("\n")
+        for match, end in zip(found, ends, strict=True)
+        for name in match[1].split(", ")
+    }
+
+
+def docstring(parts: Mapping[str, str]) -> str:
+    """A docstring of sections, in numpydoc's order; empty ones are left out."""
+    texts = [
+        text if not name else f"{name}\n{'-' * len(name)}\n{text}"
+        for name, text in sorted(parts.items(), key=lambda item: ORDER.index(item[0]))
+        if text
+    ]
+    return "\n\n".join(texts) + "\n"
+
+
+def described(signature: inspect.Signature, texts: Mapping[str, str]) -> str:
+    """The section Parameters: each parameter of a signature with its type, its default and what is said of it."""
+    return "\n".join(
+        f"{parameter.name} : {_kind(parameter)}\n"
+        + textwrap.indent(texts.get(parameter.name, "See the metric's documentation."), "    ")
+        for parameter in signature.parameters.values()
+    )
+
+
+def wrapped(text: str, width: int = 112) -> str:
+    """A paragraph in lines of so many characters."""
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
+
+
+def name_of(annotation: Any) -> str:
+    """An annotation as one writes it."""
+    if annotation is inspect.Parameter.empty:
+        return "Any"
+    if isinstance(annotation, str):
+        return annotation
+    text = inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text)
+
+
+def _kind(parameter: inspect.Parameter) -> str:
+    kind = name_of(parameter.annotation)
+    if kind.startswith("Literal[") and kind.endswith("]"):
+        kind = f"{{{kind[8:-1]}}}"
+    return kind if parameter.default is parameter.empty else f"{kind}, default {parameter.default!r}"
+
+
+def merged(
+    first: Iterable[inspect.Parameter], *others: Iterable[inspect.Parameter], returns: Any
+) -> inspect.Signature:
+    """A signature of several groups of parameters; of those of one name the first counts."""
+    named: dict[str, inspect.Parameter] = {}
+    for group in (first, *others):
+        for parameter in group:
+            named.setdefault(parameter.name, parameter)
+    return inspect.Signature(list(named.values()), return_annotation=returns)

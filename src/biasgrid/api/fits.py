@@ -1,0 +1,113 @@
+"""Debias methods as functions of a model and words: `debias.hard(model, definitional_pairs=...)`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .. import debias
+from ..debias.registry import Method
+from ..debias.transform import Transform
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..errors import BiasgridError, unknown
+from . import docstrings, wefe
+from .checks import check_model
+
+# what several methods have, and their own docstrings need not say again
+SHARED = {
+    "definitional_pairs": "Pairs of words, such as [she, he], whose differences define the bias. A pair of which the "
+    "model lacks a word is left out; `fitted_on` has it.",
+    "ignore": "Words that are left alone.",
+    "target": "The only words that are changed; by default all are.",
+    "preprocessors": "Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, "
+    "`titlecase` and `strip_accents`. `{}` is the word as it is written.",
+    "seed": "From 0 to 4294967295; of what is drawn at random.",
+}
+
+
+def fitted(method: Method, model: EmbeddingStore, **options: Any) -> Transform:
+    """Fit a debias method on a model.
+
+    Parameters
+    ----------
+    model
+        What `biasgrid.load` returns. It stays as it is: `model.under(transform)` is the debiased model.
+
+    Returns
+    -------
+    Transform
+        What changes the vectors when they are looked up. `fitted_on` says which words were found and lost; `save`
+        writes it to a file.
+
+    Raises
+    ------
+    BiasgridError
+        For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
+    """
+    if isinstance(model, DebiasedModel):
+        raise BiasgridError(
+            f"{method.name}: fit it on the untouched model (model.model), not on one under a transform; to apply two "
+            "methods, save the debiased model and load it"
+        )
+    check_model(model, ("rows", "take", "fingerprint"))
+    known = [*method.words, *method.parameters]
+    wefe.check_names(options, known, wefe.DEBIASING, f"debias.{method.name}")
+    for name in options:
+        if name not in (*known, "seed"):
+            raise BiasgridError(unknown(f"{method.name} argument", name, known))
+    return method(model, **options)
+
+
+def function_of(method: Method) -> Callable[..., Transform]:
+    """A debias method as a function of a model and words, with the signature and the documentation of its own. Its
+    attribute `method` is the method.
+
+    Parameters
+    ----------
+    method
+        One of `debias.REGISTRY`, or a plugin's.
+
+    Returns
+    -------
+    function
+        What `debias.<name>` is.
+    """
+
+    def function(model: EmbeddingStore, **options: Any) -> Transform:
+        return fitted(method, model, **options)
+
+    function.__name__ = function.__qualname__ = method.name
+    function.__module__ = debias.__name__
+    function.method = method  # type: ignore[attr-defined]
+    function.__signature__ = signature = _signature(method)  # type: ignore[attr-defined]
+    function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
+        "return": Transform
+    }
+    function.__doc__ = _docstring(method, signature)
+    return function
+
+
+def _signature(method: Method) -> inspect.Signature:
+    model = inspect.signature(fitted, eval_str=True).parameters["model"]
+    own = docstrings.signature_of(method.function).parameters.values()
+    return docstrings.merged([model], [p for p in own if p.kind is p.KEYWORD_ONLY], returns=Transform)
+
+
+def _docstring(method: Method, signature: inspect.Signature) -> str:
+    own, shared = docstrings.sections(method.function), docstrings.sections(fitted)
+    texts = {name: docstrings.wrapped(text, 108) for name, text in SHARED.items()}
+    texts |= docstrings.parameters(fitted) | docstrings.parameters(method.function)
+    parts = {
+        "": own[""] or f"{method.label}.",
+        "Parameters": docstrings.described(signature, texts),
+        "Returns": shared["Returns"],
+        "Raises": shared["Raises"],
+        "Notes": own.get("Notes", ""),
+        "References": docstrings.wrapped(method.reference),
+        "Examples": own.get("Examples", ""),
+    }
+    return docstrings.docstring(parts)
+
+
+debias.REGISTRY.offer(function_of, wefe.instead)

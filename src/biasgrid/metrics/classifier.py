@@ -1,0 +1,174 @@
+"""Any classifier of scikit-learn, or of its kind, in the place of RNSB's own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import BiasgridError, not_allowed, shown, unknown
+
+POSITIVE, NEGATIVE = 1, -1  # labels of the first and the second attribute set, WEFE's
+
+
+def check_estimator(estimator: Any, params: Any) -> None:
+    """Raises BiasgridError for what is no classifier with probabilities, and for parameters that it does not have."""
+    if estimator is None:
+        if params is not None:
+            raise BiasgridError(
+                "estimator_params: are those of an estimator; say one, such as estimator='LogisticRegression'"
+            )
+        return
+    if params is not None and not (
+        isinstance(params, Mapping) and all(isinstance(key, str) for key in params)
+    ):
+        raise BiasgridError(not_allowed("estimator_params", params, "a mapping of names to values"))
+    classifier(estimator, params, None)
+
+
+def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: int | None) -> Any:
+    """A classifier that is not fitted.
+
+    Parameters
+    ----------
+    estimator
+        A class, an object, or the name of a class of scikit-learn's.
+    params
+        Its parameters by name; of an object, those that are changed.
+    random_state
+        What it draws with, where it draws at random and its parameters do not say.
+
+    Returns
+    -------
+    object
+        A copy where an object is given.
+
+    Raises
+    ------
+    BiasgridError
+        For an unknown name, parameters that it does not take, and a classifier without probabilities.
+    """
+    # imported late: it takes longer than a whole grid without it
+    from sklearn.base import clone
+
+    if isinstance(estimator, str):
+        estimator = _named(estimator)
+    name = estimator.__name__ if inspect.isclass(estimator) else type(estimator).__name__
+    if not callable(getattr(estimator, "fit", None)):
+        raise BiasgridError(
+            not_allowed(
+                "estimator", estimator, "classifiers of scikit-learn: a class, an object, or a class's name"
+            )
+        )
+    try:
+        if inspect.isclass(estimator):
+            made = estimator(**(params or {}))
+        else:
+            made = clone(estimator, safe=False)
+            if params:
+                made.set_params(**params)
+        asked = made.get_params() if hasattr(made, "get_params") else {}
+    except Exception as error:
+        raise BiasgridError(f"estimator_params: {name}: {' '.join(str(error).split())[:250]}") from None
+    if not hasattr(made, "predict_proba"):
+        raise BiasgridError(
+            f"estimator: {name} gives no probabilities (it has no predict_proba), which RNSB needs; take another, "
+            "set its option (SVC: estimator_params={'probability': True}), or wrap it in CalibratedClassifierCV"
+        )
+    draws = [key for key in asked if key.endswith("random_state") and asked[key] is None]
+    if draws and random_state is not None:
+        made.set_params(**dict.fromkeys(draws, int(random_state) % 2**32))
+    return made
+
+
+def probabilities_of(
+    estimator: Any,
+    params: Mapping[str, Any] | None,
+    random_state: int,
+    targets: np.ndarray,
+    attributes: list[np.ndarray],
+    train: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """One fit per split.
+
+    Parameters
+    ----------
+    estimator, params, random_state
+        As of `classifier`.
+    targets : array, (target words, dimensions)
+    attributes : list of array, (words, dimensions)
+        The two classes' words.
+    train : array of bool, (attribute words, splits)
+        Which words a split trains on.
+
+    Returns
+    -------
+    array, (target words, splits)
+        Probabilities of the second class.
+    array of bool, (attribute words, splits)
+        Whether an attribute word is put into its own class.
+
+    Raises
+    ------
+    BiasgridError
+        Where the classifier cannot be fitted to these words.
+    """
+    words, labels = np.concatenate(attributes), labels_of(attributes)
+    results = []
+    for chosen in train.T:
+        made = classifier(estimator, params, random_state)
+        try:
+            made.fit(words[chosen], labels[chosen])
+            column = list(made.classes_).index(NEGATIVE)
+            results.append(
+                (np.asarray(made.predict_proba(targets))[:, column], made.predict(words) == labels)
+            )
+        except Exception as error:
+            raise BiasgridError(
+                f"estimator: {type(made).__name__} fails on {np.count_nonzero(chosen)} words of "
+                f"{words.shape[1]} dimensions: {' '.join(str(error).split())[:200]}"
+            ) from None
+    negative, correct = (np.stack(parts, axis=1) for parts in zip(*results, strict=True))
+    return negative.astype(np.float64), correct
+
+
+def evaluation(correct: np.ndarray, held_out: np.ndarray, attributes: list[np.ndarray]) -> dict[str, float]:
+    """Precision, recall and F1 (0 to 1) of the negative class on words left out, of all splits together.
+
+    Parameters
+    ----------
+    correct, held_out : array of bool, (attribute words, splits)
+        Whether a word is put into its own class; whether it was left out of training.
+    attributes : list of array, (words, dimensions)
+        The two classes' words.
+
+    Returns
+    -------
+    dict
+        precision, recall, f1; NaN where no word is, or is said to be, negative.
+    """
+    negative = (labels_of(attributes) == NEGATIVE)[:, None]
+    right = np.count_nonzero(held_out & negative & correct)
+    told = right + np.count_nonzero(held_out & ~negative & ~correct)
+    there = np.count_nonzero(held_out & negative)
+    shares = {"precision": (right, told), "recall": (right, there), "f1": (2 * right, told + there)}
+    return {name: float(part / whole) if whole else float("nan") for name, (part, whole) in shares.items()}
+
+
+def labels_of(attributes: list[np.ndarray]) -> np.ndarray:
+    """Labels (words,) of the words of both sets."""
+    return np.repeat([POSITIVE, NEGATIVE], [len(words) for words in attributes])
+
+
+@lru_cache
+def _named(name: str) -> type:
+    from sklearn.utils import all_estimators
+
+    known = dict(all_estimators("classifier"))
+    if name not in known:
+        able = [key for key, found in known.items() if hasattr(found, "predict_proba")]
+        raise BiasgridError(f"estimator: {unknown('classifier', shown(name).strip(chr(39)), able)}")
+    return known[name]

@@ -1,0 +1,271 @@
+"""The skew and the stereotype of SAME (Schroeder et al., Evaluating Metrics for Bias in Word Embeddings, 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .. import directions
+from .. import orientation as roles
+from ..errors import BiasgridError, not_allowed, unknown
+from ..geometry import unit, weighted_mean
+from .registry import Detail, Metric, Score
+from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, others_of
+
+
+def same_skew(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+) -> Score:
+    """How far words lean to one group on the whole (SAME's skew).
+
+    With u(S) the mean of the unit vectors of a group S, groups A and B and words w::
+
+        b(w) = cos(w, u(A) - u(B))
+        value = mean of b(w) over the words
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`).
+    contrast
+        "pair": one group and another, of more than two each pair in turn. "rest": each group against the
+        union of all others' words; the value is that of the group with the largest distance from 0.
+
+    Returns
+    -------
+    Score
+        Range [-1, 1], neutral value 0. Positive: towards the first group. It is 0, too, where some words lean
+        one way and as many the other: only with the stereotype does it show that there is no bias. Undefined
+        (NaN) where the groups have the same mean.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [-1, 0], "engineer": [3, 4], "nurse": [-3, 4]})
+    >>> round(metrics.same_skew(Query([["he"], ["she"]], [["engineer", "nurse"]]), model).value, 3)
+    0.0
+    """
+    return _moment(targets, attributes, orientation, contrast, lambda b: b.mean(axis=-1))
+
+
+def same_stereotype(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+    as_printed: bool = False,
+) -> Score:
+    """How much words differ in which group they lean to (SAME's stereotype).
+
+    With b(w) as of `same_skew`::
+
+        value = standard deviation (ddof 0) of b(w) over the words
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of each target set's and each attribute set's words.
+    orientation
+        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        (`biasgrid.orientation`).
+    contrast
+        "pair": one group and another, of more than two each pair in turn. "rest": each group against the
+        union of all others' words; the value is that of the group with the largest distance from 0.
+    as_printed
+        The paper's formula, which its prose contradicts: it divides by the root of the number of words once
+        more.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value 0. It is 0, too, where all words lean alike. Undefined (NaN) where the
+        groups have the same mean.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> model = load({"he": [1, 0], "she": [-1, 0], "engineer": [3, 4], "nurse": [-3, 4]})
+    >>> round(metrics.same_stereotype(Query([["he"], ["she"]], [["engineer", "nurse"]]), model).value, 3)
+    0.6
+    """
+    _check(as_printed=as_printed)
+    return _moment(targets, attributes, orientation, contrast, lambda b: _spread(b, as_printed))
+
+
+def _spread(b: np.ndarray, as_printed: bool) -> np.ndarray:
+    return b.std(axis=-1) / (np.sqrt(b.shape[-1]) if as_printed else 1.0)
+
+
+def _moment(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    orientation: str,
+    contrast: str,
+    moment: Callable[[np.ndarray], np.ndarray],
+) -> Score:
+    """Skew or stereotype: `moment` of the biases (contrasts, words)."""
+    _check(orientation=orientation, contrast=contrast)
+    groups, words = roles.groups_and_words(targets, attributes, orientation)
+    unit_words = [unit(w) for w in words]
+    sides = _sides(groups, contrast)
+    biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
+    by_contrast = moment(np.concatenate(roles.chosen(biases, orientation), axis=1))
+    most = int(np.argmax(np.abs(by_contrast)))  # NaN, if there is any
+    role = "attribute" if orientation == roles.PAPER else "target"
+    return Score(
+        float(by_contrast[most]),
+        detail={"bias": Detail(role, [b[most] for b in biases])},
+        contrasts=contrasts_of(groups, unit_words, orientation),
+    )
+
+
+def _skew_resampled(
+    words: np.ndarray, attributes: np.ndarray, *, orientation: str = roles.PAPER, contrast: str = "pair"
+) -> Callable:
+    biases = biases_of(words, attributes, orientation, contrast)
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        by_contrast, weights = biases(targets, attribute_weights)
+        return _most([weighted_mean(weights, b) for b in by_contrast])
+
+    return statistic
+
+
+def _stereotype_resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+    as_printed: bool = False,
+) -> Callable:
+    biases = biases_of(words, attributes, orientation, contrast)
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        by_contrast, weights = biases(targets, attribute_weights)
+        spreads = []
+        for b in by_contrast:
+            variation = (b - weighted_mean(weights, b)[:, None]) ** 2
+            spreads.append(np.sqrt(weighted_mean(weights, variation)))
+        return _most(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
+
+    return statistic
+
+
+def _skew_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+) -> np.ndarray:
+    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: b.mean(axis=-1))
+
+
+def _stereotype_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    *,
+    orientation: str = roles.PAPER,
+    contrast: str = "pair",
+    as_printed: bool = False,
+) -> np.ndarray:
+    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: _spread(b, as_printed))
+
+
+def _moment_redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Vectors,
+    orientation: str,
+    contrast: str,
+    moment: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    if contrast == "pair" or len(places) == 2:
+        sides = list(combinations(places, 2))
+    else:
+        sides = [
+            (group, np.concatenate([*places[:i], *places[i + 1 :]], axis=1)) for i, group in enumerate(places)
+        ]
+    return _most(
+        [
+            along_axes(
+                directions.redrawn(pool, side, directions.MEAN),
+                words,
+                orientation,
+                lambda components: moment(components[:, 0]),
+            )
+            for side in sides
+        ]
+    )
+
+
+def _most(by_contrast: list[np.ndarray]) -> np.ndarray:
+    values = np.stack(np.broadcast_arrays(*by_contrast))
+    return np.take_along_axis(values, np.abs(values).argmax(axis=0)[None], axis=0)[0]
+
+
+def _sides(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What is contrasted: the words of one group and of another, or of one and of all others."""
+    if contrast == "pair" or len(groups) == 2:
+        return [(groups[0], groups[1])]
+    return [(group, others_of(groups, i)) for i, group in enumerate(groups)]
+
+
+def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False) -> dict[str, Any]:
+    return roles.oriented(orientation, (2 if contrast == "pair" else "k", "n"))
+
+
+def _check(*, orientation: str = roles.PAPER, contrast: str = "pair", as_printed: bool = False) -> None:
+    roles.check(orientation)
+    if contrast not in ("pair", "rest"):
+        raise BiasgridError(f"contrast: {unknown('value', contrast, ('pair', 'rest'))}")
+    if type(as_printed) is not bool:
+        raise BiasgridError(not_allowed("as_printed", as_printed, "true, false"))
+
+
+METRICS = (
+    Metric(
+        name="same_skew",
+        label="SAME skew",
+        function=same_skew,
+        template=(2, "n"),
+        range=(-1.0, 1.0),
+        neutral=0.0,
+        reference=f"{REFERENCE}, section 4.2",
+        resampled=_skew_resampled,
+        redrawn=_skew_redrawn,
+        variant=_moment_variant,
+        contrasts=True,
+        check=_check,
+    ),
+    Metric(
+        name="same_stereotype",
+        label="SAME stereotype",
+        function=same_stereotype,
+        template=(2, "n"),
+        range=(0.0, 1.0),
+        neutral=0.0,
+        reference=f"{REFERENCE}, section 4.2",
+        resampled=_stereotype_resampled,
+        redrawn=_stereotype_redrawn,
+        variant=_moment_variant,
+        contrasts=True,
+        check=_check,
+    ),
+)
