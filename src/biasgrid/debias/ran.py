@@ -11,6 +11,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
+from ..extras import require
 from ..geometry import unit_or_zero
 from .lookup import check_pairs, chosen, find_sets, subspace
 from .registry import Method
@@ -99,6 +100,8 @@ def ran(
     >>> abs(model.under(transform).take(["nurse"], model.rows(["nurse"]))[0, 0]) < 0.1
     True
     """
+    if variant == "wefe":
+        require("torch", "ran with variant wefe")
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
     words, rows, lost = _targets(model, target, ignore, limit, preprocessors)
