@@ -20,7 +20,7 @@ from .transform import Transform
 __all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method"]
 
 
-REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
+REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method", functions="biasgrid.api.fits")
 # a method's module has its name: the attribute is what `__getattr__` gives, and the module stays importable
 for _name in REGISTRY:
     globals().pop(_name, None)

@@ -59,9 +59,9 @@ def leace(
     neutral
         Whether as many words that lean to neither side make a third class.
     shrinkage
-        Whether the covariance is estimated by `shrunk`, as the authors' library can. Erasure on the training words is as exact; the
-        change is no longer the least on them, but with few training words for the dimensions it is smaller on
-        all the others.
+        Whether the covariance is estimated by `shrunk`, as the authors' library can. Erasure on the training
+        words is as exact; the change is no longer the least on them, but with few training words for the
+        dimensions it is smaller on all the others.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from .registry import Contrast, Detail, Metric, Score
 
 __all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"]
 
-REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric")
+REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric", functions="biasgrid.api.calls")
 # a metric's module has its name: the attribute is what `__getattr__` gives, and the module stays importable
 for _name in REGISTRY:
     globals().pop(_name, None)
