@@ -179,7 +179,7 @@ class Query:
 
     def fits(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the template, or sub-queries that have it."""
-        least = [{"n": 1, "k": 2}.get(need, need) for need in template]
+        least = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
         enough = all(need <= have for need, have in zip(least, self.template, strict=True))
         return enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
@@ -220,7 +220,8 @@ class Query:
         if self.exactly(template):
             return (self,)
         t, a = (
-            have if need in ("n", "k") else need for need, have in zip(template, self.template, strict=True)
+            need if isinstance(need, int) else have
+            for need, have in zip(template, self.template, strict=True)
         )
         # what is checked need not be checked again: a study has thousands of these
         return tuple(
@@ -347,7 +348,7 @@ def _word_sets(
                 f"query: the {role} sets are a mapping, whose keys are their names; "
                 f"leave {role}_sets_names out, or give lists of words"
             )
-        sets, names = list(sets.values()), list(sets)
+        names, sets = list(sets), list(sets.values())
     else:
         sets = _list(
             sets, f"the {role} sets must be a list of lists of words, or a mapping from names to them"
@@ -436,15 +437,20 @@ def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:
     try:
         targets, attributes = template
     except (TypeError, ValueError):
-        targets = attributes = None
-    for arity in (targets, attributes):
-        counts = isinstance(arity, int) and not isinstance(arity, bool) and arity > 0
-        if not counts and not (isinstance(arity, str) and arity in ("n", "k")):
-            raise BiasgridError(
-                f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
-                'or "n" for all'
-            )
-    return targets, attributes
+        pass
+    else:
+        if _is_arity(targets) and _is_arity(attributes):
+            return targets, attributes
+    raise BiasgridError(
+        f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
+        'or "n" for all'
+    )
+
+
+def _is_arity(arity: object) -> bool:
+    if isinstance(arity, int):
+        return not isinstance(arity, bool) and arity > 0
+    return isinstance(arity, str) and arity in ("n", "k")
 
 
 def _is_unicode(text: str) -> bool:
