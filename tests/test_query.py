@@ -337,3 +337,14 @@ def test_warnings_point_at_the_callers_line():
         with pytest.warns(UserWarning, match="repeats 'he'") as caught:
             call()
         assert caught[0].filename == __file__
+
+
+def test_the_examples_of_the_documentation_run():
+    import doctest
+
+    from biasgrid import query
+    from biasgrid.api import word_sets
+
+    for module in (query, word_sets):
+        ran = doctest.testmod(module)
+        assert (ran.failed, ran.attempted > 0) == (0, True)

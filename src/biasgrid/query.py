@@ -4,70 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
-from .callers import stacklevel
 from .configs import read_json
-from .errors import BiasgridError, listed, shown, unknown
+from .errors import BiasgridError, shown, unknown
 from .files import write_text
+from .word_set import Sets, WordSet, first_words, line_of_text, shortened, word_sets
 
 Arity = int | Literal["n", "k"]  # "n": any number from one on; "k": any from two on, on both sides the same
-# what a side of a query is given as: sets in order, or by name
-Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
 
 # what WEFE's queries have under another name
 WEFE_NAMES = {"query_name": "name", "get_subqueries": "subqueries(template)", "dict": "to_dict()"}
-LINE = 72  # characters of a set's words in a repr
 MOST_LINES = 8  # sets of one side in a repr
-
-
-@dataclass(frozen=True, repr=False)
-class WordSet(Sequence[str]):
-    """A named, ordered set of words; a sequence of them. Order matters to metrics that take pairs (RIPA).
-
-    Raises BiasgridError for an empty set, and a word that is not a string; warns of words that it repeats.
-    """
-
-    name: str
-    words: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        self._set("word", self.name, self.words)
-
-    def _set(self, role: str, name: str, words: Iterable[str]) -> WordSet:
-        name = _text(f"{role} set's name", name)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "words", _words(f"{role} set {shown(name)}", words))
-        return self
-
-    @property
-    def distinct(self) -> tuple[str, ...]:
-        """The words without repetitions, in order of first appearance."""
-        return tuple(dict.fromkeys(self.words))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.words)
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        return self.words[place]
-
-    def __repr__(self) -> str:
-        return f"WordSet {_cut(self.name)} ({len(self.words)}): {_line(self.words)}"
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -123,13 +77,13 @@ class Query:
         target_set_names: Iterable[str] | None = None,
         attribute_set_names: Iterable[str] | None = None,
     ) -> None:
-        targets = _word_sets("target", target_sets, target_sets_names, target_set_names)
-        attributes = _word_sets("attribute", attribute_sets, attribute_sets_names, attribute_set_names)
+        targets = word_sets("target", target_sets, target_sets_names, target_set_names)
+        attributes = word_sets("attribute", attribute_sets, attribute_sets_names, attribute_set_names)
         repeated = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if repeated:
             raise BiasgridError(f"query: two sets are named {shown(repeated[0])}; set names must differ")
         self._set(
-            _text("query's name", generated_name(targets, attributes) if name is None else name),
+            line_of_text("query's name", generated_name(targets, attributes) if name is None else name),
             targets,
             attributes,
         )
@@ -179,7 +133,7 @@ class Query:
 
     def fits(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the template, or sub-queries that have it."""
-        least = [{"n": 1, "k": 2}.get(need, need) for need in template]
+        least = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
         enough = all(need <= have for need, have in zip(least, self.template, strict=True))
         return enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
@@ -220,7 +174,8 @@ class Query:
         if self.exactly(template):
             return (self,)
         t, a = (
-            have if need in ("n", "k") else need for need, have in zip(template, self.template, strict=True)
+            need if isinstance(need, int) else have
+            for need, have in zip(template, self.template, strict=True)
         )
         # what is checked need not be checked again: a study has thousands of these
         return tuple(
@@ -296,7 +251,7 @@ class Query:
         lines = [f"Query {shown(self.name)}"]
         for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets)):
             for s in sets[:MOST_LINES]:
-                lines.append(f"  {role:<9}  {_cut(s.name)} ({len(s)}): {_line(s.words)}")
+                lines.append(f"  {role:<9}  {shortened(s.name)} ({len(s)}): {first_words(s.words)}")
             if len(sets) > MOST_LINES:
                 lines.append(f"  {role:<9}  and {len(sets) - MOST_LINES} more sets")
         return "\n".join(lines)
@@ -304,8 +259,8 @@ class Query:
     def _repr_html_(self) -> str:
         """The query as a notebook shows it: a line for each set."""
         rows = "".join(
-            f"<tr><td>{role}</td><td>{escape(_cut(s.name))}</td><td>{len(s)}</td>"
-            f"<td style='text-align: left'>{escape(_line(s.words))}</td></tr>"
+            f"<tr><td>{role}</td><td>{escape(shortened(s.name))}</td><td>{len(s)}</td>"
+            f"<td style='text-align: left'>{escape(first_words(s.words))}</td></tr>"
             for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets))
             for s in sets
         )
@@ -333,99 +288,6 @@ def _listed(sets: Sequence[WordSet]) -> str:
     return f"{', '.join(head)} and {last}" if head else last
 
 
-def _word_sets(
-    role: str, sets: Sets, names: Iterable[str] | None, other_spelling: Iterable[str] | None
-) -> tuple[WordSet, ...]:
-    if names is not None and other_spelling is not None:
-        raise BiasgridError(
-            f"query: {role}_sets_names and {role}_set_names are two spellings of one argument; give one of them"
-        )
-    names = other_spelling if names is None else names
-    if isinstance(sets, Mapping):
-        if names is not None:
-            raise BiasgridError(
-                f"query: the {role} sets are a mapping, whose keys are their names; "
-                f"leave {role}_sets_names out, or give lists of words"
-            )
-        sets, names = list(sets.values()), list(sets)
-    else:
-        sets = _list(
-            sets, f"the {role} sets must be a list of lists of words, or a mapping from names to them"
-        )
-        for words in sets:
-            if isinstance(words, str):
-                raise BiasgridError(
-                    f"query: each {role} set must be a list of words, not the string {shown(words)}; "
-                    f"one set alone is [[word, ...]], and names go to {role}_sets_names"
-                )
-    if not sets:
-        raise BiasgridError(f"query: no {role} set; at least one list of words is needed")
-    if names is None:
-        names = [
-            words.name if isinstance(words, WordSet) else f"{role.capitalize()} set {i}"
-            for i, words in enumerate(sets)
-        ]
-    names = _list(names, f"the {role} sets' names must be a list")
-    if len(names) != len(sets):
-        raise BiasgridError(f"query: {len(sets)} {role} sets but {len(names)} names for them")
-    return tuple(
-        words
-        if isinstance(words, WordSet) and words.name == name
-        else object.__new__(WordSet)._set(role, name, words)
-        for name, words in zip(names, sets, strict=True)
-    )
-
-
-def _words(of: str, given: Iterable[str]) -> tuple[str, ...]:
-    words = _list(given, f"{of} must be a list of words")
-    if not words:
-        raise BiasgridError(f"query: {of} is empty")
-    try:
-        are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
-    except TypeError:
-        are_words = False
-    if not are_words:
-        wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
-        raise BiasgridError(f"query: {of}: {shown(wrong)} is not a word (a non-empty string)")
-    if len(set(words)) < len(words):
-        repeated = [word for word, count in Counter(words).items() if count > 1]
-        warnings.warn(
-            f"{of} repeats {listed(map(shown, repeated))}; it counts once, but for metrics of pairs",
-            stacklevel=stacklevel(),
-        )
-    return tuple(map(str, words))
-
-
-def _list(values: Iterable[Any], must: str) -> list[Any]:
-    """What an ordered iterable holds; text, bytes, mappings, and sets, which have no order, are none."""
-    unordered = isinstance(values, AbstractSet) and not hasattr(
-        values, "mapping"
-    )  # the views of a dict have one
-    if not isinstance(values, (str, bytes, Mapping)) and not unordered:
-        try:
-            return list(values)
-        except TypeError:
-            pass
-    hint = ""
-    if unordered:
-        hint = "; a set has no order, sorted() gives it one"
-    elif isinstance(values, str) and "list of words" not in must:
-        hint = "; the query's own name is given as name="
-    raise BiasgridError(f"query: {must}, not {_given(values)}{hint}")
-
-
-def _given(value: object) -> str:
-    return (
-        shown(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__name__
-    )
-
-
-def _text(what: str, text: str) -> str:
-    if not isinstance(text, str) or not text.strip() or not text.isprintable():
-        raise BiasgridError(f"query: a {what} must be a line of text, not {shown(text)}")
-    return str(text)
-
-
 def _path(path: Path | str) -> Path | str:
     if isinstance(path, (str, os.PathLike)) and "\0" not in str(path):
         return path
@@ -436,36 +298,17 @@ def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:
     try:
         targets, attributes = template
     except (TypeError, ValueError):
-        targets = attributes = None
-    for arity in (targets, attributes):
-        counts = isinstance(arity, int) and not isinstance(arity, bool) and arity > 0
-        if not counts and not (isinstance(arity, str) and arity in ("n", "k")):
-            raise BiasgridError(
-                f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
-                'or "n" for all'
-            )
-    return targets, attributes
+        pass
+    else:
+        if _is_arity(targets) and _is_arity(attributes):
+            return targets, attributes
+    raise BiasgridError(
+        f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
+        'or "n" for all'
+    )
 
 
-def _is_unicode(text: str) -> bool:
-    """Half a surrogate pair, which JSON can spell, is in no text."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _cut(text: str, most: int = 40) -> str:
-    text = text if text.isprintable() else repr(text)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-def _line(words: Sequence[str]) -> str:
-    """As many words as fit in a line, and how many more there are."""
-    line = ""
-    for place, word in enumerate(map(_cut, words)):
-        if line and len(line) + 2 + len(word) > LINE:
-            return f"{line} and {len(words) - place} more"
-        line = f"{line}, {word}" if line else word
-    return line
+def _is_arity(arity: object) -> bool:
+    if isinstance(arity, int):
+        return not isinstance(arity, bool) and arity > 0
+    return isinstance(arity, str) and arity in ("n", "k")

@@ -34,12 +34,12 @@ class WordOptions:
     lost_vocabulary_threshold  a set fails if more than this share (0 to 1) of its distinct words is lost
     """
 
-    preprocessors: tuple[Preprocessor, ...] = ({},)
+    preprocessors: Sequence[Preprocessor] = ({},)
     strategy: str = "first"
     normalize: bool = False
     lost_vocabulary_threshold: float = 0.2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.preprocessors, (Mapping, str)) or not isinstance(self.preprocessors, Sequence):
             raise BiasgridError("preprocessors: expected a list such as [{}, {lowercase: true}]")
         object.__setattr__(self, "preprocessors", tuple(self.preprocessors))
@@ -98,7 +98,8 @@ class FoundSet:
 
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
     """The form of a word that is looked up: case, then accents, then the vocabulary's prefix."""
-    function = preprocessor if callable(preprocessor) else preprocessor.get(FUNCTION)
+    options = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    function = options.get(FUNCTION)
     if function is not None:
         word = function(word)
         if not isinstance(word, str):
@@ -107,9 +108,9 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
             )
         return vocab_prefix + word
     for option, change in CASES.items():
-        if preprocessor.get(option):
+        if options.get(option):
             word = change(word)
-    accents = preprocessor.get("strip_accents")
+    accents = options.get("strip_accents")
     if accents:
         word = unicodedata.normalize("NFKD", word)
         if accents == "ascii":
@@ -120,7 +121,11 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
 
 
 def find(
-    name: str, words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, paired=False
+    name: str,
+    words: Sequence[str],
+    model: EmbeddingStore | DebiasedModel,
+    options: WordOptions,
+    paired: bool = False,
 ) -> FoundSet:
     """Look a set's words up in a model.
 
@@ -186,7 +191,7 @@ def _looked_up(
     rows = store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
     hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
-    slots = []
+    taken: list[int] = []
     found: dict[str, tuple[tuple[str, int], ...]] = {}
     seen: set[str] = set()
     for place, word in enumerate(words):
@@ -200,8 +205,8 @@ def _looked_up(
         for slot in of_word:
             if keys[slot] not in seen:
                 seen.add(keys[slot])
-                slots.append(slot)
-    slots = np.array(slots, dtype=np.int64)
+                taken.append(slot)
+    slots = np.array(taken, dtype=np.int64)
     rows = rows[slots]
     slots.setflags(write=False)
     rows.setflags(write=False)

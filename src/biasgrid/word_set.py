@@ -1,0 +1,177 @@
+"""Word sets: named, ordered words, and how they are given to a query."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, overload
+
+from .callers import stacklevel
+from .errors import BiasgridError, listed, shown
+
+# what a side of a query is given as: sets in order, or by name
+Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
+LINE = 72  # characters of a set's words in a repr
+
+
+@dataclass(frozen=True, repr=False)
+class WordSet(Sequence[str]):
+    """A named, ordered set of words; a sequence of them. Order matters to metrics that take pairs (RIPA).
+
+    Raises BiasgridError for an empty set, and a word that is not a string; warns of words that it repeats.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self._set("word", self.name, self.words)
+
+    def _set(self, role: str, name: str, words: Iterable[str]) -> WordSet:
+        name = line_of_text(f"{role} set's name", name)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "words", _words(f"{role} set {shown(name)}", words))
+        return self
+
+    @property
+    def distinct(self) -> tuple[str, ...]:
+        """The words without repetitions, in order of first appearance."""
+        return tuple(dict.fromkeys(self.words))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        return self.words[place]
+
+    def __repr__(self) -> str:
+        return f"WordSet {shortened(self.name)} ({len(self.words)}): {first_words(self.words)}"
+
+
+def word_sets(
+    role: str, sets: Sets, names: Iterable[str] | None, other_spelling: Iterable[str] | None
+) -> tuple[WordSet, ...]:
+    """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them."""
+    if names is not None and other_spelling is not None:
+        raise BiasgridError(
+            f"query: {role}_sets_names and {role}_set_names are two spellings of one argument; give one of them"
+        )
+    names = other_spelling if names is None else names
+    if isinstance(sets, Mapping):
+        if names is not None:
+            raise BiasgridError(
+                f"query: the {role} sets are a mapping, whose keys are their names; "
+                f"leave {role}_sets_names out, or give lists of words"
+            )
+        names, sets = list(sets), list(sets.values())
+    else:
+        sets = _list(
+            sets, f"the {role} sets must be a list of lists of words, or a mapping from names to them"
+        )
+        for words in sets:
+            if isinstance(words, str):
+                raise BiasgridError(
+                    f"query: each {role} set must be a list of words, not the string {shown(words)}; "
+                    f"one set alone is [[word, ...]], and names go to {role}_sets_names"
+                )
+    if not sets:
+        raise BiasgridError(f"query: no {role} set; at least one list of words is needed")
+    if names is None:
+        names = [
+            words.name if isinstance(words, WordSet) else f"{role.capitalize()} set {i}"
+            for i, words in enumerate(sets)
+        ]
+    names = _list(names, f"the {role} sets' names must be a list")
+    if len(names) != len(sets):
+        raise BiasgridError(f"query: {len(sets)} {role} sets but {len(names)} names for them")
+    return tuple(
+        words
+        if isinstance(words, WordSet) and words.name == name
+        else object.__new__(WordSet)._set(role, name, words)
+        for name, words in zip(names, sets, strict=True)
+    )
+
+
+def _words(of: str, given: Iterable[str]) -> tuple[str, ...]:
+    words = _list(given, f"{of} must be a list of words")
+    if not words:
+        raise BiasgridError(f"query: {of} is empty")
+    try:
+        are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
+    except TypeError:
+        are_words = False
+    if not are_words:
+        wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
+        raise BiasgridError(f"query: {of}: {shown(wrong)} is not a word (a non-empty string)")
+    if len(set(words)) < len(words):
+        repeated = [word for word, count in Counter(words).items() if count > 1]
+        warnings.warn(
+            f"{of} repeats {listed(map(shown, repeated))}; it counts once, but for metrics of pairs",
+            stacklevel=stacklevel(),
+        )
+    return tuple(map(str, words))
+
+
+def _list(values: Iterable[Any], must: str) -> list[Any]:
+    """What an ordered iterable holds; text, bytes, mappings, and sets, which have no order, are none."""
+    # the views of a dict are ordered sets
+    unordered = isinstance(values, AbstractSet) and not hasattr(values, "mapping")
+    if not isinstance(values, (str, bytes, Mapping)) and not unordered:
+        try:
+            return list(values)
+        except TypeError:
+            pass
+    hint = ""
+    if unordered:
+        hint = "; a set has no order, sorted() gives it one"
+    elif isinstance(values, str) and "list of words" not in must:
+        hint = "; the query's own name is given as name="
+    raise BiasgridError(f"query: {must}, not {_given(values)}{hint}")
+
+
+def _given(value: object) -> str:
+    return (
+        shown(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__name__
+    )
+
+
+def line_of_text(what: str, text: str) -> str:
+    """A name that was checked. Raises BiasgridError for what is no line of text."""
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise BiasgridError(f"query: a {what} must be a line of text, not {shown(text)}")
+    return str(text)
+
+
+def _is_unicode(text: str) -> bool:
+    """Half a surrogate pair, which JSON can spell, is in no text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """A text as a part of a line."""
+    text = text if text.isprintable() else repr(text)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def first_words(words: Sequence[str]) -> str:
+    """As many words as fit in a line, and how many more there are."""
+    line = ""
+    for place, word in enumerate(map(shortened, words)):
+        if line and len(line) + 2 + len(word) > LINE:
+            return f"{line} and {len(words) - place} more"
+        line = f"{line}, {word}" if line else word
+    return line
