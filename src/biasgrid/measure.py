@@ -133,7 +133,7 @@ class Result:
         sets = [
             f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({listed(map(shown, lost))})"
             for name, lost in self.lost.items()
-            if f";{name};" in failed  # a name may have a semicolon
+            if lost and f";{name};" in failed  # a name may have a semicolon
         ]
         return f"too many words are lost: {'; '.join(sets)}"
 
