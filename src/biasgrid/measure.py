@@ -231,6 +231,16 @@ def subquery(
     return targets, attributes, "lost_words:" + ";".join(failed) if failed else "ok"
 
 
+def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
+    """Raises BiasgridError for a query that has not the metric's template as it is under these parameters."""
+    template = metric.under(parameters).template
+    if not query.exactly(template):
+        raise BiasgridError(
+            f"{metric.name} has template {template} and query {shown(query.name)} {query.template}; "
+            f"take its sub-queries: query.subqueries({template})"
+        )
+
+
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
     """Options by name, parted into the metric's parameters and those of the word look-up."""
     known = [f.name for f in fields(WordOptions)]

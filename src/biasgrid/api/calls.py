@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from .. import metrics
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, not_allowed, shown
-from ..measure import Result, measure, split_options
+from ..errors import BiasgridError, not_allowed
+from ..measure import Result, check_template, measure, split_options
 from ..metrics.registry import Metric
 from ..query import Query
 from ..words import Preprocessor
@@ -98,12 +98,7 @@ def measured(
     look_up: dict[str, Any] = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
     parameters, words = split_options(metric, parameters | look_up)
-    template = metric.under(parameters).template
-    if not query.exactly(template):
-        raise BiasgridError(
-            f"{metric.name} has template {template} and query {shown(query.name)} {query.template}; "
-            f"take its sub-queries: query.subqueries({template})"
-        )
+    check_template(metric, query, parameters)
     results = measure(metric, query, model, parameters, words, seed)
     asked = {"permutation": permutation, "random_groups": random_groups}
     asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
