@@ -55,9 +55,10 @@ properties: .venv/installed
 pictures: .venv/installed
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
-# What is generated from the code: every key of a config
+# What is generated from the code: every key of a config; the metrics and debias methods for type checkers and editors
 docs: .venv/installed
 	$(BIN)/python docs/configuration.py
+	$(BIN)/python docs/stubs.py
 
 test: .venv/installed-for-tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal

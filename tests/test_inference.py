@@ -255,7 +255,10 @@ def test_wrong_arguments(options, message):
         permutation_test(sums([1, 2]), (1, 1), **options)
 
 
-def infer(query, model, metric=metrics.metric("weat"), **options):
+WEAT = metrics.metric("weat")
+
+
+def infer(query, model, metric=WEAT, **options):
     """The record of a query's permutation test; the whole result where there is none."""
     wanted = {"alternative": "greater"} | options
     (result,), samples = infer_query(metric, query, model, permutation=wanted)

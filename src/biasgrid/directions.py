@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .geometry import BLOCK, FLAT, means_of_groups, unit
 
 PCA, PAIR, MEAN, SUM = DIRECTIONS = ("pca", "pair", "mean", "sum")
 PAIRED = (PCA, PAIR)
+Direction = Literal["pca", "pair", "mean", "sum"]
 
 Vectors = Sequence[np.ndarray]
 Along = Callable[[Vectors, Vectors], list[np.ndarray]]

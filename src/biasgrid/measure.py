@@ -133,7 +133,7 @@ class Result:
         sets = [
             f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({listed(map(shown, lost))})"
             for name, lost in self.lost.items()
-            if f";{name};" in failed  # a name may have a semicolon
+            if lost and f";{name};" in failed  # a name may have a semicolon
         ]
         return f"too many words are lost: {'; '.join(sets)}"
 
@@ -229,6 +229,16 @@ def subquery(
     if metric.paired:
         targets = matched(targets)
     return targets, attributes, "lost_words:" + ";".join(failed) if failed else "ok"
+
+
+def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
+    """Raises BiasgridError for a query that has not the metric's template as it is under these parameters."""
+    template = metric.under(parameters).template
+    if not query.exactly(template):
+        raise BiasgridError(
+            f"{metric.name} has template {template} and query {shown(query.name)} {query.template}; "
+            f"take its sub-queries: query.subqueries({template})"
+        )
 
 
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:

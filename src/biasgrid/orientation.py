@@ -9,12 +9,13 @@ attribute sets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .errors import BiasgridError, unknown
 
 PAPER, WEFE_BENCHMARK = "paper", "wefe_benchmark"
 ORIENTATIONS = (PAPER, WEFE_BENCHMARK)
+Orientation = Literal["paper", "wefe_benchmark"]
 
 Sets = TypeVar("Sets", bound=Sequence)
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from .. import metrics
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, not_allowed, shown
-from ..measure import Result, measure, split_options
+from ..errors import BiasgridError, not_allowed
+from ..measure import Result, check_template, measure, split_options
 from ..metrics.registry import Metric
 from ..query import Query
 from ..words import Preprocessor
@@ -20,7 +20,8 @@ from .checks import check_model, check_query
 Model = EmbeddingStore | DebiasedModel
 # True: with the defaults; a mapping: with these options
 Part = bool | Mapping[str, Any] | None
-INTERVAL = "jackknife"
+Interval = Literal["jackknife", "percentile", "bca"]
+INTERVAL: Interval = "jackknife"
 
 
 def measured(
@@ -37,7 +38,7 @@ def measured(
     random_groups: Part = None,
     bootstrap: Part = None,
     sensitivity: Part = None,
-    interval: Literal["jackknife", "percentile", "bca"] = INTERVAL,
+    interval: Interval = INTERVAL,
     **parameters: Any,
 ) -> Result:
     """Measure a query of a metric's template on a model.
@@ -94,20 +95,15 @@ def measured(
                 not_allowed(name, value, "text, numbers, true, false, lists and mappings of these")
             )
     wefe.check_names(parameters, metric.parameters, wefe.MEASURING, f"metrics.{metric.name}")
-    look_up = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
+    look_up: dict[str, Any] = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
     parameters, words = split_options(metric, parameters | look_up)
-    template = metric.under(parameters).template
-    if not query.exactly(template):
-        raise BiasgridError(
-            f"{metric.name} has template {template} and query {shown(query.name)} {query.template}; "
-            f"take its sub-queries: query.subqueries({template})"
-        )
+    check_template(metric, query, parameters)
     results = measure(metric, query, model, parameters, words, seed)
-    parts = {"permutation": permutation, "random_groups": random_groups}
-    parts |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
+    asked = {"permutation": permutation, "random_groups": random_groups}
+    asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     parts = {
-        name: _options(name, part) for name, part in parts.items() if part is not None and part is not False
+        name: _options(name, part) for name, part in asked.items() if part is not None and part is not False
     }
     if parts or interval != INTERVAL:
         # imported late: scipy.stats takes a second
@@ -226,4 +222,4 @@ def _call(metric: Metric, query: Query, model: Model, **options: Any) -> Result:
 
 metrics.REGISTRY.offer(function_of, wefe.instead)
 # what a metric is (metrics/) knows nothing of models and inference, which stand above it
-Metric.__call__ = _call  # type: ignore[attr-defined]
+Metric.__call__ = _call  # type: ignore[method-assign]

@@ -72,7 +72,7 @@ def name_of(annotation: Any) -> str:
     if isinstance(annotation, str):
         return annotation
     text = inspect.formatannotation(annotation)
-    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text)
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text).replace("'", '"')
 
 
 def _kind(parameter: inspect.Parameter) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed, unknown
+from ..words import Preprocessor
 from .lookup import check_count, check_pairs, chosen, find_sets, find_words, subspace
 from .registry import Method
 from .training import BLOCK, leaning, representation
@@ -27,9 +29,9 @@ def double_hard(
     n_words: int = 1000,
     n_components: int = 4,
     component: int | None = None,
-    variant: str = "paper",
+    variant: Literal["paper", "wefe"] = "paper",
     seed: int = 0,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Double-hard debias: remove a principal component that holds word frequency, then the bias direction.
 

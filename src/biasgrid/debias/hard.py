@@ -8,6 +8,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..geometry import unit_or_zero
+from ..words import Preprocessor
 from .lookup import FoundSets, check_count, check_pairs, chosen, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
@@ -21,7 +22,7 @@ def hard(
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
     n_components: int = 1,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Hard debias: remove the bias subspace from words, and make pairs differ in it alone.
 

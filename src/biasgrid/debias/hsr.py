@@ -9,6 +9,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, listed, not_allowed
+from ..words import Preprocessor
 from .lookup import chosen, find_words
 from .registry import Method
 from .transform import Transform, fitted
@@ -21,7 +22,7 @@ def hsr(
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
     alpha: float = 60.0,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Half-sibling regression: take away from vectors what the words that define the bias predict.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
+from ..words import Preprocessor
 from .lookup import check_count, chosen
 from .registry import Method
 from .training import WORDS, check_training, labelled_words
@@ -31,7 +32,7 @@ def inlp(
     held_out: float = 0.3,
     stop_at_chance: bool = False,
     seed: int = 0,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """INLP: train a linear classifier of the bias, remove its directions from all words, and again.
 
@@ -84,7 +85,7 @@ def inlp(
     >>> model = load({"he": [3, 0], "man": [2, 0], "she": [-3, 0], "woman": [-2, 0], "nurse": [-4, 3]})
     >>> classes = {"male": ["he", "man"], "female": ["she", "woman"]}
     >>> transform = debias.inlp(model, classes=classes, n_iterations=1, held_out=0.0)
-    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])) + 0).round(3).tolist()
+    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3) + 0).tolist()
     [[0.0, 3.0]]
     """
     words, lost = chosen(model, target, ignore, preprocessors)

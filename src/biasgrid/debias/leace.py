@@ -9,6 +9,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
+from ..words import Preprocessor
 from .lookup import chosen
 from .registry import Method
 from .training import WORDS, check_training, labelled_words
@@ -27,7 +28,7 @@ def leace(
     neutral: bool = True,
     shrinkage: bool = False,
     seed: int = 0,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """LEACE: the least change after which no linear classifier tells the classes.
 
@@ -74,7 +75,7 @@ def leace(
     >>> model = load(words)
     >>> classes = {"male": ["he", "man"], "female": ["she", "woman"]}
     >>> transform = debias.leace(model, classes=classes)
-    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])) + 0).round(3).tolist()
+    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3) + 0).tolist()
     [[0.0, 3.0]]
     """
     words, lost = chosen(model, target, ignore, preprocessors)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit_or_zero
+from ..words import Preprocessor
 from .inlp import normals
 from .lookup import check_pairs, chosen, find_sets, subspace
 from .registry import Method
@@ -23,9 +25,9 @@ def linear_projection(
     definitional_pairs: Sequence[Sequence[str]],
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    direction: str = "pca",
+    direction: Literal["pca", "two_means", "classifier"] = "pca",
     normalize: bool = False,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Linear projection: remove one direction from every word.
 
@@ -57,7 +59,7 @@ def linear_projection(
     >>> from biasgrid import debias, load
     >>> model = load({"he": [1, 4], "she": [-1, 4], "man": [2, 3], "woman": [-2, 3], "nurse": [-4, 3]})
     >>> transform = debias.linear_projection(model, definitional_pairs=[["he", "she"], ["man", "woman"]])
-    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])) + 0).round(3).tolist()
+    >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3) + 0).tolist()
     [[0.0, 3.0]]
     """
     check_pairs(definitional_pairs, "definitional_pairs")

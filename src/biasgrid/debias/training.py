@@ -10,6 +10,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, listed, not_allowed
+from ..words import Preprocessor
 from .lookup import check_count, check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at one time: a large store is never copied
@@ -53,7 +54,7 @@ def labelled_words(
     n_words: int,
     neutral: bool,
     seed: int,
-    preprocessors: Sequence = ({},),
+    preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Labelled:
     """Training words, in one of three ways, of which exactly one is given.
 

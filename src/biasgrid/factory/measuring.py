@@ -10,6 +10,8 @@ import numpy as np
 from .. import metrics
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
+from ..measure import check_template, split_options
+from ..measure import measure as measure_query
 from ..query import Query
 
 GROUPS = ("male", "female")
@@ -45,7 +47,9 @@ def measure(
         arguments = [pair[::-1] for pair in arguments]
     query = Query.of(*arguments[0], *arguments[1])
     try:
-        result = metric(query, model, seed=seed, **entry["params"])
+        parameters, words = split_options(metric, entry["params"])
+        check_template(metric, query, parameters)
+        (result,) = measure_query(metric, query, model, parameters, words, seed)
     except BiasgridError as error:
         # such as a metric of what a debias method has changed
         return {"value": np.nan, "status": str(error), "words": None}

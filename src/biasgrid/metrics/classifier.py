@@ -75,8 +75,8 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
         raise BiasgridError(f"estimator_params: {name}: {' '.join(str(error).split())[:250]}") from None
     if not hasattr(made, "predict_proba"):
         raise BiasgridError(
-            f"estimator: {name} gives no probabilities (it has no predict_proba), which RNSB needs; take another, "
-            "set its option (SVC: estimator_params={'probability': True}), or wrap it in CalibratedClassifierCV"
+            f"estimator: {name} gives no probabilities (it has no predict_proba), which RNSB needs; take another "
+            "classifier, or an object that wraps it: CalibratedClassifierCV(LinearSVC())"
         )
     draws = [key for key in asked if key.endswith("random_state") and asked[key] is None]
     if draws and random_state is not None:

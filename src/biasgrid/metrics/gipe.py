@@ -24,6 +24,7 @@ from .neighbourhood import (
     NEIGHBOURS,
     THRESHOLD,
     UNTOUCHED,
+    BiasOf,
     Neighbourhood,
     along_axis,
     by_set,
@@ -45,11 +46,11 @@ def gipe(
     attributes: list[np.ndarray],
     *,
     around: Neighbourhood,
-    direction: str = directions.PCA,
+    direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
     vocabulary: int = around.VOCABULARY,
-    bias_of: str = UNTOUCHED,
+    bias_of: BiasOf = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
     """How many of the words' nearest neighbours are near for the groups' sake, weighted (GIPE).
@@ -94,7 +95,7 @@ def gipe(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0, 0], "she": [-1, 0, 0], "engineer": [3, 1, 0], "boss": [3, 0, 1]})
+    >>> model = load({"he": [1, -3, 0], "she": [-1, -3, 0], "engineer": [3, 1, 0], "boss": [3, 0, 1]})
     >>> metrics.gipe(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
@@ -120,11 +121,11 @@ def proximity(
     attributes: list[np.ndarray],
     *,
     around: Neighbourhood,
-    direction: str = directions.PCA,
+    direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
     vocabulary: int = around.VOCABULARY,
-    bias_of: str = UNTOUCHED,
+    bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
     """How many of the words' nearest neighbours are near for the groups' sake (proximity bias).
@@ -166,7 +167,7 @@ def proximity(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0, 0], "she": [-1, 0, 0], "engineer": [3, 1, 0], "boss": [3, 0, 1]})
+    >>> model = load({"he": [1, -3, 0], "she": [-1, -3, 0], "engineer": [3, 1, 0], "boss": [3, 0, 1]})
     >>> metrics.proximity(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
@@ -184,10 +185,10 @@ def pmn(
     attributes: list[np.ndarray],
     *,
     around: Neighbourhood,
-    direction: str = directions.PCA,
+    direction: directions.Direction = directions.PCA,
     neighbours: int = NEIGHBOURS,
     vocabulary: int = around.VOCABULARY,
-    bias_of: str = UNTOUCHED,
+    bias_of: BiasOf = UNTOUCHED,
     correlation: bool = False,
     legacy_itself: bool = False,
 ) -> Score:
@@ -231,7 +232,7 @@ def pmn(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0, 0], "she": [-1, 0, 0], "engineer": [3, 1, 0], "boss": [3, 0, 1]})
+    >>> model = load({"he": [1, -3, 0], "she": [-1, -3, 0], "engineer": [3, 1, 0], "boss": [3, 0, 1]})
     >>> metrics.pmn(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
@@ -292,7 +293,7 @@ def _resampled(name: str) -> Callable:
         attributes: np.ndarray,
         *,
         around: Neighbourhood,
-        direction: str = directions.PCA,
+        direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> Callable:
         along = directions.along(around.groups, direction)
@@ -316,7 +317,7 @@ def _redrawn(name: str) -> Callable:
         attributes: Sequence[np.ndarray],
         *,
         around: Neighbourhood,
-        direction: str = directions.PCA,
+        direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> np.ndarray:
         axes = directions.redrawn(around.groups, places, direction)[:, 0]

@@ -14,7 +14,10 @@ from .registry import Detail, Metric, Score
 
 
 def indirect_bias(
-    targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    direction: directions.Direction = directions.PCA,
 ) -> Score:
     """How much of the similarity of words with other words is due to the groups' direction (indirect bias).
 
@@ -72,7 +75,9 @@ def _betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(beta), beta, np.nan)
 
 
-def _resampled(words: np.ndarray, attributes: np.ndarray, *, direction: str = directions.PCA) -> Callable:
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, direction: directions.Direction = directions.PCA
+) -> Callable:
     along = directions.along(words, direction)
     others = unit(attributes)
 
@@ -105,13 +110,16 @@ def _redrawn(
     places: Sequence[np.ndarray],
     attributes: Sequence[np.ndarray],
     *,
-    direction: str = directions.PCA,
+    direction: directions.Direction = directions.PCA,
 ) -> np.ndarray:
     return _along(directions.redrawn(pool, places, direction)[:, 0], attributes)
 
 
 def _isotropic(
-    targets: list[np.ndarray], attributes: list[np.ndarray], *, direction: str = directions.PCA
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    direction: directions.Direction = directions.PCA,
 ) -> Callable[[np.random.Generator, int], np.ndarray]:
     """The value on random directions."""
 

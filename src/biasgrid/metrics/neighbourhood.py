@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..words import FoundSet
 
 NEIGHBOURS, THRESHOLD = 100, 0.05
 UNTOUCHED, MEASURED = "untouched", "measured"
+BiasOf = Literal["untouched", "measured"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def neighbourhood(
     *,
     neighbours: int = NEIGHBOURS,
     vocabulary: int = around.VOCABULARY,
-    bias_of: str = UNTOUCHED,
+    bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
     **others: Any,
 ) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,12 @@ COMPONENT, MEAN = RELATIONS = ("component", "mean")
 BLOCK = 2**20
 
 
-def ripa(targets: list[np.ndarray], attributes: list[np.ndarray], *, relation: str = COMPONENT) -> Score:
+def ripa(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    relation: Literal["component", "mean"] = COMPONENT,
+) -> Score:
     """How far words lie along what the two words of pairs differ in, length included (RIPA).
 
     Row i of the two target sets is a pair (x_i, y_i). With the relation vector b of the pairs::
@@ -96,7 +101,9 @@ def _defined(longest: Any, following: Any, mean: Any, pairs: Any) -> Any:
     return (longest - following > FLAT * longest) & (np.abs(mean) * np.sqrt(pairs) > FLAT * longest)
 
 
-def _resampled(words: np.ndarray, attributes: np.ndarray, *, relation: str = COMPONENT) -> Callable:
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, relation: Literal["component", "mean"] = COMPONENT
+) -> Callable:
     pairs = len(words) // 2
     if relation == COMPONENT:
         return _components(_differences(words[:pairs], words[pairs:]), attributes)
@@ -147,7 +154,7 @@ def _redrawn(
     places: Sequence[np.ndarray],
     attributes: Sequence[np.ndarray],
     *,
-    relation: str = COMPONENT,
+    relation: Literal["component", "mean"] = COMPONENT,
 ) -> np.ndarray:
     first, second = places
     mean = attributes[0].mean(axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from ..geometry import BLOCK, cosines, distances, means_of_groups, weighted_mean
 from .registry import Detail, Metric, Score
 
 
-def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: str = "norm") -> Score:
+def rnd(
+    targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: Literal["norm", "cos"] = "norm"
+) -> Score:
     """How much nearer words are to the mean of one group than to that of another (Relative Norm Distance).
 
     With the means m_1 and m_2 of the two target sets' vectors::
@@ -30,8 +33,8 @@ def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: st
     -------
     Score
         Range (-inf, inf), neutral value 0. Positive: the words are nearer to the second target set; with
-        "cos", to the first. "norm" depends on how long vectors are. `detail`: distance_by_word, the
-        difference of each word.
+        "cos", to the first. "norm" depends on how long vectors are; "cos" is undefined (NaN) for a zero
+        vector. `detail`: distance_by_word, the difference of each word.
 
     Examples
     --------
@@ -51,7 +54,9 @@ def rnd(targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: st
     return Score(float(by_word.mean()), detail={"distance_by_word": Detail("attribute", [by_word])})
 
 
-def _resampled(words: np.ndarray, attributes: np.ndarray, *, distance: str = "norm") -> Callable:
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, distance: Literal["norm", "cos"] = "norm"
+) -> Callable:
     """From the words' inner products alone: no mean of a sample is ever made."""
     among, across = words @ words.T, words @ attributes.T
     squares = (attributes**2).sum(axis=1)
@@ -83,7 +88,7 @@ def _redrawn(
     places: Sequence[np.ndarray],
     attributes: Sequence[np.ndarray],
     *,
-    distance: str = "norm",
+    distance: Literal["norm", "cos"] = "norm",
 ) -> np.ndarray:
     (words,) = attributes
     block = max(1, BLOCK // len(words))

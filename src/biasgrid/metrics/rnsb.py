@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def rnsb(
     holdout: bool = True,
     test_size: float = 0.2,
     random_state: int | None = None,
-    solver: str = "exact",
+    solver: Literal["exact", "liblinear"] = "exact",
     estimator: Any = None,
     estimator_params: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -157,7 +157,7 @@ def _resampled(
     holdout: bool = True,
     test_size: float = 0.2,
     random_state: int | None = None,
-    solver: str = "exact",
+    solver: Literal["exact", "liblinear"] = "exact",
     estimator: None = None,
     estimator_params: None = None,
 ) -> Callable:
@@ -213,7 +213,7 @@ def _redrawn(
     holdout: bool = True,
     test_size: float = 0.2,
     random_state: int | None = None,
-    solver: str = "exact",
+    solver: Literal["exact", "liblinear"] = "exact",
     estimator: None = None,
     estimator_params: None = None,
 ) -> np.ndarray:

@@ -21,7 +21,7 @@ def same(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     legacy_l1: bool = False,
 ) -> Score:
     """How far words lean to any of the groups (SAME).
@@ -93,7 +93,11 @@ def same(
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, orientation: str = roles.PAPER, legacy_l1: bool = False
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    orientation: roles.Orientation = roles.PAPER,
+    legacy_l1: bool = False,
 ) -> Callable:
     biases = biases_of(words, attributes, orientation, "span")
 
@@ -137,7 +141,7 @@ def _redrawn(
     places: Sequence[np.ndarray],
     words: Vectors,
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     legacy_l1: bool = False,
 ) -> np.ndarray:
     return along_axes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from ..geometry import unit, weighted_mean
 from .registry import Detail, Metric, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, others_of
 
+Contrasted = Literal["pair", "rest"]
+
 
 def same_skew(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
+    orientation: roles.Orientation = roles.PAPER,
+    contrast: Contrasted = "pair",
 ) -> Score:
     """How far words lean to one group on the whole (SAME's skew).
 
@@ -63,8 +65,8 @@ def same_stereotype(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
+    orientation: roles.Orientation = roles.PAPER,
+    contrast: Contrasted = "pair",
     as_printed: bool = False,
 ) -> Score:
     """How much words differ in which group they lean to (SAME's stereotype).
@@ -133,7 +135,11 @@ def _moment(
 
 
 def _skew_resampled(
-    words: np.ndarray, attributes: np.ndarray, *, orientation: str = roles.PAPER, contrast: str = "pair"
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    orientation: roles.Orientation = roles.PAPER,
+    contrast: Contrasted = "pair",
 ) -> Callable:
     biases = biases_of(words, attributes, orientation, contrast)
 
@@ -148,8 +154,8 @@ def _stereotype_resampled(
     words: np.ndarray,
     attributes: np.ndarray,
     *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
+    orientation: roles.Orientation = roles.PAPER,
+    contrast: Contrasted = "pair",
     as_printed: bool = False,
 ) -> Callable:
     biases = biases_of(words, attributes, orientation, contrast)
@@ -170,8 +176,8 @@ def _skew_redrawn(
     places: Sequence[np.ndarray],
     words: Vectors,
     *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
+    orientation: roles.Orientation = roles.PAPER,
+    contrast: Contrasted = "pair",
 ) -> np.ndarray:
     return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: b.mean(axis=-1))
 
@@ -181,8 +187,8 @@ def _stereotype_redrawn(
     places: Sequence[np.ndarray],
     words: Vectors,
     *,
-    orientation: str = roles.PAPER,
-    contrast: str = "pair",
+    orientation: roles.Orientation = roles.PAPER,
+    contrast: Contrasted = "pair",
     as_printed: bool = False,
 ) -> np.ndarray:
     return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: _spread(b, as_printed))
@@ -231,7 +237,9 @@ def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False
     return roles.oriented(orientation, (2 if contrast == "pair" else "k", "n"))
 
 
-def _check(*, orientation: str = roles.PAPER, contrast: str = "pair", as_printed: bool = False) -> None:
+def _check(
+    *, orientation: roles.Orientation = roles.PAPER, contrast: Contrasted = "pair", as_printed: bool = False
+) -> None:
     roles.check(orientation)
     if contrast not in ("pair", "rest"):
         raise BiasgridError(f"contrast: {unknown('value', contrast, ('pair', 'rest'))}")

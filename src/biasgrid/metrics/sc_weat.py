@@ -20,7 +20,7 @@ def sc_weat(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
 ) -> Score:
     """How much nearer words are to one of two groups, in standard deviations of their own (SC-WEAT, WEFAT).
@@ -76,7 +76,9 @@ def sc_weat(
     )
 
 
-def nas(targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: str = roles.PAPER) -> Score:
+def nas(
+    targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: roles.Orientation = roles.PAPER
+) -> Score:
     """The Normalised Association Score of the R package sweater, which is `sc_weat` with ddof 1.
 
     sweater gives the words' scores and no number for all of them; the value is their mean. Both names exist
@@ -107,7 +109,7 @@ def nas(targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation:
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, orientation: str = roles.PAPER, ddof: int = 1
+    words: np.ndarray, attributes: np.ndarray, *, orientation: roles.Orientation = roles.PAPER, ddof: int = 1
 ) -> Callable:
     pool, others = roles.groups_and_words(words, attributes, orientation)
     cosine = cosines(pool, others)
@@ -134,7 +136,7 @@ def _redrawn(
     places: Sequence[np.ndarray],
     words: Sequence[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
 ) -> np.ndarray:
     cosine = cosines(np.concatenate(roles.chosen(words, orientation)), pool)
@@ -151,13 +153,17 @@ def _redrawn(
 
 
 def _sized(
-    targets: Sequence[int], attributes: Sequence[int], *, orientation: str = roles.PAPER, ddof: int = 1
+    targets: Sequence[int],
+    attributes: Sequence[int],
+    *,
+    orientation: roles.Orientation = roles.PAPER,
+    ddof: int = 1,
 ) -> tuple[float, float]:
     groups, _ = roles.groups_and_words(targets, attributes, orientation)
     return effect_size_range(*groups, ddof)
 
 
-def _check(*, orientation: str = roles.PAPER, ddof: int = 1) -> None:
+def _check(*, orientation: roles.Orientation = roles.PAPER, ddof: int = 1) -> None:
     roles.check(orientation)
     if type(ddof) is not int or ddof not in (0, 1):
         raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))

@@ -18,7 +18,7 @@ def semaxis(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> Score:
@@ -78,7 +78,7 @@ def _enriched(
     attributes: list[np.ndarray],
     *,
     poles: list[np.ndarray],
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> Score:
@@ -92,7 +92,7 @@ def _poles(
     targets: Sequence[FoundSet],
     attributes: Sequence[FoundSet],
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _resampled(
     words: np.ndarray,
     attributes: np.ndarray,
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> Callable:
@@ -138,7 +138,7 @@ def _redrawn(
     places: Sequence[np.ndarray],
     words: Sequence[np.ndarray],
     *,
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> np.ndarray:
@@ -155,7 +155,7 @@ def _enriched_redrawn(
     words: Sequence[np.ndarray],
     *,
     poles: list[np.ndarray],
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> np.ndarray:
@@ -167,7 +167,7 @@ def _enriched_resampled(
     attributes: np.ndarray,
     *,
     poles: list[np.ndarray],
-    orientation: str = roles.PAPER,
+    orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
     vocabulary: int = around.VOCABULARY,
 ) -> Callable:

@@ -1,0 +1,371 @@
+"""The door's functions (`metrics.weat`, `debias.hard`, ...): their signatures, help, stubs and sentences."""
+
+import doctest
+import importlib.util
+import inspect
+import math
+import os
+import pickle
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import ROOT, make_store
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import biasgrid
+from biasgrid import BiasgridError, Query, debias, metrics
+from biasgrid.api import calls, docstrings, wefe
+from biasgrid.measure import Result
+from biasgrid.metrics import Metric, Score
+from biasgrid.options import PARTS
+from biasgrid.words import WordOptions
+
+SHARED = ["preprocessors", "strategy", "normalize", "lost_vocabulary_threshold", "seed", *PARTS, "interval"]
+FUNCTIONS = [getattr(metrics, name) for name in metrics.REGISTRY]
+FITS = [getattr(debias, name) for name in debias.REGISTRY]
+BOTH = [*FUNCTIONS, *FITS]
+QUERY = Query([["w0", "w1", "w2"], ["w3", "w4", "w5"]], [["w6", "w7"], ["w8", "w9"]])
+
+
+def by_name(function):
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """`biasgrid.load` of a mapping of words to vectors."""
+    if not hasattr(biasgrid, "load"):
+        monkeypatch.setattr(
+            biasgrid,
+            "load",
+            lambda words: make_store(tmp_path, list(words), np.array(list(words.values()), dtype=float)),
+            raising=False,
+        )
+    return biasgrid.load
+
+
+@pytest.mark.parametrize("metric", metrics.REGISTRY.values(), ids=lambda metric: metric.name)
+def test_the_signature_is_the_metrics_own(metric):
+    signature = inspect.signature(getattr(metrics, metric.name))
+    assert list(signature.parameters) == ["query", "model", *metric.parameters, *SHARED]
+    for name, default in metric.parameters.items():
+        parameter = signature.parameters[name]
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert parameter.default is default
+        assert not isinstance(parameter.annotation, str)
+    of_look_up = {name: signature.parameters[name].default for name in vars(WordOptions())}
+    assert of_look_up == vars(WordOptions())
+    assert signature.return_annotation is Result
+
+
+@pytest.mark.parametrize("method", debias.REGISTRY.values(), ids=lambda method: method.name)
+def test_the_signature_is_the_methods_own(method):
+    parameters = inspect.signature(getattr(debias, method.name)).parameters
+    seed = {"seed"} if method.seeded else set()
+    assert set(parameters) == {"model", *method.words, *method.parameters} | seed
+    assert {name for name, p in parameters.items() if p.default is p.empty} == {"model", *method.required}
+
+
+@pytest.mark.parametrize("function", BOTH, ids=by_name)
+def test_the_help_is_whole(function):
+    parts = docstrings.sections(function)
+    assert {"Parameters", "Returns", "Raises", "References", "Examples"} <= set(parts)
+    summary, _, formula = parts[""].partition("\n\n")
+    assert summary.endswith(".")
+    assert "\n" not in summary
+    # a formula, or the metric or method whose formula it is
+    assert "::\n" in formula or "`sc_weat`" in summary
+    told = docstrings.parameters(function)
+    assert list(told) == list(inspect.signature(function).parameters)
+    assert all(len(text) > 5 and "See the" not in text for text in told.values())
+    entry = getattr(function, "metric", None) or function.method
+    assert " ".join(parts["References"].split()) == entry.reference
+    assert max(map(len, function.__doc__.splitlines())) <= 120
+    assert function.__name__ == function.__qualname__ == entry.name
+
+
+@pytest.mark.parametrize("metric", metrics.REGISTRY.values(), ids=lambda metric: metric.name)
+def test_range_and_neutral_value_are_the_registrys(metric):
+    """In the help, and in the docstring of the metric's function of arrays."""
+    for function in (getattr(metrics, metric.name), metric.function):
+        text = " ".join(docstrings.sections(function)["Returns"].split())
+        left, low, high, right, neutral = re.search(
+            r"Range ([\[(])(\S+), (\S+)([\])]), neutral value (-?[\d.]*\d)", text
+        ).groups()
+        assert (float(low), float(high), float(neutral)) == (*metric.range, metric.neutral)
+        assert (left == "(", right == ")") == tuple(map(math.isinf, metric.range))
+        assert "NaN" in text or "as of `" in text
+
+
+@pytest.mark.parametrize("function", BOTH, ids=by_name)
+def test_the_example_runs(function, load):
+    test = doctest.DocTestFinder(recurse=False).find(function, function.__name__)
+    (example,) = [found for found in test if found.examples]
+    printed = []
+    failed, tried = doctest.DocTestRunner(verbose=False).run(example, out=printed.append)
+    assert tried >= 3
+    assert not failed, "".join(printed)
+
+
+def test_attributes_of_the_packages():
+    assert set(metrics.REGISTRY) <= set(dir(metrics))
+    assert set(debias.REGISTRY) <= set(dir(debias))
+    assert metrics.weat is metrics.weat
+    assert metrics.metric(metrics.weat) is metrics.weat.metric is metrics.REGISTRY["weat"]
+    assert debias.method(debias.hard) is debias.hard.method is debias.method("HardDebias")
+    assert pickle.loads(pickle.dumps(metrics.weat_es)) is metrics.weat_es
+    assert not hasattr(metrics, "__wrapped__")
+    spec = importlib.util.find_spec("biasgrid.metrics.weat")
+    assert spec.origin.endswith("weat.py")
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "says"),
+    [
+        (metrics, "WEAT", r"metrics.WEAT: say metrics.weat, .*WEAT\(\).run_query\(query, model\)"),
+        (metrics, "RNSB", "say metrics.rnsb, a function"),
+        (metrics, "weta", "did you mean 'weat'"),
+        (debias, "HardDebias", r"say debias.hard, .*debias.hard\(model, definitional_pairs=...\)\)"),
+        (debias, "HalfSiblingRegression", "say debias.hsr, .*definitional_words"),
+        (debias, "hrad", "did you mean 'hard'"),
+    ],
+)
+def test_another_name_is_answered_by_the_right_one(package, name, says):
+    with pytest.raises(AttributeError, match=says) as error:
+        getattr(package, name)
+    assert isinstance(error.value, BiasgridError)
+    assert len(str(error.value)) < 400
+
+
+# parameters of WEFE 1.0.1's run_query, of all its metrics, and of run_queries
+OF_RUN_QUERY = {
+    *("calculate_p_value", "p_value_test_type", "p_value_method", "p_value_iterations", "p_value_verbose"),
+    *("return_effect_size", "warn_not_found_words", "print_model_evaluation", "distance", "estimator"),
+    *("estimator_params", "n_iterations", "random_state", "holdout", "lost_vocabulary_threshold"),
+    *("preprocessors", "strategy", "normalize"),
+    *(
+        "queries_set_name",
+        "metric_params",
+        "generate_subqueries",
+        "aggregate_results",
+        "aggregation_function",
+    ),
+    "return_only_aggregation",
+}
+# of the constructors, fit and transform of its debias methods
+OF_DEBIAS = {
+    *(
+        "pca_args",
+        "verbose",
+        "criterion_name",
+        "incremental_pca",
+        "n_words",
+        "n_components",
+        "epochs",
+        "theta",
+    ),
+    *("n_neighbours", "learning_rate", "weights", "definitional_pairs", "bias_representation", "target"),
+    *(
+        "ignore",
+        "copy",
+        "definitional_words",
+        "alpha",
+        "equalize_pairs",
+        "definitional_sets",
+        "equalize_sets",
+    ),
+}
+
+
+def test_each_option_of_wefe_is_one_here_or_is_answered(random_model):
+    known = {name for metric in metrics.REGISTRY.values() for name in metric.parameters}
+    known |= set(vars(WordOptions()))
+    assert set(wefe.MEASURING) >= OF_RUN_QUERY - known
+    for name in OF_RUN_QUERY - known:
+        with pytest.raises(BiasgridError, match=f"^metrics.weat: {name}: ") as error:
+            metrics.weat(QUERY, random_model(0), **{name: True})
+        assert len(str(error.value)) < 400
+    with pytest.raises(BiasgridError, match="calculate_p_value: say permutation=True"):
+        metrics.weat(QUERY, random_model(0), calculate_p_value=True)
+    # it is WEAT's own
+    assert metrics.weat(QUERY, random_model(0), return_effect_size=True).status == "ok"
+    with pytest.raises(BiasgridError, match=r"metrics\.weat_es"):
+        metrics.mac(QUERY, random_model(0), return_effect_size=True)
+    known = {n for m in debias.REGISTRY.values() for n in (*m.words, *m.parameters)}
+    for name in OF_DEBIAS - known:
+        with pytest.raises(BiasgridError, match=f"^debias.hsr: {name}: "):
+            debias.hsr(random_model(0), definitional_words=["w0"], **{name: True})
+
+
+def test_what_is_no_query_or_no_model_is_answered_by_a_sentence(random_model, tmp_path):
+    model = random_model(0)
+    transform = debias.hsr(model, definitional_words=["w0", "w1"])
+    keyed = type("KeyedVectors", (), {"__module__": "gensim.models.keyedvectors"})()
+    frame = type("DataFrame", (), {"__module__": "pandas", "take": None, "rows": None})()
+    wrong = [
+        (QUERY, transform, r"model.under\(transform\)"),
+        (QUERY, type(model), "the class EmbeddingStore is no model"),
+        (QUERY, "vectors.bin", r"biasgrid.load\('vectors.bin'\)"),
+        (QUERY, tmp_path / "vectors.bin", r"biasgrid.load\("),
+        (QUERY, keyed, r"a KeyedVectors of gensim is no model; load it: biasgrid.load\(it\)"),
+        (QUERY, frame, "load it"),
+        (QUERY, {"he": [1, 2]}, "load it"),
+        (QUERY, np.eye(3), "load it"),
+        (QUERY, None, "None is no model"),
+        (model, QUERY, "the query comes first"),
+        ("query.json", model, r"Query.read\(path\)"),
+        (QUERY.to_dict() if hasattr(QUERY, "to_dict") else {}, model, "Query.from_dict"),
+        ([["he"], ["she"]], model, r"make one: Query\("),
+    ]
+    for query, given_model, says in wrong:
+        with pytest.raises(BiasgridError, match=says) as error:
+            metrics.weat(query, given_model)
+        assert len(str(error.value)) < 400
+    for given_model in (transform, type(model), "vectors.bin", keyed, None, np.eye(3)):
+        with pytest.raises(BiasgridError, match="model"):
+            debias.hsr(given_model, definitional_words=["w0"])
+    with pytest.raises(BiasgridError, match="untouched model"):
+        debias.hsr(model.under(transform), definitional_words=["w0"])
+    with pytest.raises(BiasgridError, match=r"unknown hard argument 'pairs'; .*definitional_pairs"):
+        debias.hard(model, pairs=[["w0", "w1"]])
+
+
+def test_a_part_of_inference_is_true_or_its_options(random_model):
+    model = random_model(3)
+    defaults = metrics.weat(QUERY, model, permutation=True, bootstrap=True, sensitivity=True)
+    assert defaults == metrics.weat(QUERY, model, permutation={}, bootstrap={}, sensitivity={})
+    assert set(defaults.inference) == {"permutation", "bootstrap", "influence", "halves"}
+    without = metrics.weat(QUERY, model, permutation=False, random_groups=None, bootstrap=False)
+    assert without.inference is None
+    assert repr(without) == repr(metrics.weat(QUERY, model))
+    with pytest.raises(
+        BiasgridError, match="bootstrap: 1000 is not allowed; allowed: True, False, and a mapping"
+    ):
+        metrics.weat(QUERY, model, bootstrap=1000)
+
+
+def plugin(targets, attributes, *, power: "NoSuchType" = 2.0, words=()):  # noqa: F821
+    return Score(float(targets[0].sum()) ** power)
+
+
+def test_a_metric_without_documentation_is_a_function_all_the_same(random_model):
+    metric = Metric("plugin", "Plugin", plugin, (2, 2), (0.0, math.inf), 0.0, "nowhere", paired=True)
+    function = calls.function_of(metric)
+    assert list(inspect.signature(function).parameters) == ["query", "model", "power", "words", *SHARED]
+    parts = docstrings.sections(function)
+    assert parts[""] == "Plugin."
+    assert "Range [0, inf), neutral value 0." in parts["Returns"]
+    assert function(QUERY, random_model(0)).value == metric(QUERY, random_model(0)).value
+    one = replace(metric, template=("k", "k"))
+    assert "two or more target sets" in docstrings.parameters(calls.function_of(one))["query"]
+
+
+def stubs():
+    spec = importlib.util.spec_from_file_location("stubs", ROOT / "docs" / "stubs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.stubs()
+
+
+def test_the_stubs_are_the_registrys():
+    for path, text in stubs().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: make docs writes it"
+        assert path.parent.parent.name == "biasgrid"
+
+
+# of names: wrong ones, and right ones with whatever value
+NAMES = (
+    "ddof return_effect_size orientation distance relation n_iterations test_size holdout solver estimator "
+    "estimator_params neighbours c k permutations Seed calculate_p_value"
+)
+ARGUMENTS = (
+    "definitional_pairs definitional_words ignore target equalize_pairs n_components alpha direction normalize "
+    "preprocessors variant seed n_words wordz"
+)
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 2),
+    st.floats(allow_nan=True),
+    st.text(max_size=5),
+    st.binary(max_size=2),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.dictionaries(st.text(max_size=6), st.integers(0, 3), max_size=2),
+    st.sampled_from([np.eye(2), np.float64(0.5), np.int64(3), object(), int, {1}, [[]], {"draws": -1}, 1j]),
+)
+
+
+def answered(call):
+    """It ends well, or in a sentence."""
+    try:
+        call()
+        said = "well"
+    except (BiasgridError, TypeError) as error:
+        said = str(error)
+    assert 0 < len(said) < 400
+    assert "\n" not in said
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    function=st.sampled_from(
+        [metrics.weat, metrics.weat_es, metrics.same, metrics.rnsb, metrics.direct_bias]
+    ),
+    options=st.dictionaries(st.sampled_from([*SHARED, *NAMES.split()]), VALUES, min_size=1, max_size=2),
+)
+def test_a_wrong_option_never_ends_in_a_traceback(function, options, random_model):
+    answered(lambda: function(QUERY, random_model(0), **options))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    function=st.sampled_from([debias.hard, debias.hsr, debias.linear_projection, debias.double_hard]),
+    options=st.dictionaries(st.sampled_from(ARGUMENTS.split()), VALUES, min_size=1, max_size=3),
+)
+def test_a_wrong_argument_of_a_method_never_ends_in_a_traceback(function, options, random_model):
+    pairs = {"definitional_pairs": [["w0", "w1"], ["w2", "w3"]], "definitional_words": ["w0", "w1"]}
+    asked = {name: words for name, words in pairs.items() if name in function.method.words}
+    answered(lambda: function(random_model(0), **asked | options))
+
+
+CHECKED = """
+from biasgrid import debias, metrics
+from biasgrid.embeddings.store import EmbeddingStore
+from biasgrid.query import Query
+
+model, query = EmbeddingStore.open("store"), Query([["he"], ["she"]], [["career"], ["family"]])
+value: float = metrics.weat(query, model, ddof=1, preprocessors=[{}, {"lowercase": True}], permutation=True).value
+transform = debias.hard(model, definitional_pairs=[["he", "she"], ["man", "woman"]], n_components=1)
+metrics.rnd(query, model.under(transform), distance="cos", bootstrap={"draws": 10}).to_frame()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("", "Success"),
+        ("metrics.weat(query, model, normalise=True)", 'Unexpected keyword argument "normalise" for "weat"'),
+        ("metrics.weat(query, model, calculate_p_value=True)", 'keyword argument "calculate_p_value"'),
+        ("metrics.rnd(query, model, distance='l1')", 'Argument "distance" to "rnd" has incompatible type'),
+        ("debias.hard(model, pairs=[])", 'Unexpected keyword argument "pairs" for "hard"'),
+        ("metrics.weta(query, model)", "has no attribute"),
+    ],
+)
+def test_type_checkers_see_the_functions(tmp_path, line, says):
+    pytest.importorskip("mypy")
+    (tmp_path / "snippet.py").write_text(f"{CHECKED}{line}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", tmp_path / "snippet.py"],
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert says in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count("error:") == bool(line)
