@@ -152,4 +152,6 @@ def canonical(record: Any) -> str:
 
 def ordered(record: Any) -> Any:
     """A copy of a record with sorted keys: what is made of it does not depend on the order of a config's keys."""
-    return json.loads(canonical(record))
+    if isinstance(record, dict):
+        return {key: ordered(record[key]) for key in sorted(record)}
+    return [ordered(part) for part in record] if isinstance(record, (list, tuple)) else record

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import BiasgridError
+from .in_memory import File
 from .schema import read
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 KEYS = ["criterion", "query", "metric", "model", "debias"]
 
 
-def results(files: Iterable[Path | str]) -> Iterable[tuple[tuple, str, dict]]:
+def results(files: Iterable[File]) -> Iterable[tuple[tuple, str, dict]]:
     """The results in files of a cell, or of the inference of several.
 
     Yields
@@ -38,7 +38,7 @@ def results_of(read_cells: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[
             yield _place(cell, result), cell["query"], result
 
 
-def cells(files: Iterable[Path | str]) -> Iterable[tuple[dict, list[dict]]]:
+def cells(files: Iterable[File]) -> Iterable[tuple[dict, list[dict]]]:
     """The cells in files of a cell, or of the inference of several: what each is of, and its results."""
     for path in files:
         record = read(path, "a cell file")
@@ -56,7 +56,7 @@ def _place(cell: Mapping, result: Mapping) -> tuple:
     return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
 
 
-def scalars(files: Iterable[Path | str]) -> pd.DataFrame:
+def scalars(files: Iterable[File]) -> pd.DataFrame:
     """The auxiliary statistics in files of cells: one row per number, with `KEYS`, quantity and value, sorted."""
     import pandas as pd  # a plan, which imports figures, needs none
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BiasgridError, shown
+from .in_memory import File, InMemory
 
 SCHEMA = 1
 READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1
@@ -35,8 +36,10 @@ def unstamped(record: Any, where: Path | str) -> Any:
     return {key: value for key, value in record.items() if key != "schema"}
 
 
-def read(path: Path | str, what: str) -> dict[str, Any]:
+def read(path: File, what: str) -> dict[str, Any]:
     """The record in a file of results. Raises BiasgridError for a file that is not `what`, or of another version."""
+    if isinstance(path, InMemory):
+        return path.content
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -170,6 +170,10 @@ class Study(Folders):
             groups.setdefault(inference.group, []).append(inference)
         return groups
 
+    def __getstate__(self) -> dict[str, Any]:
+        # what is cached is known again soon, and holds functions that cannot be pickled
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     def _inferred(self, cell: Cell) -> dict[str, dict[str, Any]]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
@@ -241,7 +245,7 @@ class Study(Folders):
         """What figures print for a model's, metric's or debias method's key."""
         labels = {key: model["label"] for key, model in self.models.items()}
         for key, (_, entry) in self.debias.items():
-            labels[key] = entry.get("label", debias.method(entry["method"]).label)
+            labels[key] = entry.get("label") or debias.method(entry["method"]).label
         for criterion in sorted(self.config["criteria"], key=self.ranked.__contains__):
             # the ranked ones last: where a key is another metric in a criterion that is not ranked, theirs counts
             for key, entry in self.metrics(criterion).items():

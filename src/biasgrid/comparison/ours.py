@@ -15,6 +15,7 @@ from .. import metrics
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
+from ..in_memory import File, InMemory
 from ..results import scalars
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
@@ -113,8 +114,8 @@ def _inferred(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
     return cells.get(query)
 
 
-def _record(path: Path | None, what: str) -> dict[str, Any] | None:
-    return read(path, what) if path and path.exists() else None
+def _record(path: File | None, what: str) -> dict[str, Any] | None:
+    return read(path, what) if isinstance(path, InMemory) or (path and Path(path).exists()) else None
 
 
 def _of_one(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | None:

@@ -6,12 +6,13 @@ import csv
 import math
 import re
 from collections.abc import Iterable
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from .. import ratings
 from ..errors import BiasgridError
+from ..in_memory import File, InMemory
 from ..statistics.aggregation import AGGREGATIONS
 
 # a file of published numbers; data/published/README.md says what each column holds
@@ -32,8 +33,10 @@ INFERRED = (*TESTED, *HALVED)
 RATED = tuple(f"rating_{method}" for method in ratings.METHODS)
 
 
-def read(published: Iterable[Path | str], computed: Iterable[Path | str] = ()) -> pd.DataFrame:
+def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFrame:
     """Files of published numbers, and of numbers that other code computed, as one table.
+
+    In memory they are DataFrames of the same columns.
 
     Returns
     -------
@@ -49,11 +52,14 @@ def read(published: Iterable[Path | str], computed: Iterable[Path | str] = ()) -
     """
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
-        try:
-            with open(path, encoding="utf-8", newline="") as file:
-                lines = list(csv.reader(file))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None
+        if isinstance(path, InMemory):
+            lines, path = _lines(path.content), path.parts[-1]
+        else:
+            try:
+                with open(path, encoding="utf-8", newline="") as file:
+                    lines = list(csv.reader(file))
+            except (OSError, UnicodeDecodeError, csv.Error) as error:
+                raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None
         if not lines or lines[0] != PUBLISHED:
             raise BiasgridError(f"{path}: line 1: the columns must be {', '.join(PUBLISHED)}")
         rows += [
@@ -61,6 +67,18 @@ def read(published: Iterable[Path | str], computed: Iterable[Path | str] = ()) -
         ]
     # dtype object: None must not become NaN
     return pd.DataFrame(rows, columns=[*PUBLISHED, "origin"], dtype=object)
+
+
+def _lines(frame: pd.DataFrame) -> list[list[str]]:
+    """A DataFrame as the lines of its file: what pandas reads as a float, because others are missing, is whole."""
+
+    def text(value: Any) -> str:
+        if pd.isna(value):
+            return ""
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+    rows = ([text(value) for value in row] for row in frame.itertuples(index=False, name=None))
+    return [list(map(str, frame.columns)), *rows]
 
 
 def _published(line: list[str], where: str) -> list:

@@ -66,8 +66,10 @@ class Ranking(Strict):
         "`distance`: by the distance of a metric's value from its neutral value; `value`: by the value, as WEFE does",
         "distance",
     )
-    ties: Literal["average", "first"] = field(
-        "rank of equal values: their mean, or in the order of models", "average"
+    ties: Literal["average", "min", "max", "dense", "first"] = field(
+        "rank of equal values: their mean, the lowest or the highest of their places, the lowest with no gap after "
+        "it (`dense`), or by the order of models (`first`)",
+        "average",
     )
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from ..in_memory import File
+
 # a role -> a file, or a list of files
-Files = Mapping[str, "Path | list[Path]"]
+Files = Mapping[str, "File | list[File]"]
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,9 @@ class Figure:
         return self.name if self.group == "" else self.group
 
 
-def tables(grid: Any, *names: str) -> dict[str, Path]:
+def tables(grid: Any, *names: str) -> dict[str, File]:
     """The files of a study's tables, by the tables' names."""
-    return {name: grid.results / f"{name}.csv" for name in names}
+    return {name: grid.table_file(name) for name in names}
 
 
 def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:

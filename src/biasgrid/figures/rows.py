@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..in_memory import File
     from .figure import Files
 
 FEWER = (
@@ -26,7 +26,7 @@ Unit = tuple[
 ]  # a model and a debias method, "none" for the untouched model: what has a bar or a mark
 
 
-def read_table(path: Path | str) -> pd.DataFrame:
+def read_table(path: File) -> pd.DataFrame:
     """A table of a study from its file."""
     # imported late: a plan reads no table, and pandas takes half a second
     from .. import tables

@@ -11,12 +11,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import metrics
+from ..in_memory import File, InMemory, parts_of
 from ..metrics.registry import Metric
 from ..query import Query
 from ..words import FoundSet, WordOptions
@@ -35,7 +35,7 @@ DIMENSIONS = 6
 
 
 def of_cells(
-    cells: Iterable[Mapping[str, Any]], queries: Iterable[Path]
+    cells: Iterable[Mapping[str, Any]], queries: Iterable[File]
 ) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
     """The family and the test of each p-value of a study, as `tables.scores.adjusted` takes them.
 
@@ -54,21 +54,30 @@ def of_cells(
         that the study has: "p_value", of permutation tests, of which those of labels (`Metric.test_of`) are a
         family of their own; "p_groups", of tests of random groups, which are all about words.
     """
-    by_id = {Path(path).stem: Query.read(path) for path in queries}
+    by_id = {parts_of(file)[-1]: _query(file) for file in queries}
     tests: dict[str, dict] = {}
     for cell in cells:
-        params = json.dumps(cell["params"], sort_keys=True)
-        metric = _under(cell["function"], params)
+        try:
+            params = json.dumps(cell["params"], sort_keys=True)
+            metric = _under(cell["function"], params)
+        except TypeError:  # an object, such as a classifier, which a study in memory may have
+            params, metric = None, metrics.metric(cell["function"]).under(cell["params"])
         normalize = bool(cell["words"].get("normalize"))
         for name, template in _templates(by_id[cell["query"]], metric.template):
             for column, part in COLUMNS.items():
                 if (options := cell["inference"].get(part)) is not None:
                     family = metric.test_of if column == "p_value" else "words"
                     alternative = options.get("alternative", BIAS)
-                    test = signature(metric.name, params, template, normalize, alternative, column)
+                    test = f"{metric.name} of {cell['metric']}"  # like no other
+                    if params is not None:
+                        test = signature(metric.name, params, template, normalize, alternative, column)
                     key = cell["criterion"], name, cell["metric"], cell["model"]
                     tests.setdefault(column, {})[key] = family, test
     return tests
+
+
+def _query(file: File) -> Query:
+    return file.content if isinstance(file, InMemory) else Query.read(file)
 
 
 @lru_cache(maxsize=1024)

@@ -19,6 +19,7 @@ from ..bounded import read_npz
 from ..cell import model_of
 from ..errors import BiasgridError
 from ..files import write_bytes
+from ..in_memory import File, InMemory
 from ..measure import dumps
 from ..query import Query
 from ..words import WordOptions
@@ -44,6 +45,26 @@ class Null:
     extreme: Mapping[str, Mapping[str, np.ndarray]]
     samples: np.ndarray | None
 
+    @classmethod
+    def of(
+        cls,
+        results: list[dict[str, Any]],
+        values: Mapping[str, Mapping[str, np.ndarray]],
+        samples: np.ndarray | None,
+    ) -> Null:
+        """From what `infer_query` returns and gives its `nulls`. Raises BiasgridError where no sub-query has a test:
+        the reasons."""
+        if not values:
+            raise BiasgridError(f"no test: {why_untested(results[0])}")
+        extreme = {
+            result["query"]: {
+                test: _extreme(drawn, result[test]) for test, drawn in values[result["query"]].items()
+            }
+            for result in results
+            if result["query"] in values
+        }
+        return cls(results, values, extreme, samples)
+
     def save(self, path: Path | str) -> None:
         """Write the numbers; the same bytes for the same numbers."""
         arrays = {"results": np.frombuffer(dumps(self.results).encode(), np.uint8)}
@@ -58,8 +79,10 @@ class Null:
         write_bytes(path, file.getvalue())
 
     @classmethod
-    def load(cls, path: Path | str) -> Null:
+    def load(cls, path: File) -> Null:
         """Read what `save` wrote. Raises BiasgridError for a file that holds no null distributions."""
+        if isinstance(path, InMemory):
+            return path.content
         try:
             arrays = read_npz(path)
             results = json.loads(arrays["results"].tobytes())
@@ -111,16 +134,7 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
         nulls=values,
         pool=stored_pool(inputs["pool"]) if "pool" in inputs else None,
     )
-    if not values:
-        raise BiasgridError(f"no test: {why_untested(results[0])}")
-    extreme = {
-        result["query"]: {
-            test: _extreme(drawn, result[test]) for test, drawn in values[result["query"]].items()
-        }
-        for result in results
-        if result["query"] in values
-    }
-    null = Null(results, values, extreme, samples)
+    null = Null.of(results, values, samples)
     null.save(output)
     return null
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
+from ..errors import BiasgridError, unknown
 
 OVERALL = "Overall"  # all ranked criteria together
 AGGREGATIONS = {
@@ -16,6 +18,28 @@ AGGREGATIONS = {
     "sum": np.sum,
     "abs_sum": lambda values: np.sum(np.abs(values)),
 }
+
+
+Aggregation = str | Callable[[np.ndarray], float]  # a name, or a function of values (n,) without NaN
+
+
+def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
+    """The function that an aggregation stands for. Raises BiasgridError for an unknown name."""
+    if callable(aggregation):
+        return aggregation
+    if not isinstance(aggregation, str) or aggregation not in AGGREGATIONS:
+        raise BiasgridError(unknown("aggregation", aggregation, AGGREGATIONS, "or a function of an array"))
+    return AGGREGATIONS[aggregation]
+
+
+def aggregation_name(aggregation: Aggregation) -> str:
+    """What tables call it."""
+    return aggregation if isinstance(aggregation, str) else name_of(aggregation)
+
+
+def name_of(function: Any) -> str:
+    """What tables call a user's function."""
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def groups(scores: pd.DataFrame, ranked: Sequence[str]) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from .aggregation import Aggregation
+
 # what is drawn again: words; queries of each criterion; both
 RESAMPLED = ("words", "queries", "both")
 
@@ -24,7 +26,7 @@ def aggregates_of_resamples(
     resampled: np.ndarray,
     counts: np.ndarray,
     units: Iterable[tuple[np.ndarray, float]],
-    aggregation: str = "abs_avg",
+    aggregation: Aggregation = "abs_avg",
     by: str = "distance",
 ) -> np.ndarray:
     """Each unit's aggregate of its scores in every resample, without the inflation of absolute values.
@@ -51,13 +53,13 @@ def aggregates_of_resamples(
     kinds = [(resampled, once), (observed, counts), (resampled, counts)]
     values = np.empty((len(kinds), len(units), resampled.shape[1]))
     aggregates = np.empty((len(units), 1))
-    averaged, absolute = aggregation.endswith("avg"), aggregation.startswith("abs_")
+    absolute = isinstance(aggregation, str) and aggregation.startswith("abs_")
     for row, (places, neutral) in enumerate(units):
         zero = neutral if by == "distance" else 0.0
         sides = _sides(observed[places] - zero, resampled[places] - zero) if absolute else 1.0
         for kind, (cells, times) in enumerate(kinds):
-            values[kind, row] = _aggregated((cells[places] - zero) * sides, times[places], averaged)
-        aggregates[row] = _aggregated((observed[places] - zero) * sides, once[places], averaged)
+            values[kind, row] = _aggregated((cells[places] - zero) * sides, times[places], aggregation)
+        aggregates[row] = _aggregated((observed[places] - zero) * sides, once[places], aggregation)
     if by == "distance" and not absolute:
         sides = _sides(aggregates, values[0])
         values, aggregates = values * sides, aggregates * sides
@@ -79,7 +81,7 @@ def ranks_of_resamples(
     beside
         The rows of the units that are ranked beside each other.
     ties
-        "average", or "first": by the order of rows.
+        "average", "min", "max", "dense", or "first": by the order of rows.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def ranks_of_resamples(
     for rows in beside:
         # what has no value comes last, and leaves the others' ranks alone
         last = np.where(np.isnan(values[:, rows]), math.inf, values[:, rows])
-        ranks[:, rows] = rankdata(last, "average" if ties == "average" else "ordinal", axis=1)
+        ranks[:, rows] = rankdata(last, "ordinal" if ties == "first" else ties, axis=1)
     ranks[np.isnan(values)] = math.nan
     return ranks
 
@@ -114,9 +116,15 @@ def _sides(observed: np.ndarray, resampled: np.ndarray) -> np.ndarray:
     return np.sign(np.where(observed == 0, np.nansum(resampled, axis=1, keepdims=True), observed))
 
 
-def _aggregated(cells: np.ndarray, times: np.ndarray, averaged: bool) -> np.ndarray:
-    """Mean or sum over the first axis, each cell so many times and without NaN; NaN where none is left."""
+def _aggregated(cells: np.ndarray, times: np.ndarray, aggregation: Aggregation) -> np.ndarray:
+    """Mean or sum (or a user's function) over the first axis, each cell so many times and without NaN; NaN where none
+    is left."""
     known = ~np.isnan(cells)
+    if callable(aggregation):
+        cells, times, known = np.broadcast_arrays(cells, times, known)
+        drawn = (np.repeat(c[k], t[k]) for c, t, k in zip(cells.T, times.T, known.T, strict=True))
+        return np.array([float(aggregation(values)) if len(values) else math.nan for values in drawn])
+    averaged = aggregation.endswith("avg")
     number = (known * times).sum(axis=0)
     total = (np.where(known, cells, 0.0) * times).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..in_memory import File, parts_of
 from ..registry import Registry
 from .table import Column, Files, Table
 
@@ -22,6 +23,6 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
     return REGISTRY[spec["table"]].write(inputs, spec, output)
 
 
-def read(path: Path | str) -> pd.DataFrame:
+def read(path: File) -> pd.DataFrame:
     """A table of a study from its file, whose name says which it is; see `Table.read`."""
-    return REGISTRY.find(Path(path).stem).read(path)
+    return REGISTRY.find(parts_of(path)[-1]).read(path)

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..statistics.aggregation import AGGREGATIONS, groups
+from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
 
 
-def aggregates(scores: pd.DataFrame, ranked: Sequence[str]) -> pd.DataFrame:
-    """Every aggregation of every criterion's scores, and of the `ranked` criteria together as "Overall".
+def aggregates(
+    scores: pd.DataFrame, ranked: Sequence[str], aggregations: Iterable[Aggregation] = tuple(AGGREGATIONS)
+) -> pd.DataFrame:
+    """Every aggregation (a name, or a function of an array) of every criterion's scores, and of the `ranked` criteria
+    together as "Overall".
 
     The overall value is taken over all cells of the criteria, not over the criteria's values (as the case study
     does); a model under a debias method that is not measured on all of them has none. NaN cells are left out and
     counted; an aggregate of nothing but NaN is NaN.
     """
+    functions = {aggregation_name(aggregation): aggregator(aggregation) for aggregation in aggregations}
     rows = []
     all_values = scores["value"].to_numpy()
     for (criterion, metric, model, debias), places in groups(scores, ranked):
         values = all_values[places]
         known = values[~np.isnan(values)]
-        for name, aggregate in AGGREGATIONS.items():
+        for name, aggregate in functions.items():
             value = float(aggregate(known)) if len(known) else math.nan
             rows.append(
                 (criterion, metric, model, debias, name, value, len(values), len(values) - len(known))

@@ -11,6 +11,7 @@ import pandas as pd
 from ..comparison.compare import compare
 from ..comparison.ours import run_deviations
 from ..comparison.published import read
+from ..in_memory import File, parts_of
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
 from .inputs import cell_files, inference_files
@@ -24,7 +25,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     numbers = read(inputs["published"], inputs["computed"])
     random = set(numbers.loc[numbers["runs"].notna(), "metric"])
     cells = _by_name(inputs["cells"], 4)
-    of_random = [path for name, path in cells.items() if name.split("/")[2] in random]
+    of_random = [file for file in inputs["cells"] if parts_of(file)[-2] in random]
     return compare(
         numbers,
         AGGREGATES.read(inputs["aggregates"]),
@@ -40,9 +41,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _by_name(files: Iterable[Path], parts: int) -> dict[str, Path]:
+def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
     """Files by the last parts of their paths, which are model/debias/metric(/query)."""
-    return {"/".join(Path(file).with_suffix("").parts[-parts:]): Path(file) for file in files}
+    return {"/".join(parts_of(file)[-parts:]): file for file in files}
 
 
 def _rated(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..statistics.aggregation import name_of
 from ..statistics.correlation import of_columns, percentile_interval
 from .keys import CRITERION
 from .rank_samples import read_ranks
@@ -19,18 +20,23 @@ from .table import Column, Files, Table
 METHODS = ("spearman", "kendall", "pearson")
 
 
-def correlations(rankings: pd.DataFrame, methods: Sequence[str] = METHODS) -> pd.DataFrame:
+def correlations(
+    rankings: pd.DataFrame, methods: Sequence[str | Callable[[np.ndarray, np.ndarray], float]] = METHODS
+) -> pd.DataFrame:
     """Correlation between metrics of the ranks that they give the models, per criterion.
+
+    `methods` as pandas.DataFrame.corr takes them: names, or functions of two arrays of ranks (n,).
 
     Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
     one metric ranks all alike. ci_low and ci_high are NaN.
     """
+    named = {method if isinstance(method, str) else name_of(method): method for method in methods}
     rows = []
     for criterion, part in rankings.groupby("criterion", sort=True):
         ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank")
-        for method in sorted(methods):
+        for name, method in sorted(named.items()):
             matrix = ranks.corr(method=method)
-            rows += [(criterion, method, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
+            rows += [(criterion, name, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
     columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
     return pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
 

@@ -20,9 +20,10 @@ import pandas as pd
 from ..bounded import read_npy
 from ..errors import BiasgridError
 from ..files import write_bytes
+from ..in_memory import File, InMemory
 from ..results import KEYS, cells
 from ..seeds import seed_of
-from ..statistics.aggregation import OVERALL, groups
+from ..statistics.aggregation import OVERALL, Aggregation, groups
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from .scores import read_ranked
 from .table import Files
@@ -42,11 +43,15 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
         "ranking": as `tables.rankings.rankings` takes it; "draws"; "seed", the study's; "queries": the ids of each
         ranked criterion's queries.
     """
-    scores = read_ranked(inputs["scores"], spec["ranking"])
-    ranks = rank_samples(scores, *value_samples(scores, inputs, spec), **spec["ranking"])
     file = BytesIO()
-    np.save(file, ranks)
+    np.save(file, make(inputs, spec))
     write_bytes(output, file.getvalue())
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
+    """What `write` writes."""
+    scores = read_ranked(inputs["scores"], spec["ranking"])
+    return rank_samples(scores, *value_samples(scores, inputs, spec), **spec["ranking"])
 
 
 def spec(grid: Any) -> dict[str, Any]:
@@ -71,10 +76,10 @@ def inputs(grid: Any) -> dict[str, Any]:
     }
 
 
-def read_ranks(path: Path | str, rows: int, draws: int) -> np.ndarray:
+def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
     """What `write` wrote for a table of so many rows. Raises BiasgridError where it is not there, or is that of
     another table."""
-    return _loaded(Path(path), (len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
+    return _loaded(path, (len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
 
 
 def value_samples(
@@ -95,7 +100,7 @@ def value_samples(
         first = named[0][0]
         cell_name = "/".join(first[name] for name in ("model", "debias", "metric", "query"))
         made_by = f"biasgrid infer --cell {cell_name}"
-        for (cell, name), row in zip(named, _loaded(Path(values), (len(named), draws), made_by), strict=True):
+        for (cell, name), row in zip(named, _loaded(values, (len(named), draws), made_by), strict=True):
             # the first cell's, as in the scores
             key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
             place = places.pop(key, None)
@@ -118,7 +123,7 @@ def rank_samples(
     counts: np.ndarray,
     ranked: Sequence[str],
     neutral: Mapping[str, float],
-    aggregation: str = "abs_avg",
+    aggregation: Aggregation = "abs_avg",
     by: str = "distance",
     ties: str = "average",
 ) -> np.ndarray:
@@ -146,9 +151,11 @@ def rank_samples(
     return ranks_of_resamples(values, by_metric.values(), ties)
 
 
-def _loaded(path: Path, shape: tuple[int, ...], made_by: str) -> np.ndarray:
+def _loaded(path: File, shape: tuple[int, ...], made_by: str) -> np.ndarray:
+    if isinstance(path, InMemory):
+        return path.content
     try:
-        values = read_npy(path)
+        values = read_npy(Path(path))
     except (OSError, BiasgridError) as error:
         raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
     if values.dtype.kind != "f":

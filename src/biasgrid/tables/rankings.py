@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..statistics.aggregation import AGGREGATIONS, OVERALL, groups
+from ..statistics.aggregation import OVERALL, Aggregation, aggregator, groups
 from ..statistics.ranks import rank_interval
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
@@ -21,7 +21,7 @@ def rankings(
     scores: pd.DataFrame,
     ranked: Sequence[str],
     neutral: Mapping[str, float],
-    aggregation: str = "abs_avg",
+    aggregation: Aggregation = "abs_avg",
     by: str = "distance",
     ties: str = "average",
 ) -> pd.DataFrame:
@@ -30,19 +30,20 @@ def rankings(
     by "distance": scores are measured from the metric's neutral value before they are aggregated, and a model
     is ranked by the absolute aggregate: 0 is unbiased under every metric. by "value": WEFE's plain ascending
     rank of the aggregated scores, which takes the least similar ECT (the most biased model) for the best.
-    Where the neutral value is 0 and the aggregation absolute, both are the same. `ties`: "average" (the case
-    study's) or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks
-    beside the models. A NaN aggregate has no rank. NaN cells are left out, as in the case study; where
-    `cells_nan` is not 0, a model was ranked by fewer queries than the others. rank_low and rank_high are NaN.
+    Where the neutral value is 0 and the aggregation absolute, both are the same. `aggregation`: a name, or a
+    function of an array. `ties` as pandas.Series.rank has them: "average" (the case study's), "min", "max", "dense"
+    or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks beside the
+    models. A NaN aggregate has no rank. NaN cells are left out, as in the case study; where `cells_nan` is not 0, a
+    model was ranked by fewer queries than the others. rank_low and rank_high are NaN.
     """
-    rows = []
+    aggregate, rows = aggregator(aggregation), []
     all_values = scores["value"].to_numpy()
     for (criterion, metric, model, debias), places in groups(scores, ranked):
         values = all_values[places]
         if criterion != OVERALL and criterion not in ranked:
             continue
         known = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
-        value = float(AGGREGATIONS[aggregation](known)) if len(known) else math.nan
+        value = float(aggregate(known)) if len(known) else math.nan
         value = abs(value) if by == "distance" else value
         rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(known)))
     columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]

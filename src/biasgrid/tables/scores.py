@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..errors import BiasgridError, unknown
+from ..in_memory import File
 from ..results import KEYS, cells, results_of
 from ..statistics.adjustment import METHODS
 from .inputs import cell_files, inference_files
@@ -58,7 +58,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def equal_tests(
-    cells_inferred: Sequence[tuple[dict, list[dict]]], queries: Iterable[Path]
+    cells_inferred: Sequence[tuple[dict, list[dict]]], queries: Iterable[File]
 ) -> dict[str, dict[tuple, tuple[str, str]]]:
     """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjusted`."""
     if not cells_inferred:
@@ -113,7 +113,7 @@ def adjusted(
     return values
 
 
-def read_ranked(path: Path | str, ranking: Mapping[str, Any]) -> pd.DataFrame:
+def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     """The table from its file, for who ranks by it (`ranking`: as `tables.rankings.rankings` takes it).
 
     Raises BiasgridError as `Table.read`, and for a table of another study, with metrics that this one does not have.

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import BiasgridError, listed
 from ..files import write_text
+from ..in_memory import File, InMemory
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# a role -> a file, or a list of files
+# a role -> a file (`files.File`), or a list of files
 Files = Mapping[str, Any]
 
 
@@ -72,11 +73,24 @@ class Table:
         write_text(output, table.to_csv(index=False, lineterminator="\n"))
         return len(table)
 
-    def read(self, path: Path | str) -> pd.DataFrame:
+    def frame(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+        """The table as `read` gives it from the file that `write` writes of the same inputs, without the file."""
+        table = self.make(inputs, spec)
+        for column in self.columns:
+            values = table[column.name]
+            if column.dtype == "text":
+                table[column.name] = values.astype(object).where(values.notna(), "").astype("str")
+            else:
+                table[column.name] = values.astype("int64" if column.dtype == "count" else "float64")
+        return table
+
+    def read(self, path: File) -> pd.DataFrame:
         """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
 
         Raises BiasgridError, naming column and line, for a file that is no such table.
         """
+        if isinstance(path, InMemory):
+            return path.content.copy()
         # imported late: a plan reads no table
         import pandas as pd
 

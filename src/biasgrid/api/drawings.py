@@ -1,0 +1,145 @@
+"""Figures of a grid, from its tables, and its comparison with published numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import figures
+from ..errors import BiasgridError, listed, not_allowed, shown, unknown
+from ..figures import Drawing
+from ..in_memory import File, InMemory
+from ..study import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+# what kinds lack that a config may list in vain (`Figure.needs` is empty), and what others are called here
+NEEDS = {
+    "rank-intervals": "a bootstrap (bootstrap=True)",
+    "order": "a bootstrap (bootstrap=True)",
+    "influence": "a bootstrap and sensitivity (bootstrap=True, sensitivity=True)",
+    "null": "null distributions of tests (permutation=True, null_distributions=True; in a study: null_distributions)",
+    "comparison": "published numbers (published=...)",
+    "weat-table": "WEAT and published numbers (published=...)",
+    "quality-ranks": "benchmarks of quality, which a study evaluates (docs/quality.md)",
+    "rankings": "a ranked criterion",
+    "rankings-by-criterion": "a ranked criterion",
+    "correlations": "a ranked criterion",
+    "scores": "a ranked criterion",
+}
+DEBIASED = "evaluations of debias methods, which a study makes (docs/debias.md)"
+
+
+def plotted(
+    study: Study, kind: str, which: Mapping[str, str], path: Path | str | None, published: Any = None
+) -> Figure:
+    """`Grid.plot`."""
+    if kind not in figures.REGISTRY:
+        raise BiasgridError(unknown("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
+    if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
+        raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
+    of_kind = figures.REGISTRY[kind]
+    if published is not None:
+        # which tables of the study these change, `_with_comparison` swaps
+        comparison = compared(study, published)
+        study = _publishing(study, published)
+        drawings = [_with_comparison(drawing, comparison) for drawing in of_kind.drawings(study)]
+    else:
+        drawings = list(of_kind.drawings(study))
+    if not drawings:
+        needs = (
+            NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
+        )
+        raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
+    chosen = [drawing for drawing in drawings if _is(study, drawing, which)]
+    if not chosen:
+        asked = ", ".join(f"{name}={value!r}" for name, value in which.items())
+        raise BiasgridError(
+            f"plot: no figure of kind {kind!r} has {asked}; there are {_told(study, drawings)}"
+        )
+    if len(chosen) > 1:
+        warnings.warn(
+            f"plot: {kind!r}: this is the figure of {_told(study, chosen[:1])}; others: {_told(study, chosen[1:])}",
+            stacklevel=3,
+        )
+    figure = figures.draw(dataclasses.replace(chosen[0], kind=kind))
+    _let_notebooks_show()
+    if path is not None:
+        _write(figure, Path(path))
+    return figure
+
+
+def compared(study: Study, published: Any, published_as: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """`Grid.compare` with numbers that the study itself does not name."""
+    from ..tables.comparison import COMPARISON
+
+    of = _publishing(study, published, published_as)
+    return COMPARISON.frame(COMPARISON.inputs(of), COMPARISON.spec(of))
+
+
+def _publishing(study: Study, published: Any, published_as: Mapping[str, str] | None = None) -> Study:
+    """The study, compared with these published numbers."""
+    given = published if isinstance(published, (list, tuple)) else [published]
+    files: list[File] = []
+    for place, entry in enumerate(given):
+        if not isinstance(entry, (str, Path)) and not hasattr(entry, "itertuples"):
+            raise BiasgridError(
+                f"published: expected files or DataFrames of published numbers, not {shown(entry)}"
+            )
+        files.append(entry if isinstance(entry, (str, Path)) else InMemory((f"published[{place}]",), entry))
+    models = {key: dict(model) for key, model in study.config["models"].items()}
+    for key, name in (published_as or {}).items():
+        if key not in models:
+            raise BiasgridError(f"published_as: {unknown('model', key, models)}")
+        models[key]["published_as"] = name
+    config = study.config | {"models": models, "published": files, "computed": []}
+    return dataclasses.replace(study, config=config)
+
+
+def _with_comparison(drawing: Drawing, comparison: pd.DataFrame) -> Drawing:
+    if "comparison" not in drawing.inputs:
+        return drawing
+    held = InMemory(("comparison",), comparison)
+    return dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": held})
+
+
+def _place(study: Study, drawing: Drawing) -> dict[str, str]:
+    """What a figure is of, as far as it is of one criterion, model, cell."""
+    cell = study.cells.get(drawing.name.partition("/")[2])
+    of = drawing.spec if cell is None else vars(cell)
+    names = ("criterion", "query", "metric", "model", "debias")
+    return {name: of[name] for name in names if isinstance(of.get(name), str)}
+
+
+def _is(study: Study, drawing: Drawing, which: Mapping[str, str]) -> bool:
+    place = _place(study, drawing)
+    return all(place.get(name) == value for name, value in which.items())
+
+
+def _told(study: Study, drawings: list[Drawing]) -> str:
+    places = (_place(study, drawing) for drawing in drawings)
+    return listed(
+        " and ".join(f"{name}={value!r}" for name, value in place.items()) or "all" for place in places
+    )
+
+
+def _let_notebooks_show() -> None:
+    """In a notebook, a figure that pyplot does not know of is shown once its inline backend is loaded, which does not
+    switch the backend."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        with contextlib.suppress(ImportError):
+            import matplotlib_inline.backend_inline  # noqa: F401
+
+
+def _write(figure: Figure, path: Path) -> None:
+    from ..figures.layout import save
+
+    save(figure, path.with_suffix(""), [path.suffix[1:]])

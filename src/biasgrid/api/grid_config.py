@@ -1,0 +1,314 @@
+"""From the arguments of `measure_grid` to a study in memory: its config, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from .. import metrics as registered
+from ..config.check import metrics_of
+from ..debias import UNTOUCHED, Transform
+from ..embeddings.kinds import VECTORS
+from ..errors import BiasgridError, not_allowed, shown, unknown
+from ..options import PARTS, check_interval, checked_options
+from ..query import Query
+from ..statistics.adjustment import METHODS as ADJUST
+from ..statistics.aggregation import OVERALL, Aggregation, aggregator
+from ..words import WordOptions
+from .measured import MeasuredStudy
+
+QUERIES = "queries"  # the criterion of queries that are given without one
+LOOK_UP = tuple(option.name for option in fields(WordOptions))
+OWN = ("permutation", "random_groups")  # parts of inference that a metric may have its own options of
+CORRELATIONS = ("spearman", "kendall", "pearson")
+TIES = ("average", "min", "max", "dense", "first")
+BY = ("distance", "value")
+
+
+def study_of(
+    metrics: Any,
+    queries: Any,
+    models: Mapping[str, Any],
+    states: Iterable[tuple[str, str]],
+    *,
+    words: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    ranking: Mapping[str, Any],
+    aggregation: Aggregation,
+    seed: int,
+) -> MeasuredStudy:
+    """The study that the arguments of `measure_grid` describe; nothing of it is measured yet."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 on"))
+    aggregator(aggregation)
+    check_ranking(**ranking)
+    states = tuple(states)
+    criteria, by_id = _criteria(queries)
+    config = {
+        "study": "grid",
+        "seed": seed,
+        "results": "results",
+        "models": {name: {"label": name, "kind": kind_of(model)} for name, model in models.items()},
+        "words": _look_up(words),
+        "criteria": criteria,
+        "metrics": _metrics(metrics),
+        "aggregation": aggregation,
+        "ranking": dict(ranking),
+        "correlations": list(CORRELATIONS),
+        "debias": _debias(states, list(criteria)),
+        "inference": _inference(**inference),
+        "figures": [],
+        "null_distributions": [],
+        **{part: {} for part in ("benchmarks", "corpora", "quality", "evaluation", "beside")},
+        **{part: [] for part in ("published", "computed")},
+    }
+    config["quality"] = {}
+    study = MeasuredStudy(config, by_id, states)
+    _check_metrics(study)
+    return study
+
+
+def models_by_name(models: Any) -> dict[str, Any]:
+    """The models of a list or a mapping, by name. Raises BiasgridError for what is none, and two of one name."""
+    if isinstance(models, Mapping):
+        named = list(models.items())
+    else:
+        if isinstance(models, (str, bytes)) or not isinstance(models, Iterable) or hasattr(models, "take"):
+            raise BiasgridError(f"models: expected a list of models, not {shown(models)}")
+        named = [(getattr(model, "name", None), model) for model in models]
+    if not named:
+        raise BiasgridError("models: the list is empty; at least one model is needed")
+    by_name: dict[str, Any] = {}
+    for name, model in named:
+        if not all(hasattr(model, method) for method in ("rows", "take")):
+            if isinstance(model, Transform):
+                raise BiasgridError(
+                    "models: a transform is no model; the model under it is model.under(transform)"
+                )
+            raise BiasgridError(
+                f"models: {shown(model)} is a {type(model).__name__}; allowed: models, as biasgrid.load gives them"
+            )
+        if not isinstance(name, str) or not name.strip():
+            raise BiasgridError(
+                "models: a model has no name; give the models as a mapping of names to models"
+            )
+        if name in by_name:
+            raise BiasgridError(
+                f"models: two models are named {shown(name)}; name them apart, with a mapping of names to models"
+            )
+        by_name[name] = model
+    return by_name
+
+
+def debiased_models(
+    models: Mapping[str, Any], debias: Mapping[str, Any] | None
+) -> dict[tuple[str, str], Any]:
+    """The models under the transforms of `measure_grid`'s `debias`, by model and debias key."""
+    if not isinstance(debias or {}, Mapping):
+        raise BiasgridError(
+            f"debias: expected a mapping of names to functions of a model, not {shown(debias)}"
+        )
+    under = {}
+    for key, fit in (debias or {}).items():
+        if key == UNTOUCHED or key in models:
+            raise BiasgridError(f"debias: {shown(key)} stands for a model; name the debias method otherwise")
+        for name, model in models.items():
+            if isinstance(fit, Mapping):
+                transform = fit.get(name)
+            elif isinstance(fit, Callable):
+                transform = fit(model)
+            else:
+                raise BiasgridError(
+                    f"debias: {shown(key)}: expected a function of a model, or a mapping of models' names to "
+                    f"transforms, not {shown(fit)}"
+                )
+            if transform is None:
+                continue
+            if not isinstance(transform, Transform):
+                raise BiasgridError(
+                    f"debias: {shown(key)} gave {shown(transform)} for {name}, which is no transform"
+                )
+            under[name, key] = model.under(transform)
+    return under
+
+
+def kind_of(model: Any) -> str:
+    """The kind of a model (`embeddings.kinds`)."""
+    return getattr(model, "kind", VECTORS)
+
+
+def check_ranking(by: str, ties: str) -> None:
+    """Raises BiasgridError for a way to rank that does not exist."""
+    if by not in BY:
+        raise BiasgridError(f"by: {unknown('value', by, BY)}")
+    if ties not in TIES:
+        raise BiasgridError(f"ties: {unknown('value', ties, TIES)}")
+
+
+def part_options(part: str, given: Any) -> dict[str, Any] | None:
+    """The options of a part of inference: True is its defaults, None and False no such part."""
+    if given is None or given is False:
+        return None
+    return checked_options(part, {} if given is True else given)
+
+
+def _inference(interval: str, adjust: str, **parts: Any) -> dict[str, Any]:
+    check_interval(interval)
+    if adjust not in ADJUST:
+        raise BiasgridError(f"adjust: {unknown('method', adjust, ADJUST)}")
+    options = {part: part_options(part, parts[part]) for part in PARTS}
+    asked = {part: given for part, given in options.items() if given is not None}
+    return {**asked, "interval": interval, "adjust": adjust}
+
+
+def _look_up(words: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in words.items() if value is not None}
+    WordOptions(**given)
+    return given
+
+
+def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]]:
+    """The criteria of a config, and the queries by id."""
+    if isinstance(queries, Query):
+        queries = [queries]
+    grouped = queries if isinstance(queries, Mapping) else {QUERIES: queries}
+    if not grouped:
+        raise BiasgridError("queries: there are none; at least one query is needed")
+    criteria: dict[str, dict[str, Any]] = {}
+    by_id: dict[str, Query] = {}
+    for criterion, part in grouped.items():
+        where = f"queries: {criterion}" if isinstance(queries, Mapping) else "queries"
+        if not isinstance(criterion, str) or not criterion.strip() or criterion == OVERALL:
+            raise BiasgridError(
+                f"queries: {shown(criterion)} cannot be a criterion's name; allowed: text other than {OVERALL!r}"
+            )
+        ids = _by_id(part, criterion, where, by_id)
+        for key in ids:
+            if key in by_id:
+                raise BiasgridError(f"{where}: query id {shown(key)} occurs twice; ids are unique in a grid")
+        by_id |= ids
+        # what metrics say of each word is a table in memory, at no cost
+        criteria[criterion] = {"queries": {key: {} for key in ids}, "ranked": True, "word_table": True}
+    return criteria, by_id
+
+
+def _by_id(part: Any, criterion: str, where: str, others: Mapping[str, Query]) -> dict[str, Query]:
+    """The queries of a criterion by id: those of a mapping, else their names."""
+    if isinstance(part, Query):
+        part = [part]
+    if isinstance(part, str) or not isinstance(part, Iterable):
+        raise BiasgridError(f"{where}: expected a list of queries, not {shown(part)}")
+    given = list(part.values() if isinstance(part, Mapping) else part)
+    if not given:
+        raise BiasgridError(f"{where}: there are no queries; at least one is needed")
+    for query in given:
+        if not isinstance(query, Query):
+            raise BiasgridError(f"{where}: {shown(query)} is a {type(query).__name__}, not a Query")
+    names = [query.name for query in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise BiasgridError(
+                f"{where}: two queries are named {shown(name)}; give them names of their own (name=)"
+            )
+    if isinstance(part, Mapping):
+        return dict(part)
+    return {f"{criterion}/{q.name}" if q.name in others else q.name: q for q in given}
+
+
+def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
+    """The metrics of a config by key."""
+    if isinstance(metrics, (str, registered.Metric)):
+        metrics = [metrics]
+    entries = metrics.items() if isinstance(metrics, Mapping) else metrics
+    if not isinstance(entries, Iterable):
+        raise BiasgridError(f"metrics: expected a list of names, not {shown(metrics)}")
+    named: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
+        key = getattr(key, "name", key)
+        if not isinstance(key, str) or not isinstance(options or {}, Mapping):
+            raise BiasgridError(
+                f"metrics: {shown(entry)}: expected a metric's name, or a name and a mapping of options"
+            )
+        name = dict(options or {}).pop("metric", key)
+        metric = registered.metric(name)
+        key = metric.name if key == name else key
+        if key in named:
+            raise BiasgridError(
+                f"metrics: {shown(key)} occurs twice; give each a key: {{'first': {{'metric': {key!r}, ...}}, ...}}"
+            )
+        named[key] = _metric(metric, key, dict(options or {}))
+    if not named:
+        raise BiasgridError("metrics: there are none; at least one metric is needed")
+    return named
+
+
+def _metric(metric: registered.Metric, key: str, options: dict[str, Any]) -> dict[str, Any]:
+    """A metric's entry of a config, from its options of all kinds."""
+    options.pop("metric", None)
+    entry: dict[str, Any] = {"metric": metric.name} if metric.name != key else {}
+    if "label" in options:
+        entry["label"] = str(options.pop("label"))
+    words = {name: options.pop(name) for name in LOOK_UP if name in options}
+    own = {part: options.pop(part) for part in OWN if part in options}
+    try:
+        metric.check_parameters(options, ["label", *LOOK_UP, *OWN])
+        WordOptions(**words)
+        for part, given in own.items():
+            full = checked_options(part, given)
+            own[part] = {name: full[name] for name in given}
+    except BiasgridError as error:
+        raise BiasgridError(f"metrics: {key}: {str(error).removeprefix(f'{key}: ')}") from None
+    if words:
+        entry["words"] = words
+    if own:
+        entry["inference"] = own
+    return {**entry, "params": options}
+
+
+def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str, dict[str, Any]]:
+    """The debias methods of a config: all are measured on all criteria."""
+    models: dict[str, list[str]] = {}
+    for model, key in states:
+        models.setdefault(key, []).append(model)
+    entries = {
+        key: {
+            "label": key,
+            "models": names,
+            "criteria": criteria,
+            "words": {},
+            "params": {},
+            "published_as": {},
+        }
+        for key, names in models.items()
+    }
+    return {criteria[0]: entries} if entries else {}
+
+
+def _check_metrics(study: MeasuredStudy) -> None:
+    """That each metric has a query that it can measure, and that one name means one query."""
+    for criterion, entry in study.config["criteria"].items():
+        for key in metrics_of(study.config, criterion):
+            metric = study.metric(criterion, key)
+            same_name: dict[str, Query] = {}
+            for query in (study.queries[name] for name in entry["queries"]):
+                for sub in query.subqueries(metric.template) if query.fits(metric.template) else ():
+                    if same_name.setdefault(sub.name, sub) != sub:
+                        raise BiasgridError(
+                            f"queries: {criterion}: two (sub-)queries are named {shown(sub.name)} but their words "
+                            "differ; name the sets apart"
+                        )
+    for key, entry in study.config["metrics"].items():
+        for part in entry.get("inference", {}):
+            if part not in study.config["inference"]:
+                raise BiasgridError(
+                    f"metrics: {key}: {part}: the grid has no {part}, of which these are other options; ask for it: "
+                    f"{part}=True"
+                )
+        if not any(cell.metric == key for cell in study.cells.values()):
+            template = study.metric(next(iter(study.config["criteria"])), key).template
+            raise BiasgridError(
+                f"metrics: {key}: no query has the template {template} or sub-queries that have it, or no model is "
+                "of its kind"
+            )

@@ -1,0 +1,131 @@
+"""A grid that was measured in memory, as a study: the same cells, seeds and tables, without files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .. import tables
+from ..debias import UNTOUCHED
+from ..errors import BiasgridError, unknown
+from ..grid import Cell, Fit, Inference
+from ..in_memory import InMemory
+from ..study import Study
+from ..tables import rank_samples
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from ..inference.null import Null
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured of a cell.
+
+    record    what its file would hold
+    inferred  what the file of its inference would hold of it, if any
+    samples   its values in bootstrap resamples (sub-queries, draws), if any
+    null      its null distributions, where they are kept
+    """
+
+    record: Mapping[str, Any]
+    inferred: Mapping[str, Any] | None = None
+    samples: np.ndarray | None = None
+    null: Null | None = None
+
+
+@dataclass(frozen=True)
+class MeasuredStudy(Study):
+    """A study whose results are in memory: what others read from its files is handed out in place of them.
+
+    Its config has no sources, its models and criteria have any names, and it was not read from a file.
+    """
+
+    states: tuple[tuple[str, str], ...] = ()  # model and debias key of what is measured under a transform
+    outcomes: dict[str, Outcome] = field(default_factory=dict)  # by the cells' names
+
+    @cached_property
+    def models(self) -> dict[str, dict[str, Any]]:
+        return self.config["models"]
+
+    @cached_property
+    def fits(self) -> dict[tuple[str, str], Fit]:
+        return {(model, key): Fit(self.debias[key][0], key, model, {}) for model, key in self.states}
+
+    def cell_file(self, cell: Cell) -> InMemory:
+        return InMemory(_parts(cell), self.outcomes[cell.name].record)
+
+    def inference_file(self, inference: Inference) -> InMemory:
+        group = self.inference_groups[inference.group]
+        records = [self.outcomes[other.cell.name].inferred for other in group]
+        return InMemory(_parts(inference.cell)[:-1], {"cells": records})
+
+    def samples_file(self, inference: Inference) -> InMemory:
+        import numpy as np
+
+        group = self.inference_groups[inference.group]
+        samples = np.concatenate([self.outcomes[other.cell.name].samples for other in group])
+        return InMemory(_parts(inference.cell)[:-1], samples)
+
+    def null_file(self, cell: Cell) -> InMemory:
+        return InMemory(_parts(cell), self.outcomes[cell.name].null)
+
+    def query_file(self, key: str) -> InMemory:
+        return InMemory((key,), self.queries[key])
+
+    @cached_property
+    def ranks_file(self) -> InMemory:
+        return InMemory(
+            (rank_samples.NAME,), rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
+        )
+
+    def table_file(self, name: str) -> InMemory:
+        if name not in self._tables:
+            table = tables.REGISTRY[name]
+            inputs = table.inputs(self)
+            if not inputs:
+                raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
+            self._tables[name] = InMemory((name,), table.frame(inputs, table.spec(self)))
+        return self._tables[name]
+
+    @cached_property
+    def _tables(self) -> dict[str, InMemory]:
+        return {}
+
+
+def _parts(cell: Cell) -> tuple[str, ...]:
+    return cell.model, cell.debias, cell.metric, cell.query
+
+
+def frame_of(study: Study, name: str) -> pd.DataFrame:
+    """A table of a study, from its file or from memory. Raises BiasgridError for one that it does not have."""
+    if name not in tables.REGISTRY:
+        raise BiasgridError(unknown("table", name, tables.REGISTRY))
+    table = tables.REGISTRY[name]
+    if not isinstance(study, MeasuredStudy) and not table.inputs(study):
+        raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
+    return table.read(study.table_file(name))
+
+
+def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
+    """Criterion, query, metric, and why it is not measured, of queries that do not fit a metric's template."""
+    for criterion, entry in study.config["criteria"].items():
+        for key in study.metrics(criterion):
+            metric = study.metric(criterion, key)
+            for query in (study.queries[name] for name in entry["queries"]):
+                if not query.fits(metric.template):
+                    try:
+                        query.subqueries(metric.template)
+                    except BiasgridError as error:
+                        yield criterion, query.name, key, str(error)
+
+
+def states_of(study: Study) -> list[tuple[str, str]]:
+    """Model and debias key of what is measured, in the order of the study."""
+    measured = {(cell.model, cell.debias) for cell in study.cells.values()}
+    states = [(model, key) for model in study.models for key in (UNTOUCHED, *study.debias)]
+    return [state for state in states if state in measured]

@@ -1,0 +1,143 @@
+"""The cells of a grid measured in memory, in one process or several."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .. import metrics
+from ..errors import BiasgridError, not_allowed
+from ..grid import Cell
+from ..measure import as_json, measure
+from ..query import Query
+from ..words import WordOptions
+from .measured import MeasuredStudy, Outcome
+
+CHUNKS = 8  # per process: what keeps all of them at work to the end
+Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, what is inferred of it
+
+
+def measured_outcomes(
+    study: MeasuredStudy,
+    models: Mapping[tuple[str, str], Any],
+    *,
+    n_jobs: int,
+    progress: bool,
+    keep_null: bool,
+) -> dict[str, Outcome]:
+    """What is measured of every cell of the study, by name. `models` by model and debias key."""
+    from tqdm.auto import tqdm
+
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise BiasgridError(
+            not_allowed("n_jobs", n_jobs, "whole numbers of processes; -1: one for each processor")
+        )
+    by_model: dict[tuple[str, str], list[Work]] = {}
+    for name, cell in study.cells.items():
+        inference = study.inferences.get(name)
+        work = cell, study.queries[cell.query], inference.spec["inference"] if inference else None
+        by_model.setdefault((cell.model, cell.debias), []).append(work)
+    outcomes: dict[str, Outcome] = {}
+    with tqdm(total=len(study.cells), desc="measuring", unit="cell", disable=not progress) as bar:
+        for part in (
+            _in_parallel(models, by_model, n_jobs, keep_null)
+            if n_jobs != 1
+            else _in_turn(models, by_model, keep_null)
+        ):
+            outcomes |= part
+            bar.update(len(part))
+    return {name: outcomes[name] for name in study.cells}
+
+
+def _in_turn(
+    models: Mapping[tuple[str, str], Any], by_model: Mapping[tuple[str, str], list[Work]], keep_null: bool
+) -> Iterator[dict[str, Outcome]]:
+    for state, cells in by_model.items():
+        for cell, query, inference in cells:
+            yield {cell.name: measured_cell(models[state], cell, query, inference, keep_null=keep_null)}
+
+
+def _in_parallel(
+    models: Mapping[tuple[str, str], Any],
+    by_model: Mapping[tuple[str, str], list[Work]],
+    n_jobs: int,
+    keep_null: bool,
+) -> Iterator[dict[str, Outcome]]:
+    import joblib
+
+    processes = joblib.effective_n_jobs(n_jobs)
+    chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
+    tasks = []
+    for state, cells in by_model.items():
+        pool = None
+        if any("random_groups" in (inference or {}) for _, _, inference in cells):
+            from ..inference.pool import pool_of
+
+            pool = pool_of(models[state])
+        # every n-th: cells of one metric, which take long alike, come in a row
+        parts = [cells[first::chunks] for first in range(min(chunks, len(cells)))]
+        tasks += [joblib.delayed(_measured_cells)(models[state], part, pool, keep_null) for part in parts]
+    said: set[tuple[type[Warning], str]] = set()
+    for outcomes, messages in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+        for category, message in messages:
+            # each process says it for itself
+            if (category, message) not in said:
+                said.add((category, message))
+                warnings.warn(message, category, stacklevel=5)
+        yield outcomes
+
+
+def _measured_cells(
+    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool
+) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
+    """Cells of one model, and the warnings that came meanwhile, which a process cannot show."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        outcomes = {
+            cell.name: measured_cell(model, cell, query, inference, pool, keep_null)
+            for cell, query, inference in cells
+        }
+    return outcomes, [(warning.category, str(warning.message)) for warning in caught]
+
+
+def measured_cell(
+    model: Any,
+    cell: Cell,
+    query: Query,
+    inference: Mapping[str, Any] | None = None,
+    pool: Any = None,
+    keep_null: bool = False,
+) -> Outcome:
+    """A cell measured, as `cell.compute_cell` and `inference.step.infer_cells` do it with files."""
+    spec = cell.spec
+    metric, words = metrics.metric(spec["function"]), WordOptions(**spec["words"])
+    found = measure(metric, query, model, spec["params"], words, spec["seed"])
+    record = {**spec, "results": [as_json(result) for result in found]}
+    if inference is None:
+        return Outcome(record)
+    # imported late: scipy.stats takes a second
+    from ..inference import infer_query
+    from ..inference.null import Null
+
+    values = [result.value for result in found]
+    nulls: dict[str, Any] = {}
+    results, samples = infer_query(
+        metric,
+        query,
+        model,
+        spec["params"],
+        words,
+        spec["seed"],
+        **inference,
+        values=values if metric.seeded else None,
+        nulls=nulls if keep_null else None,
+        pool=pool,
+    )
+    inferred = {**spec, "inference": dict(inference), "results": results}
+    null = None
+    if nulls:
+        parts = ("influence", "halves")
+        null = Null.of([{k: v for k, v in r.items() if k not in parts} for r in results], nulls, samples)
+    return Outcome(record, inferred, samples, null)

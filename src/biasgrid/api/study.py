@@ -1,0 +1,103 @@
+"""A finished study, read from its folder of results."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..config import load
+from ..config.study import StudyConfig
+from ..errors import BiasgridError, listed
+from ..query import Query
+from ..schema import unstamped
+from ..study import Study
+from .grid import Grid
+
+CONFIG = "study.json"
+
+
+@dataclass(frozen=True)
+class FinishedStudy(Study):
+    """A study whose results are in a folder, wherever that lies now."""
+
+    folder: Path
+
+    @property
+    def results(self) -> Path:
+        return self.folder
+
+
+def open_study(study: Path | str) -> Grid:
+    """A finished study as the grid that `measure_grid` would give.
+
+    Parameters
+    ----------
+    study
+        The folder of its results, such as results/embedded, or its config file; the results of that are looked for
+        below the working directory, where the study runs.
+
+    Returns
+    -------
+    Grid
+        Its tables are those of the folder, and its figures are drawn from them. Measured is nothing, and no model is
+        opened.
+
+    Raises
+    ------
+    BiasgridError
+        For a folder that is not that of a study's results, and a study that is not finished.
+
+    Examples
+    --------
+    >>> study = open_study("results/embedded")  # doctest: +SKIP
+    >>> study.rank()  # doctest: +SKIP
+    """
+    path = Path(study)
+    if path.is_file() and path.name != CONFIG:
+        folder = Study.read(path).results
+        if not folder.is_dir():
+            raise BiasgridError(f"{path}: its results, {folder}, do not exist yet; run the study first")
+    else:
+        folder = path.parent if path.name == CONFIG else path
+    folder = folder.absolute()
+    if not (folder / CONFIG).is_file():
+        what = "it has no study.json" if folder.is_dir() else "there is no such folder"
+        raise BiasgridError(
+            f"{study}: not the results of a study: {what}; expected a folder such as results/embedded"
+        )
+    opened = _read(folder)
+    missing = [name for name in opened.tables if not opened.table_file(name).is_file()]
+    if missing:
+        raise BiasgridError(
+            f"{study}: not a finished study: it has no {listed(f'{name}.csv' for name in missing)}; run it again"
+        )
+    return Grid(opened)
+
+
+def _read(folder: Path) -> FinishedStudy:
+    where, record = str(folder / CONFIG), load.read(folder / CONFIG)
+    root = _root(folder, record)
+    config = load.complete(StudyConfig, unstamped(record, where), where, root)
+    # the words of its queries are in files, whatever has become of its word sets
+    keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of repeated words: the study said so
+        queries = {key: Query.read(folder / "queries" / f"{key}.json") for key in keys}
+    for part in ("published", "computed"):
+        config[part] = [str(root / path) for path in config[part]]
+    for entry in config["criteria"].values():
+        if "ratings" in entry:
+            entry["ratings"]["file"] = str(root / entry["ratings"]["file"])
+    return FinishedStudy(config, queries, folder)
+
+
+def _root(folder: Path, record: Any) -> Path:
+    """The folder that a study ran in, which paths in its config are relative to."""
+    results = record.get("results") if isinstance(record, dict) else None
+    parts = Path(results).parts if isinstance(results, str) else ()
+    above = folder.parent
+    if parts and above.parts[-len(parts) :] == parts:
+        return Path(*above.parts[: -len(parts)])
+    return Path.cwd()
