@@ -101,7 +101,7 @@ class Grid:
             (name, sub.name)
             for name in self._chosen(criterion)
             if metric in self.study.metrics(name)
-            for query in map(self.study.queries.get, self.study.config["criteria"][name]["queries"])
+            for query in (self.study.queries[key] for key in self.study.config["criteria"][name]["queries"])
             for template in [self.study.metric(name, metric).template]
             if query.fits(template)
             for sub in query.subqueries(template)
@@ -431,7 +431,7 @@ def measure_grid(
     queries
         A list of queries, or a mapping of criteria ("gender") to lists of queries or to mappings of ids to queries.
     models
-        A list of models, or a mapping of names to models. Names differ.
+        A model, a list of models, or a mapping of names to models. Names differ.
     debias
         Debias method's name -> function of a model that gives its transform, or mapping of models' names to
         transforms. What is under a transform is measured beside the models.
