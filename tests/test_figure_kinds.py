@@ -27,6 +27,7 @@ from biasgrid import BiasgridError, figures, metrics
 from biasgrid import registry as registries
 from biasgrid.figures import Drawing
 from biasgrid.figures.analogies import analogies
+from biasgrid.figures.bars import bars
 from biasgrid.figures.comparison import comparison
 from biasgrid.figures.directions import directions
 from biasgrid.figures.influence import influence
@@ -117,7 +118,13 @@ def test_what_figures_are_drawn_from_are_files_and_json():
             assert paths
             assert all(study.results in path.parents or str(path) in files for path in paths)
     assert kinds <= set(figures.REGISTRY)
-    assert set(figures.REGISTRY) - kinds <= {"influence", "order", "comparison"}
+    assert set(figures.REGISTRY) - kinds <= {
+        "influence",
+        "order",
+        "comparison",
+        "bars-by-query",
+        "bars-by-model",
+    }
 
 
 def test_every_kind_says_what_it_shows():
@@ -237,6 +244,7 @@ def makers():
     values = {"Q": {"permutation": np.array([0.5, 0.1, -0.3])}}
     extreme = {"Q": {"permutation": np.array([True, False, False])}}
     published = test_weat_table.table([test_weat_table.row("q1: value", 0.33, 0.33)])
+    of_queries = test_figures.lose(test_figures.score_table({"weat": ["Q wrt A", "Q wrt B"]}, list(few)), [1])
     return {
         **test_figures.all_figures(),
         **test_mitigation_figures.all_figures(),
@@ -248,6 +256,8 @@ def makers():
             "a",
             [["mine", [["he", "she"]], ["boss"]]],
         ),
+        "bars_by_query": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}),
+        "bars_by_model": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}, by="model"),
         "comparison": lambda: comparison(test_comparison_figure.whole_study(1, ["a"]), {}, [("q00", "Q")]),
         "directions": lambda: directions(pd.DataFrame([place | angle]), {}, "Gender"),
         "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender"),

@@ -1,17 +1,24 @@
 """`measure_grid` gives what the workflow gives of the same models, queries, metrics and seed, to the last bit."""
 
 import os
+import pickle
+import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 import small_study
+from conftest import ROOT, make_store
 from small_study import CONFIG, NULL
 
-from biasgrid import BiasgridError, EmbeddingStore
+from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.api.grid import Grid, measure_grid
+from biasgrid.debias import Transform
 from biasgrid.inference.null import Null
 from biasgrid.tables import REGISTRY
 
@@ -98,8 +105,353 @@ def test_null_distributions_are_the_workflows(study, grid):
             )
 
 
-def test_processes_change_nothing(study, grid):
+@pytest.mark.slow
+def test_processes_change_nothing(study, grid, picklable):
     parallel = measured(study, n_jobs=2)
     pd.testing.assert_frame_equal(parallel.scores, grid.scores, check_exact=True)
     pd.testing.assert_frame_equal(parallel.frame("rankings"), grid.frame("rankings"), check_exact=True)
     assert list(parallel.study.outcomes) == list(grid.study.outcomes)
+
+
+@pytest.fixture
+def picklable(monkeypatch):
+    """Stores travel to processes by path, where they do not by themselves yet."""
+    if "__reduce__" not in vars(EmbeddingStore):
+        reduced = lambda store: (EmbeddingStore.open, (store.path,))  # noqa: E731
+        monkeypatch.setattr(EmbeddingStore, "__reduce__", reduced, raising=False)
+
+
+AXES = {"he": [1.0, 0.0], "she": [0.0, 1.0], "boss": [0.8, 0.6], "nurse": [0.0, 1.0], "cook": [0.6, 0.8]}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Two models of two dimensions; the second lacks a word."""
+    second = {word: vector for word, vector in AXES.items() if word != "cook"}
+    models = {"first": AXES, "second": second}
+    return {
+        name: make_store(tmp_path_factory.mktemp(name), list(vectors), np.array(list(vectors.values())))
+        for name, vectors in models.items()
+    }
+
+
+BOSS = Query.of([["he"], ["she"]], [["boss"]], ["He", "She"], ["Boss"])
+COOK = Query.of([["he"], ["she"]], [["cook"]], ["He", "She"], ["Cook"])
+
+
+def measured_tiny(models, queries=(COOK, BOSS), **options):
+    return measure_grid({"rnd": {"distance": "cos"}}, list(queries), models, progress=False, **options)
+
+
+def test_a_table_is_models_by_queries_in_the_given_order(tiny):
+    """RND with cosines, by hand: cos(he, boss) - cos(she, boss) = .8 - .6."""
+    table = measured_tiny(dict(reversed(tiny.items()))).table("rnd")
+    assert list(table.index) == ["second", "first"]
+    assert list(table.columns) == ["He and She wrt Cook", "He and She wrt Boss"]
+    assert table.loc["first"].tolist() == pytest.approx([0.6 - 0.8, 0.8 - 0.6])
+    assert np.isnan(table.loc["second", "He and She wrt Cook"])
+    assert table.loc["second", "He and She wrt Boss"] == pytest.approx(0.8 - 0.6)
+
+
+def test_scores_say_why_a_value_is_missing_and_lost_words_which(tiny):
+    grid = measured_tiny(tiny)
+    lacking = grid.scores[grid.scores["value"].isna()]
+    assert lacking[["model", "status", "words_lost"]].values.tolist() == [["second", "lost_words:Cook", 1]]
+    assert grid.lost_words.to_dict("records") == [
+        {
+            "model": "second",
+            "debias": "none",
+            "criterion": "queries",
+            "query": "He and She wrt Cook",
+            "set": "Cook",
+            "word": "cook",
+        }
+    ]
+
+
+def test_wefes_aggregations_and_ones_own(tiny):
+    grid = measured_tiny(tiny)
+    expected = {"sum": 0.0, "avg": 0.0, "abs_sum": 0.4, "abs_avg": 0.2, np.max: 0.2, np.ptp: 0.4}
+    for how, value in expected.items():
+        assert grid.aggregate(how).loc["first", "rnd"] == pytest.approx(value, abs=1e-7)
+        assert grid.aggregate(how).loc["second", "rnd"] == pytest.approx(
+            0 if how is np.ptp else 0.2, abs=1e-7
+        )
+    with pytest.raises(BiasgridError, match=r"unknown aggregation 'average'.*allowed: avg, abs_avg"):
+        grid.aggregate("average")
+
+
+def test_ranks_by_distance_or_value_with_all_ties(tiny):
+    queries, first = [BOSS], tiny["first"]
+    grid = measured_tiny({"c": first, "a": tiny["second"], "b": first.under(flipped(first))}, queries)
+    assert grid.table("rnd").iloc[:, 0].tolist() == pytest.approx([0.2, 0.2, -0.2])
+
+    def ranks(**options):
+        return grid.rank(**options)["rnd"].tolist()
+
+    # in the order c, a, b; "first" goes by the names
+    assert ranks() == [2.0, 2.0, 2.0]
+    assert ranks(ties="min") == [1.0, 1.0, 1.0]
+    assert ranks(ties="max") == [3.0, 3.0, 3.0]
+    assert ranks(ties="first") == [3.0, 1.0, 2.0]
+    assert ranks(aggregation="avg", by="value") == [2.5, 2.5, 1.0]
+    assert ranks(aggregation="avg", by="value", ties="dense") == [2.0, 2.0, 1.0]
+    assert ranks(aggregation=np.min, by="value", ties="max") == [3.0, 3.0, 1.0]
+    with pytest.raises(
+        BiasgridError, match=r"ties: unknown value 'mean'; allowed: average, min, max, dense, first"
+    ):
+        grid.rank(ties="mean")
+    with pytest.raises(BiasgridError, match="by: unknown value 'size'"):
+        grid.rank(by="size")
+
+
+def flipped(model) -> Transform:
+    """Exchanges the two dimensions of "boss"."""
+    fitted = debias.hard(model, definitional_pairs=[["he", "she"], ["boss", "nurse"]]).fitted_on
+    return Transform("hard", fitted, matrix=np.array([[0.0, 1.0], [1.0, 0.0]]), only=("boss",))
+
+
+def test_a_debiased_model_stands_beside_its_model(tiny):
+    grid = measured_tiny({"first": tiny["first"]}, [BOSS], debias={"flip": flipped})
+    assert grid.models == ["first", "first under flip"]
+    assert grid.table("rnd").iloc[:, 0].tolist() == pytest.approx([0.2, -0.2])
+    assert set(grid.scores["debias"]) == {"none", "flip"}
+    assert grid.rank().index.tolist() == grid.models
+    same = measured_tiny(tiny, [BOSS], debias={"flip": {"first": flipped(tiny["first"])}})
+    assert same.models == ["first", "first under flip", "second"]
+
+
+def test_criteria_make_columns_of_pairs(study, grid):
+    assert grid.criteria == ["Zeal", "Awe"]
+    wide = grid.rank()
+    assert list(wide.columns.get_level_values(0).unique()) == ["Zeal", "Awe", "Overall"]
+    assert list(grid.rank(criterion="Awe").columns) == list(METRICS)
+    assert grid.table("weat").columns[0] == ("Zeal", "A and B wrt C and D")
+    assert list(grid.table("weat", "Awe").columns)[:2] == ["C and D wrt E and G", "A and B wrt D and E"]
+
+
+def test_correlations_of_ranks_and_a_function_of_ones_own(grid):
+    ranks = grid.rank(criterion="Overall")
+    for method in ("spearman", "kendall", "pearson"):
+        found, expected = grid.correlate(method, criterion="Overall"), ranks.corr(method=method)
+        pd.testing.assert_frame_equal(found, expected, check_names=False)
+
+    def agreement(a, b):
+        return float((a == b).mean())
+
+    assert grid.correlate(agreement, criterion="Zeal").loc["weat", "weat"] == 1
+    with pytest.raises(BiasgridError, match="unknown method 'spearmann'; did you mean 'spearman'"):
+        grid.correlate("spearmann")
+
+
+def test_own_aggregation_has_rank_intervals_too(study):
+    grid = measured(study, aggregation=np.median, ties="min")
+    ranks = grid.frame("rank_intervals")
+    assert ranks[["low", "high"]].notna().any(axis=None)
+    assert set(ranks["rank"].dropna()) <= {1.0, 2.0, 3.0}
+    assert grid.aggregate().equals(grid.aggregate(np.median))
+
+
+def test_a_query_that_does_not_fit_is_left_out_with_its_reason(tiny):
+    weat = Query.of([["he"], ["she"]], [["boss"], ["nurse"]], ["He", "She"], ["Boss", "Nurse"])
+    with pytest.warns(UserWarning, match="not measured: weat: query 'He and She wrt Cook' has template"):
+        grid = measure_grid(["weat"], [weat, COOK], tiny, progress=False)
+    assert grid.left_out[["query", "metric"]].values.tolist() == [["He and She wrt Cook", "weat"]]
+    assert len(grid.scores) == 2
+    with pytest.raises(BiasgridError, match=r"metrics: weat: no query has the template \(2, 2\)"):
+        measure_grid(["weat"], [COOK], tiny, progress=False)
+
+
+def wrong(tiny):
+    """Arguments of wrong use, and what their sentence says."""
+    first = tiny["first"]
+    return [
+        ([["weat"], [COOK], [first, first]], "two models are named 'made'"),
+        (
+            [["rnd"], [COOK, Query.of([["he"]], [["boss"]], name=COOK.name)], tiny],
+            "two queries are named 'He and She",
+        ),
+        ([["rnd"], {"a": {"q": COOK}, "b": {"q": BOSS}}, tiny], "query id 'q' occurs twice"),
+        ([["rnd"], {"Overall": [COOK]}, tiny], "'Overall' cannot be a criterion's name"),
+        ([["rnd"], [], tiny], "there are no queries"),
+        ([["rnd"], ["he"], tiny], "'he' is a str, not a Query"),
+        (
+            [["rnd"], [COOK], ["glove"]],
+            "models: 'glove' is a str; allowed: models, as biasgrid.load gives them",
+        ),
+        ([["rnd"], [COOK], []], "models: the list is empty"),
+        ([["rnd"], [COOK], [flipped(first)]], r"a transform is no model; .* model.under\(transform\)"),
+        ([["rndd"], [COOK], tiny], "unknown metric 'rndd'; did you mean 'rnd'"),
+        ([["rnd", "rnd"], [COOK], tiny], "'rnd' occurs twice; give each a key"),
+        (
+            [{"rnd": {"distanse": "cos"}}, [COOK], tiny],
+            "metrics: rnd: unknown rnd parameter 'distanse'; did you mean",
+        ),
+        ([{"rnd": {"permutation": {"draws": 9}}}, [COOK], tiny], "the grid has no permutation"),
+        ([[3], [COOK], tiny], "metrics: 3: expected a metric's name"),
+    ]
+
+
+@pytest.mark.parametrize("place", range(14))
+def test_wrong_use_is_answered_with_a_sentence(tiny, place):
+    arguments, sentence = wrong(tiny)[place]
+    with pytest.raises(BiasgridError, match=sentence) as raised:
+        measure_grid(*arguments, progress=False)
+    assert len(str(raised.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ({"strategy": "any"}, "strategy: unknown value 'any'"),
+        ({"seed": -1}, "seed: -1 is not allowed"),
+        ({"n_jobs": 0}, "n_jobs: 0 is not allowed"),
+        ({"bootstrap": {"drawn": 3}}, "bootstrap: .*drawn"),
+        ({"interval": "wide"}, "unknown interval 'wide'"),
+        ({"adjust": "bonferroni"}, "adjust: unknown method 'bonferroni'"),
+        ({"aggregation": "mean"}, "unknown aggregation 'mean'"),
+        ({"ties": "last"}, "ties: unknown value 'last'"),
+        ({"debias": {"none": flipped}}, "debias: 'none' stands for a model"),
+        ({"debias": {"hard": 3}}, "debias: 'hard': expected a function of a model"),
+        ({"null_distributions": 1}, "null_distributions: 1 is not allowed"),
+    ],
+)
+def test_a_wrong_option_is_answered_with_a_sentence(tiny, option, sentence):
+    with pytest.raises(BiasgridError, match=sentence):
+        measured_tiny(tiny, **option)
+
+
+def test_a_grid_is_short_to_see_and_can_be_pickled(tiny, grid):
+    small = measured_tiny(tiny)
+    assert repr(small) == "<Grid 1 metric, 2 queries, 2 models: 4 scores (1 without a value)>"
+    assert "<table" in small._repr_html_()
+    again = pickle.loads(pickle.dumps(grid))
+    pd.testing.assert_frame_equal(again.frame("rank_intervals"), grid.frame("rank_intervals"))
+
+
+def test_progress_goes_to_standard_error(tiny, capsys):
+    measure_grid(["rnd"], [BOSS], tiny)
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert "2/2" in errors
+
+
+def test_markdown_and_latex_of_a_table(tiny):
+    grid = measured_tiny(tiny)
+    lines = grid.to_markdown("rnd", digits=2).splitlines()
+    assert lines[0].split("|")[1:-1] == [" model  ", " He and She wrt Cook ", " He and She wrt Boss "]
+    assert set(lines[1]) == set("|-: ")
+    assert re.fullmatch(r"\| first  \| +-0\.20 \| +0\.20 \|", lines[2])
+    assert re.fullmatch(r"\| second \| +NaN \| +0\.20 \|", lines[3])
+    odd = pd.DataFrame({"50%_a|b": [1.0, 2.0]}, index=pd.Index(["x & y", "z"], name="model"))
+    assert grid.to_markdown(odd).splitlines()[2] == "| x & y |        1 |"
+    assert grid.to_latex(odd) == (
+        "\\begin{tabular}{lr}\n\\toprule\nmodel & 50\\%\\_a|b \\\\\n\\midrule\nx \\& y & 1 \\\\\nz & 2 \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+    )
+    assert "rnd" in grid.to_latex()
+    with pytest.raises(BiasgridError, match="unknown metric 'weat'; allowed: rnd"):
+        grid.to_latex("weat")
+
+
+PUBLISHED = "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
+
+
+def test_numbers_are_compared_with_published_ones(tiny, tmp_path):
+    grid = measured_tiny(tiny)
+    rows = [
+        "P,1,queries,He and She wrt Boss,rnd,first,value,0.2,1,,,,",
+        "P,1,queries,,rnd,first,abs_avg,0.3,1,,,,",
+    ]
+    (tmp_path / "published.csv").write_text(PUBLISHED + "\n".join(rows) + "\n")
+    found = grid.compare(tmp_path / "published.csv")
+    assert dict(zip(found["quantity"], found["verdict"], strict=True)) == {
+        "He and She wrt Boss: value": "reproduced",
+        "abs_avg": "differs",
+    }
+    frame = pd.read_csv(tmp_path / "published.csv")
+    pd.testing.assert_frame_equal(grid.compare(frame), found)
+    other = frame.assign(model="theirs")
+    assert grid.compare(other).empty
+    assert set(grid.compare(other, published_as={"second": "theirs"})["model"]) == {"second"}
+    figure = grid.plot("comparison", published=frame)
+    assert figure.axes
+    with pytest.raises(BiasgridError, match=r"published\[0\]: line 1: the columns must be source"):
+        grid.compare(frame.drop(columns="note"))
+    with pytest.raises(BiasgridError, match="plot: 'comparison' needs published numbers"):
+        grid.plot("comparison")
+
+
+KINDS = ["scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations"]
+KINDS += ["rank-intervals", "order", "influence", "null", "sentiment"]
+
+
+@pytest.mark.filterwarnings("ignore:plot")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_that_the_data_allow_is_drawn(grid, kind, tmp_path):
+    before, settings = matplotlib.get_backend(), dict(matplotlib.rcParams)
+    figure = grid.plot(kind)
+    assert figure.axes or figure.texts
+    assert matplotlib.get_backend() == before
+    assert dict(matplotlib.rcParams) == settings
+
+
+def test_words_between_two_groups_are_drawn(tiny):
+    grid = measure_grid(["semaxis"], [COOK], {"first": tiny["first"]}, progress=False)
+    assert set(grid.frame("words")["word"]) == {"cook"}
+    assert grid.plot("projections").axes
+
+
+def test_one_of_several_figures_is_chosen_and_the_others_are_named(grid, tmp_path):
+    with pytest.warns(UserWarning, match="the figure of criterion='Zeal'; others: criterion='Awe'"):
+        grid.plot("scores")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        grid.plot("bars-by-query", criterion="Awe", path=tmp_path / "bars.of.awe.svg")
+        grid.plot("null", model="two", metric="weat", query="q2", criterion="Zeal")
+    assert [path.name for path in tmp_path.iterdir()] == ["bars.of.awe.svg"]
+    with pytest.raises(BiasgridError, match="no figure of kind 'scores' has criterion='Fear'; there are"):
+        grid.plot("scores", criterion="Fear")
+    with pytest.raises(BiasgridError, match=r"path: 'a.jpeg' is not allowed"):
+        grid.plot("rankings", path="a.jpeg")
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("rank-intervals", r"'rank-intervals' needs a bootstrap \(bootstrap=True\)"),
+        ("null", "needs null distributions of tests"),
+        ("trade-off", "needs evaluations of debias methods"),
+        ("quality-ranks", "needs benchmarks of quality"),
+        ("ratings", "needs a criterion with ratings"),
+        ("barplot", "unknown kind of figure 'barplot'"),
+    ],
+)
+def test_a_figure_that_the_data_do_not_allow_says_what_is_missing(tiny, kind, sentence):
+    with pytest.raises(BiasgridError, match=sentence):
+        measured_tiny(tiny).plot(kind)
+
+
+def test_bars_of_scores_begin_at_the_neutral_value_and_missing_ones_are_crosses(tiny):
+    figure = measured_tiny(tiny).plot("bars-by-query")
+    (axes,) = figure.axes
+    widths = sorted(round(bar.get_width(), 6) for bar in axes.patches if bar.get_height() < 0.4)
+    assert widths == [-0.2, 0.2, 0.2]
+    crosses = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert [list(line.get_xdata()) for line in crosses] == [[0.0]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "He and She\nwrt Boss",
+        "He and She\nwrt Cook",
+    ]
+
+
+def test_metrics_are_given_as_names_pairs_or_objects(tiny):
+    for given in ("rnd", ["rnd"], [("rnd", {})], {"rnd": None}, [metrics.rnd]):
+        assert measure_grid(given, BOSS, tiny, progress=False).metrics == ["rnd"]
+
+
+def test_the_door_imports_neither_pandas_nor_scipy():
+    script = "import sys; import biasgrid.api; print(*{'pandas', 'matplotlib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -63,7 +63,6 @@ def study_of(
         **{part: {} for part in ("benchmarks", "corpora", "quality", "evaluation", "beside")},
         **{part: [] for part in ("published", "computed")},
     }
-    config["quality"] = {}
     study = MeasuredStudy(config, by_id, states)
     _check_metrics(study)
     return study
@@ -74,7 +73,9 @@ def models_by_name(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = list(models.items())
     else:
-        if isinstance(models, (str, bytes)) or not isinstance(models, Iterable) or hasattr(models, "take"):
+        if hasattr(models, "rows") and hasattr(models, "take"):
+            models = [models]
+        if isinstance(models, (str, bytes)) or not isinstance(models, Iterable):
             raise BiasgridError(f"models: expected a list of models, not {shown(models)}")
         named = [(getattr(model, "name", None), model) for model in models]
     if not named:
@@ -116,7 +117,7 @@ def debiased_models(
         for name, model in models.items():
             if isinstance(fit, Mapping):
                 transform = fit.get(name)
-            elif isinstance(fit, Callable):
+            elif callable(fit):
                 transform = fit(model)
             else:
                 raise BiasgridError(

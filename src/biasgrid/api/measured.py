@@ -42,7 +42,8 @@ class Outcome:
 class MeasuredStudy(Study):
     """A study whose results are in memory: what others read from its files is handed out in place of them.
 
-    Its config has no sources, its models and criteria have any names, and it was not read from a file.
+    Its config has no sources, its models and criteria have any names, and it was not read from a file. What is a
+    `Path` of a study is an `InMemory` here.
     """
 
     states: tuple[tuple[str, str], ...] = ()  # model and debias key of what is measured under a transform
@@ -50,50 +51,53 @@ class MeasuredStudy(Study):
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
-        return self.config["models"]
+        models: dict[str, dict[str, Any]] = self.config["models"]
+        return models
 
     @cached_property
     def fits(self) -> dict[tuple[str, str], Fit]:
         return {(model, key): Fit(self.debias[key][0], key, model, {}) for model, key in self.states}
 
-    def cell_file(self, cell: Cell) -> InMemory:
+    def cell_file(self, cell: Cell) -> Any:
         return InMemory(_parts(cell), self.outcomes[cell.name].record)
 
-    def inference_file(self, inference: Inference) -> InMemory:
+    def inference_file(self, inference: Inference) -> Any:
         group = self.inference_groups[inference.group]
         records = [self.outcomes[other.cell.name].inferred for other in group]
         return InMemory(_parts(inference.cell)[:-1], {"cells": records})
 
-    def samples_file(self, inference: Inference) -> InMemory:
+    def samples_file(self, inference: Inference) -> Any:
         import numpy as np
 
         group = self.inference_groups[inference.group]
         samples = np.concatenate([self.outcomes[other.cell.name].samples for other in group])
         return InMemory(_parts(inference.cell)[:-1], samples)
 
-    def null_file(self, cell: Cell) -> InMemory:
+    def null_file(self, cell: Cell) -> Any:
         return InMemory(_parts(cell), self.outcomes[cell.name].null)
 
-    def query_file(self, key: str) -> InMemory:
+    def query_file(self, key: str) -> Any:
         return InMemory((key,), self.queries[key])
 
-    @cached_property
-    def ranks_file(self) -> InMemory:
-        return InMemory(
-            (rank_samples.NAME,), rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-        )
+    @property
+    def ranks_file(self) -> Any:
+        if rank_samples.NAME not in self._made:
+            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
+            self._made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self._made[rank_samples.NAME]
 
-    def table_file(self, name: str) -> InMemory:
-        if name not in self._tables:
+    def table_file(self, name: str) -> Any:
+        if name not in self._made:
             table = tables.REGISTRY[name]
             inputs = table.inputs(self)
             if not inputs:
                 raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
-            self._tables[name] = InMemory((name,), table.frame(inputs, table.spec(self)))
-        return self._tables[name]
+            self._made[name] = InMemory((name,), table.frame(inputs, table.spec(self)))
+        return self._made[name]
 
     @cached_property
-    def _tables(self) -> dict[str, InMemory]:
+    def _made(self) -> dict[str, InMemory]:
+        """Tables, once they were asked for."""
         return {}
 
 
@@ -116,6 +120,9 @@ def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
     for criterion, entry in study.config["criteria"].items():
         for key in study.metrics(criterion):
             metric = study.metric(criterion, key)
+            for model in study.models:
+                if (kind := study.kind(model).name) != metric.needs:
+                    yield criterion, "", key, f"{model} is a model of {kind}; it needs {metric.needs}"
             for query in (study.queries[name] for name in entry["queries"]):
                 if not query.fits(metric.template):
                     try:

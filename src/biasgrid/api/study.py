@@ -13,7 +13,7 @@ from ..errors import BiasgridError, listed
 from ..query import Query
 from ..schema import unstamped
 from ..study import Study
-from .grid import Grid
+from .grid_frames import Grid
 
 CONFIG = "study.json"
 

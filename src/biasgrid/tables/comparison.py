@@ -11,7 +11,7 @@ import pandas as pd
 from ..comparison.compare import compare
 from ..comparison.ours import run_deviations
 from ..comparison.published import read
-from ..in_memory import File, parts_of
+from ..in_memory import File, InMemory, parts_of
 from ..resources import located
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
@@ -65,10 +65,15 @@ def _inputs(grid: Any) -> dict[str, Any]:
         "cells": cell_files(grid),
         "inferences": inference_files(grid)["inferences"],
         "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
-        "published": [str(located(path)) for path in published],
-        "computed": [str(located(path)) for path in computed],
+        "published": list(map(_file, published)),
+        "computed": list(map(_file, computed)),
         **ratings,
     }
+
+
+def _file(numbers: File) -> File:
+    """Where numbers that a study names lie: its own file, or one that comes with biasgrid."""
+    return numbers if isinstance(numbers, InMemory) else str(located(numbers))
 
 
 def _spec(grid: Any) -> dict[str, Any]:

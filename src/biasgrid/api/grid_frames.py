@@ -1,0 +1,391 @@
+"""What a grid of metrics, queries and models says: in memory (`measure_grid`), or of a finished study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import BiasgridError, shown, unknown
+from ..study import Study
+from .measured import frame_of, left_out, states_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    Aggregation = str | Callable[[np.ndarray], float]
+    Correlation = str | Callable[[np.ndarray, np.ndarray], float]
+
+By = Literal["distance", "value"]
+Ties = Literal["average", "min", "max", "dense", "first"]
+OVERALL = "Overall"  # all ranked criteria together
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Grid:
+    """Metrics on queries on models, with what follows from their values: `measure_grid` and `open_study` make it.
+
+    It can be pickled. Tables are made when they are asked for.
+
+    Attributes
+    ----------
+    study
+        The study that it is of: for a grid in memory, one without files.
+    """
+
+    study: Study
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Every value of the grid: one row per criterion, (sub-)query, metric, model and debias method.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a study's scores.csv. `value` lies in its metric's range; where it is NaN, `status` is the
+            reason, else "ok".
+        """
+        return self.frame("scores")
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """A table of a study in long form, such as "rankings", "inference" or "words", as its CSV file has it.
+
+        Raises
+        ------
+        BiasgridError
+            For an unknown table, and one that the grid does not have.
+        """
+        return frame_of(self.study, name)
+
+    @property
+    def criteria(self) -> list[str]:
+        """The criteria, in the order in which they were given."""
+        return list(self.study.config["criteria"])
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics' keys, in the order in which they were given."""
+        return list(dict.fromkeys(key for name in self.criteria for key in self.study.metrics(name)))
+
+    @property
+    def models(self) -> list[str]:
+        """The models' names; "<model> under <debias method>" for a debiased one."""
+        from ..comparison.ours import unit
+
+        return [unit(*state) for state in states_of(self.study)]
+
+    def table(self, metric: str, criterion: str | None = None) -> pd.DataFrame:
+        """A metric's values, models by queries: WEFE's `run_queries`.
+
+        Parameters
+        ----------
+        metric
+            A metric's key.
+        criterion
+            One criterion; left out: all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are models, columns (sub-)queries, both in order of first appearance; of a grid with several
+            criteria, and none given, columns are pairs of criterion and query. NaN where there is no value: `scores`
+            has the reason.
+        """
+        self._check("metric", metric, self.metrics)
+        scores = self.scores
+        places = [
+            (name, sub.name)
+            for name in self._chosen(criterion)
+            if metric in self.study.metrics(name)
+            for query in (self.study.queries[key] for key in self.study.config["criteria"][name]["queries"])
+            for template in [self.study.metric(name, metric).template]
+            if query.fits(template)
+            for sub in query.subqueries(template)
+        ]
+        long = scores[(scores["metric"] == metric) & scores["criterion"].isin(self._chosen(criterion))]
+        return self._wide(long, ["criterion", "query"], "value", list(dict.fromkeys(places)), criterion)
+
+    def aggregate(self, how: Aggregation | None = None, criterion: str | None = None) -> pd.DataFrame:
+        """Each model's scores in one number per metric.
+
+        Parameters
+        ----------
+        how
+            "abs_avg", "avg", "abs_sum" or "sum" (mean or sum, of values or of absolute values), or a function of an
+            array of values; left out: the grid's own, mostly "abs_avg".
+        criterion
+            One criterion, or "Overall", all ranked ones together; left out: all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are models, columns metrics; of a grid with several criteria, and none given, pairs of criterion and
+            metric. Scores without a value are left out; NaN where none has a value. `frame("aggregates")` says how
+            many were left out.
+        """
+        from ..tables.aggregates import aggregates
+
+        how = self.study.config["aggregation"] if how is None else how
+        long = aggregates(self.scores, sorted(self.study.ranked), [how])
+        return self._by_metric(long, "value", criterion)
+
+    def rank(
+        self,
+        aggregation: Aggregation | None = None,
+        *,
+        by: By | None = None,
+        ties: Ties | None = None,
+        criterion: str | None = None,
+    ) -> pd.DataFrame:
+        """The models' ranks under each metric: 1 is the least biased.
+
+        Parameters
+        ----------
+        aggregation
+            As in `aggregate`.
+        by
+            "distance": by the distance of the scores from the metric's neutral value; "value": by the scores, the
+            smallest first, as WEFE does. Left out: the grid's own, mostly "distance".
+        ties
+            Rank of equal values, as in pandas.Series.rank: "average", "min", "max", "dense" or "first" (by the
+            models' names). Left out: the grid's own, mostly "average".
+        criterion
+            One ranked criterion, or "Overall"; left out: all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are models, columns as those of `aggregate`. NaN where a model has no score.
+        """
+        return self._by_metric(self._rankings(aggregation, by, ties), "rank", criterion)
+
+    def correlate(
+        self,
+        method: Correlation = "spearman",
+        *,
+        aggregation: Aggregation | None = None,
+        by: By | None = None,
+        ties: Ties | None = None,
+        criterion: str | None = None,
+    ) -> pd.DataFrame:
+        """How much the metrics agree: the correlation of the ranks that they give the models.
+
+        Parameters
+        ----------
+        method
+            "spearman", "kendall" (tau-b), "pearson", or a function of two arrays of ranks.
+        aggregation, by, ties, criterion
+            As in `rank`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Metrics by metrics, from -1 to 1; 0 is no relation. Of a grid with several criteria, and none given, rows
+            are pairs of criterion and metric. NaN where fewer than two models have a rank, or all have one rank.
+        """
+        from ..tables.correlations import METHODS, correlations
+
+        if not callable(method) and method not in METHODS:
+            raise BiasgridError(unknown("method", method, METHODS, "or a function of two arrays"))
+        long = correlations(self._rankings(aggregation, by, ties), [method])
+        names = self._chosen(criterion, overall=True)
+        long = long[long["criterion"].isin(names)]
+        wide = long.pivot(index=["criterion", "metric_a"], columns="metric_b", values="correlation")
+        keys = [key for key in self.metrics if key in wide.columns]
+        order = [(name, key) for name in names for key in keys if (name, key) in wide.index]
+        wide = wide.reindex(order)[keys].rename_axis(index=["criterion", "metric"], columns="metric")
+        return wide.droplevel("criterion") if len(names) == 1 else wide
+
+    def compare(
+        self, published: Any = None, *, published_as: Mapping[str, str] | None = None
+    ) -> pd.DataFrame:
+        """The grid's numbers beside published ones, with a verdict on each.
+
+        Parameters
+        ----------
+        published
+            A CSV file of published numbers (data/published/README.md has its columns), a DataFrame of that form, or
+            a list of these; left out: those that the study names.
+        published_as
+            Model's name -> the published model that its numbers are compared with; left out: one of its own name.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a study's comparison.csv: one row per published number of a model that the grid has.
+        """
+        from .drawings import compared
+
+        return (
+            self.frame("comparison") if published is None else compared(self.study, published, published_as)
+        )
+
+    @property
+    def lost_words(self) -> pd.DataFrame:
+        """The words that a model lacks: one row per model, debias method, criterion, query, set and word."""
+        import pandas as pd
+
+        from ..results import cells
+
+        columns = ["model", "debias", "criterion", "query", "set", "word"]
+        rows: dict[tuple[str, ...], None] = {}
+        for cell, results in cells(map(self.study.cell_file, self.study.cells.values())):
+            query = self.study.queries[cell["query"]].name
+            for result in results:
+                for name, words in result["lost"].items():
+                    place = cell["model"], cell["debias"], cell["criterion"], query, name
+                    rows |= dict.fromkeys((*place, word) for word in words)
+        return pd.DataFrame(rows.keys(), columns=columns, dtype="str")
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The queries that do not fit a metric's template and are not measured: criterion, query, metric, reason."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            left_out(self.study), columns=["criterion", "query", "metric", "reason"], dtype="str"
+        )
+
+    def to_markdown(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
+        """A table in Markdown.
+
+        Parameters
+        ----------
+        table
+            A metric's key (`table`), or a frame, such as `grid.rank()`; left out: `aggregate()`.
+        digits
+            Decimals of numbers.
+        """
+        from .texts import markdown
+
+        return markdown(self._table(table), digits)
+
+    def to_latex(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
+        """A table in LaTeX, with the rules of the package booktabs; the arguments are those of `to_markdown`."""
+        from .texts import latex
+
+        return latex(self._table(table), digits)
+
+    def plot(
+        self,
+        kind: str = "scores",
+        *,
+        path: Path | str | None = None,
+        published: Any = None,
+        criterion: str | None = None,
+        query: str | None = None,
+        metric: str | None = None,
+        model: str | None = None,
+        debias: str | None = None,
+    ) -> Figure:
+        """A figure of the grid.
+
+        Parameters
+        ----------
+        kind
+            "scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations",
+            "rank-intervals", "null" and more: `biasgrid list figures`.
+        path
+            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+        published
+            Of kinds that compare with published numbers: as in `compare`.
+        criterion, query, metric, model, debias
+            Which figure, where there are several of the kind; `query` is a query's id. Left out: the first, and a
+            warning says what others there are.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A figure of its own, which pyplot does not know of.
+
+        Raises
+        ------
+        BiasgridError
+            For an unknown kind, and one that the grid lacks something for: what that is.
+        """
+        from .drawings import plotted
+
+        which = {"criterion": criterion, "query": query, "metric": metric, "model": model, "debias": debias}
+        given = {name: value for name, value in which.items() if value is not None}
+        return plotted(self.study, kind, given, path, published)
+
+    def __repr__(self) -> str:
+        return f"<Grid {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>Grid: {escape(self._summary())}</p>{self.aggregate()._repr_html_()}"
+
+    def _summary(self) -> str:
+        values = self.scores["value"]
+        count = f"{len(values)} scores"
+        if lacking := int(values.isna().sum()):
+            count += f" ({lacking} without a value)"
+        queries = sum(len(entry["queries"]) for entry in self.study.config["criteria"].values())
+        sizes = [(len(self.metrics), "metrics"), (queries, "queries"), (len(self.models), "models")]
+        singular = {"metrics": "metric", "queries": "query", "models": "model"}
+        counts = ", ".join(f"{n} {what if n != 1 else singular[what]}" for n, what in sizes)
+        return f"{counts}: {count}"
+
+    def _rankings(self, aggregation: Aggregation | None, by: str | None, ties: str | None) -> pd.DataFrame:
+        from ..tables.rankings import rankings
+        from .grid_config import check_ranking
+
+        settings = dict(self.study.ranking)
+        given = {"aggregation": aggregation, "by": by, "ties": ties}
+        settings |= {name: value for name, value in given.items() if value is not None}
+        check_ranking(settings["by"], settings["ties"])
+        return rankings(self.scores, **settings)
+
+    def _table(self, table: str | pd.DataFrame | None) -> pd.DataFrame:
+        if table is None:
+            return self.aggregate()
+        if isinstance(table, str):
+            return self.table(table)
+        if not hasattr(table, "columns"):
+            raise BiasgridError(f"table: expected a metric's key or a DataFrame, not {shown(table)}")
+        return table
+
+    def _by_metric(self, long: pd.DataFrame, value: str, criterion: str | None) -> pd.DataFrame:
+        """A long table of criteria and metrics, models by metrics."""
+        there = set(zip(long["criterion"], long["metric"], strict=True))
+        names = self._chosen(criterion, overall=True)
+        places = [(name, key) for name in names for key in self.metrics if (name, key) in there]
+        return self._wide(long, ["criterion", "metric"], value, places, criterion)
+
+    def _wide(
+        self,
+        long: pd.DataFrame,
+        columns: Sequence[str],
+        value: str,
+        places: Sequence[tuple[str, str]],
+        criterion: str | None,
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        from ..comparison.ours import unit
+
+        states = states_of(self.study)
+        wide = long.pivot(index=["model", "debias"], columns=list(columns), values=value)
+        wide = wide.reindex(index=pd.MultiIndex.from_tuples(states)).reindex(
+            columns=pd.MultiIndex.from_tuples(places, names=columns)
+        )
+        wide.index = pd.Index([unit(*state) for state in states], name="model")
+        return wide.droplevel(0, axis=1) if criterion or len(self.criteria) == 1 else wide
+
+    def _chosen(self, criterion: str | None, overall: bool = False) -> list[str]:
+        """The criteria that are asked for; "Overall" where it is not the same as the only one."""
+        several = [OVERALL] * (overall and len(self.criteria) > 1)
+        if criterion is None:
+            return [*self.criteria, *several]
+        self._check("criterion", criterion, [*self.criteria, *([OVERALL] if overall else [])])
+        return [criterion]
+
+    @staticmethod
+    def _check(what: str, name: Any, known: Iterable[str]) -> None:
+        if name not in (known := list(known)):
+            raise BiasgridError(unknown(what, name, known))

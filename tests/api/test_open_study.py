@@ -1,0 +1,106 @@
+"""A finished study as a grid: its tables, and what follows from them."""
+
+import os
+import shutil
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import small_study
+
+from biasgrid import BiasgridError
+from biasgrid.api.study import open_study
+from biasgrid.tables import read
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The results of the small study; the folder that it ran in is gone from the working directory."""
+    place, before = tmp_path_factory.mktemp("study"), Path.cwd()
+    os.chdir(place)
+    try:
+        return place / small_study.finished(place).results
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(scope="module")
+def grid(folder):
+    return open_study(folder)
+
+
+def long(wide: pd.DataFrame) -> dict:
+    return {(*column, model): wide.loc[model, column] for column in wide.columns for model in wide.index}
+
+
+def test_scores_are_the_files(folder, grid):
+    assert grid.scores.to_csv(index=False, lineterminator="\n") == (folder / "scores.csv").read_text()
+    assert repr(grid) == "<Grid 6 metrics, 4 queries, 3 models: 147 scores (6 without a value)>"
+    assert grid.models == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("how", ["avg", "abs_avg", "sum", "abs_sum"])
+def test_aggregates_are_the_files(folder, grid, how):
+    table = read(folder / "aggregates.csv")
+    table = table[table["aggregation"] == how]
+    expected = {(row.criterion, row.metric, row.model): row.value for row in table.itertuples()}
+    assert long(grid.aggregate(how)) == pytest.approx(expected, abs=0, rel=0, nan_ok=True)
+
+
+def test_ranks_are_the_files(folder, grid):
+    expected = {(r.criterion, r.metric, r.model): r.rank for r in read(folder / "rankings.csv").itertuples()}
+    assert long(grid.rank()) == expected
+
+
+@pytest.mark.parametrize("method", ["spearman", "kendall", "pearson"])
+def test_correlations_are_the_files(folder, grid, method):
+    table = read(folder / "correlations.csv")
+    found = grid.correlate(method)
+    for row in table[table["method"] == method].itertuples():
+        value = found.loc[(row.criterion, row.metric_a), row.metric_b]
+        assert value == pytest.approx(row.correlation, abs=0, rel=0, nan_ok=True)
+
+
+@pytest.mark.filterwarnings("ignore:plot")
+@pytest.mark.parametrize("kind", ["scores", "rankings", "rank-intervals", "null", "sentiment", "influence"])
+def test_figures_are_drawn_from_the_files(grid, kind):
+    assert grid.plot(kind).axes
+
+
+def test_the_lost_words_and_other_tables_are_there(grid):
+    lost = grid.lost_words
+    assert set(lost.loc[lost["model"] == "three", "word"]) == {"g0", "g1", "g2", "a3"}
+    assert len(grid.frame("inference")) == len(grid.scores)
+    with pytest.raises(BiasgridError, match="study small has no table mitigation"):
+        grid.frame("mitigation")
+    with pytest.raises(BiasgridError, match="unknown table 'score'; did you mean 'scores'"):
+        grid.frame("score")
+
+
+def test_a_study_is_found_by_its_config_too(folder, grid, monkeypatch):
+    monkeypatch.chdir(folder.parents[1])
+    assert open_study("small.yaml").scores.equals(grid.scores)
+    assert open_study("results/small/study.json").scores.equals(grid.scores)
+    shutil.copytree("results/small", "elsewhere")
+    assert open_study("elsewhere").rank().equals(grid.rank())
+
+
+def test_what_is_no_finished_study_is_said_in_a_sentence(folder, tmp_path):
+    with pytest.raises(BiasgridError, match="not the results of a study: there is no such folder"):
+        open_study(tmp_path / "nowhere")
+    with pytest.raises(BiasgridError, match=r"not the results of a study: it has no study.json"):
+        open_study(tmp_path)
+    shutil.copytree(folder, tmp_path / "half")
+    (tmp_path / "half" / "rankings.csv").unlink()
+    with pytest.raises(BiasgridError, match=r"not a finished study: it has no rankings.csv; run it again"):
+        open_study(tmp_path / "half")
+    (tmp_path / "half" / "study.json").write_text('{"simulation": "s"}')
+    with pytest.raises(BiasgridError, match=r"study.json: .*simulation"):
+        open_study(tmp_path / "half")
+
+
+def test_opening_says_nothing(folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_study(folder)
