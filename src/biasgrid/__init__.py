@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
-    from .api.grid import Grid as Grid
     from .api.grid import measure_grid as measure_grid
+    from .api.grid_frames import Grid as Grid
     from .api.load import load as load
+    from .api.lost import LostWordsWarning as LostWordsWarning
+    from .api.lost import NoValueWarning as NoValueWarning
     from .api.study import open_study as open_study
     from .api.word_sets import word_sets as word_sets
     from .embeddings.store import EmbeddingStore as EmbeddingStore
@@ -39,9 +41,11 @@ _DOOR = {
     "BiasgridError": "errors",
     "DiskError": "errors",
     "EmbeddingStore": "embeddings.store",
-    "Grid": "api.grid",
+    "Grid": "api.grid_frames",
     "InputError": "errors",
+    "LostWordsWarning": "api.lost",
     "NetworkError": "errors",
+    "NoValueWarning": "api.lost",
     "Query": "query",
     "Result": "measure",
     "WordOptions": "words",
@@ -60,7 +64,9 @@ __all__ = [
     "EmbeddingStore",
     "Grid",
     "InputError",
+    "LostWordsWarning",
     "NetworkError",
+    "NoValueWarning",
     "Query",
     "Result",
     "WordOptions",

@@ -11,6 +11,7 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError, not_allowed
 from . import grid_config
 from .grid_frames import By, Grid, Ties
+from .lost import warn_lost_in_grid
 from .measured import left_out
 from .measuring import measured_outcomes
 
@@ -138,4 +139,6 @@ def measure_grid(
     )
     kept = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": kept}
-    return Grid(dataclasses.replace(study, config=config, outcomes=outcomes))
+    grid = Grid(dataclasses.replace(study, config=config, outcomes=outcomes))
+    warn_lost_in_grid(grid)
+    return grid

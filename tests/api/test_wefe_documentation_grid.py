@@ -1,10 +1,8 @@
-"""The rest of WEFE's user guide, on `measure_grid`: not collected until that has landed; then rename it to
-test_wefe_documentation_grid.py.
+"""The rest of WEFE's user guide, on `measure_grid`.
 
 Several queries, aggregation, ranking and correlation, on the stand-ins of test_wefe_documentation.py, with what WEFE
 1.0.1 gives on them. Lines are counted as there: WEFE's without imports and models.
 """
-# ruff: noqa: I001  (until measure_grid is there)
 
 import json
 
