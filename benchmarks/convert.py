@@ -43,7 +43,7 @@ def biasgrid_side(path: Path) -> dict:
 
     start = time.perf_counter()
     store = convert(path, path.with_name("store"), name="random")
-    return measured(start) | {"read": digest(store.words(), store.vectors)}
+    return measured(start) | {"read": digest(store.words(), store.array)}
 
 
 def gensim_side(path: Path) -> dict:

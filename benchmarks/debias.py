@@ -123,7 +123,7 @@ def biasgrid_side(case: str, folder: Path, runs: int, variant: str | None = None
     from biasgrid.debias.in_place import apply_to
 
     model = EmbeddingStore.open(folder / "store")
-    vectors, words = np.array(model.vectors), model.words()
+    vectors, words = np.array(model.array), model.words()
     method, given = debias.method(case), options(case)
     if variant:
         given["variant"] = variant
@@ -238,7 +238,7 @@ def cell_side(case: str, folder: Path, runs: int) -> dict:
 
 def materialize_side(case: str, folder: Path, runs: int, output: str) -> dict:
     from biasgrid import EmbeddingStore
-    from biasgrid.debias.materialize import materialize
+    from biasgrid.embeddings.saving import materialize
     from biasgrid.debias.transform import Transform
 
     model, transform = EmbeddingStore.open(folder / "store"), Transform.load(folder / "hard.npz")

@@ -58,7 +58,7 @@ def vectors(study):
     """Word -> its vector at unit length."""
     model = store_of(study.embeddings, MODEL, study.models[MODEL]).open()
     words = [w for pair in PAIRS for w in pair] + [w for w, *_ in SETS["professions"]]
-    found = model.vectors[model.rows(words)].astype(float)
+    found = model.array[model.rows(words)].astype(float)
     return dict(zip(words, found / np.linalg.norm(found, axis=1, keepdims=True), strict=True))
 
 

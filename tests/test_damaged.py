@@ -32,9 +32,9 @@ from hypothesis import strategies as st
 
 from biasgrid import debias
 from biasgrid.bounded import read_npy, read_npz
-from biasgrid.debias.materialize import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, build_store, convert, open_model, sources, writers
+from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.sources import pypi
 from biasgrid.errors import BiasgridError
 
@@ -354,7 +354,7 @@ def test_a_wink_file_is_held_to_json(tmp_path, content, says):
 def test_every_json_number_is_one(tmp_path, number):
     (tmp_path / "m.json").write_text(wink(f'"a" : [ {number} ,\n2,\t3,0 ]\r\n ,"b":[4,5,6,1]'))
     store = convert(tmp_path / "m.json", tmp_path / "store", name="m")
-    assert store.vectors.tolist() == [[np.float32(float(number)), 2], [4, 5]]
+    assert store.array.tolist() == [[np.float32(float(number)), 2], [4, 5]]
 
 
 @pytest.mark.parametrize("row", [1.9, 1.0, True, None, "1", [1], {1: 1}, b"1"])
@@ -624,7 +624,7 @@ def test_a_full_disk_is_named_by_what_could_not_be_written(tmp_path):
         import os, resource, signal
         os.chdir({str(tmp_path)!r})
         from gensim.models import KeyedVectors
-        from biasgrid.debias.materialize import materialize
+        from biasgrid.embeddings.saving import materialize
         from biasgrid.debias.transform import Transform
         from biasgrid.embeddings import EmbeddingStore, convert
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -286,7 +286,7 @@ def test_direct_bias_needs_its_pairs(tmp_path):
 def keyed(model):
     """gensim's model of a store whose words have a row each."""
     vectors = KeyedVectors(model.dimensions)
-    vectors.add_vectors(model.words(), np.array(model.vectors))
+    vectors.add_vectors(model.words(), np.array(model.array))
     return vectors
 
 
@@ -401,7 +401,7 @@ def test_a_model_in_any_order_answers_alike_where_all_its_words_are_candidates(
 ):
     words, rows = word2vec.vocabulary()
     order = np.random.default_rng(4).permutation(len(words))
-    shuffled = store_of(tmp_path / "s", [words[i] for i in order], np.array(word2vec.vectors[rows])[order])
+    shuffled = store_of(tmp_path / "s", [words[i] for i in order], np.array(word2vec.array[rows])[order])
     asked = {"google": analogies.questions("gensim:questions-words.txt")[::21]}
     # the 13,013 words are fewer than 30,000: all of them are candidates
     (whole, *parts) = analogies.measures(word2vec, asked, Spec(items=True))

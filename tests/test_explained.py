@@ -53,7 +53,7 @@ def test_every_explanation_is_a_test_that_recomputes():
 def test_ripa_of_the_first_seven_pairs(word2vec, recomputes):
     sets = json.loads((ROOT / "data/word_sets/weat.json").read_text(encoding="utf-8"))["sets"]
     words = {name: word2vec.rows(sets[name]) for name in ("female_terms", "male_terms", "family")}
-    female, male, family = (word2vec.vectors[rows].astype(float) for rows in words.values())
+    female, male, family = (word2vec.array[rows].astype(float) for rows in words.values())
     difference = (female - male)[:7]
     difference /= np.linalg.norm(difference, axis=1, keepdims=True)
     biases = family @ difference.T
@@ -67,12 +67,12 @@ def test_ripa_of_the_first_seven_pairs(word2vec, recomputes):
 def test_liblinear_stops_before_the_minimum(word2vec, recomputes):
     """scikit-learn's liblinear at its default tolerance, on the float32 vectors, as WEFE has them."""
     sets = json.loads((ROOT / "data/word_sets/weat.json").read_text(encoding="utf-8"))["sets"]
-    family, career = (word2vec.vectors[word2vec.rows(sets[name])] for name in ("family", "career"))
+    family, career = (word2vec.array[word2vec.rows(sets[name])] for name in ("family", "career"))
     x, y = np.concatenate([family, career]), np.repeat([1, -1], [len(family), len(career)])
     fitted = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x, y)
     targets = {"Female terms": sets["female_terms"], "Male Terms": sets["male_terms"]}
     words = [(name, word) for name, part in targets.items() for word in part]
-    negative = fitted.predict_proba(word2vec.vectors[word2vec.rows([word for _, word in words])])[:, 0]
+    negative = fitted.predict_proba(word2vec.array[word2vec.rows([word for _, word in words])])[:, 0]
     share = negative / negative.sum()
     found = {("wefe_family_careers", "value"): (share * np.log(share * len(share))).sum()}
     for kind, values in (("probabilities", negative), ("distribution", share)):
@@ -87,7 +87,7 @@ def test_what_a_run_varies_by_is_measured(word2vec, metric):
     """The column run_sd of the documentation's RNSB, against 200 other splits, scikit-learn's, as WEFE makes them."""
     sets = json.loads((ROOT / "data/word_sets/weat.json").read_text(encoding="utf-8"))["sets"]
     parts = [sets[name] for name in ("family", "career", "female_terms", "male_terms")]
-    x = word2vec.vectors[word2vec.rows([word for part in parts for word in part])].astype(float)
+    x = word2vec.array[word2vec.rows([word for part in parts for word in part])].astype(float)
     if metric == "rnsb_normalized":
         x /= np.linalg.norm(x, axis=1, keepdims=True)
     y, runs = np.repeat([1, -1], 8), []
@@ -131,7 +131,7 @@ def test_sweeneys_own_split_and_classifier(recomputes):
 
     def vectors(words):
         rows = model.rows(words)
-        return model.vectors[rows[rows >= 0]].astype(float)
+        return model.array[rows[rows >= 0]].astype(float)
 
     query = queries["sweeney_national_origin"]
     sides = [vectors(s.words) for s in query.attribute_sets]
@@ -153,7 +153,7 @@ def test_ratings_with_0_for_an_unrated_occupation(recomputes):
     model, queries = store_of("same", model="bolukbasi-w2v-gnews-small")
 
     def unit(words):
-        found = model.vectors[model.rows(words)].astype(float)
+        found = model.array[model.rows(words)].astype(float)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     query = queries["occupations"]

@@ -17,9 +17,9 @@ from loopback import refused
 
 from biasgrid import EmbeddingStore
 from biasgrid.cli import main
-from biasgrid.debias.materialize import materialize
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
+from biasgrid.embeddings.saving import materialize
 from biasgrid.errors import BiasgridError
 from biasgrid.files import replacing, write_bytes, write_text, writing
 
@@ -79,8 +79,8 @@ def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(
             continue
         words = store.words()
         assert len(words) == 50
-        assert {word[0] for word in words} == {str(int(store.vectors[0, 0]))}
-        assert (store.vectors == store.vectors[0, 0]).all()
+        assert {word[0] for word in words} == {str(int(store.array[0, 0]))}
+        assert (store.array == store.array[0, 0]).all()
         whole += 1
     assert [writer.wait() for writer in writers] == [0, 0]
     assert whole > 5

@@ -94,7 +94,7 @@ def test_a_format_of_a_plugin_is_detected_and_read(tmp_path, toys):
     path = tmp_path / "vectors.csv"
     path.write_text("toy\na,1,2\nb,3,4\n")
     store = convert(path, tmp_path / "store", name="m")
-    assert store.vectors.tolist() == [[1, 2], [3, 4]]
+    assert store.array.tolist() == [[1, 2], [3, 4]]
     assert store.metadata["format"] == "toy"
     with open_model(path) as model:
         assert model.words() == ["a", "b"]

@@ -196,7 +196,7 @@ def holds(store, name: str) -> None:
     """The store has the words and vectors of the model's file."""
     file = FILES[name]
     assert store.words() == file.words
-    assert np.array_equal(np.asarray(store.vectors), file.vectors)
+    assert np.array_equal(np.asarray(store.array), file.vectors)
 
 
 # --- each model's path ---

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 from biasgrid import debias
 from biasgrid.debias.in_place import apply_to
-from biasgrid.debias.materialize import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, convert, open_model, writers
+from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
 
@@ -59,7 +59,7 @@ def expected(model: EmbeddingStore, fitted: Transform) -> dict[str, bytes]:
 
 def found(model: EmbeddingStore) -> dict[str, bytes]:
     words = model.words()
-    return {w: v.tobytes() for w, v in zip(words, model.vectors[model.rows(words)], strict=True)}
+    return {w: v.tobytes() for w, v in zip(words, model.array[model.rows(words)], strict=True)}
 
 
 def read(path: Path, folder: Path) -> EmbeddingStore:
@@ -97,8 +97,8 @@ def test_every_word_has_the_vector_that_looking_it_up_gives(model, hard, tmp_pat
     assert back.words() == model.words()
     assert found(back) == expected(model, hard)
     # of which nearly all are changed, and some are not
-    unit = model.vectors / np.linalg.norm(model.vectors.astype(float), axis=1, keepdims=True)
-    change = dict(zip(model.words(), np.abs(back.vectors - unit).max(axis=1), strict=True))
+    unit = model.array / np.linalg.norm(model.array.astype(float), axis=1, keepdims=True)
+    change = dict(zip(model.words(), np.abs(back.array - unit).max(axis=1), strict=True))
     assert change["man"] < 1e-7 > change["w7"]
     assert sum(size > 1e-3 for size in change.values()) > 250
 
@@ -256,7 +256,7 @@ def test_text_gives_every_float32_back(tmp_path_factory, values):
     words = [f"w{i}" for i in range(len(values))]
     model = store(folder / "model", words, vectors)
     materialize(model, transform(model), folder / "out.txt")
-    assert read(folder / "out.txt", folder / "back").vectors.tobytes() == vectors.tobytes()
+    assert read(folder / "out.txt", folder / "back").array.tobytes() == vectors.tobytes()
     loaded = KeyedVectors.load_word2vec_format(str(folder / "out.txt")).vectors
     assert loaded.tobytes() == vectors.tobytes()
     # as short as NumPy's, which is the shortest
@@ -324,7 +324,7 @@ def test_the_model_itself_and_a_folder_of_other_things_are_refused(model, hard, 
 
 
 def test_a_transform_of_another_model_is_refused(model, hard, tmp_path):
-    other = store(tmp_path / "other", model.words(), model.vectors * 2)
+    other = store(tmp_path / "other", model.words(), model.array * 2)
     with refused("fitted on other vectors"):
         materialize(other, hard, tmp_path / "out.bin")
 
@@ -415,8 +415,8 @@ def test_the_new_vocabulary_is_a_whole_database(tmp_path):
         assert database.execute("SELECT count(*) FROM vocabulary").fetchone() == (5000,)
     database.close()
     new = EmbeddingStore.open(tmp_path / "new")
-    assert new.vectors[new.rows(words[1::2])].tolist() == (model.vectors[rows[1::2]] * 2).tolist()
-    assert new.vectors[new.rows(words[::2])].tolist() == model.vectors[rows[::2]].tolist()
+    assert new.array[new.rows(words[1::2])].tolist() == (model.array[rows[1::2]] * 2).tolist()
+    assert new.array[new.rows(words[::2])].tolist() == model.array[rows[::2]].tolist()
 
 
 @pytest.mark.slow
@@ -432,7 +432,7 @@ def test_memory_does_not_grow_with_the_model(tmp_path):
     code = """
 import sys
 import numpy as np
-from biasgrid.debias.materialize import materialize
+from biasgrid.embeddings.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore
 def peak():
@@ -514,7 +514,7 @@ def test_in_place_over_many_blocks(method, size):
 
 def test_in_place_changes_a_gensim_model(model, hard):
     vectors = KeyedVectors(20)
-    vectors.add_vectors(model.words(), model.vectors)
+    vectors.add_vectors(model.words(), model.array)
     apply_to(vectors.vectors, vectors.index_to_key, hard)
     rows = model.rows(model.words())
     assert np.abs(vectors.vectors - model.under(hard).take(model.words(), rows)).max() < 1e-6

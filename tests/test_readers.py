@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from gensim.models import KeyedVectors
+from gensim.models import FastText, KeyedVectors
+from gensim.models.fasttext import save_facebook_model
 from gensim.models.keyedvectors import CompatVocab
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -77,8 +78,8 @@ def assert_store(store: EmbeddingStore, words, vectors) -> None:
     """The same words in the same order, the same bits."""
     assert store.words() == list(words)
     assert store.rows(list(words)).tolist() == list(range(len(words)))
-    assert store.vectors.shape == vectors.shape
-    assert store.vectors.tobytes() == np.ascontiguousarray(vectors, np.float32).tobytes()
+    assert store.array.shape == vectors.shape
+    assert store.array.tobytes() == np.ascontiguousarray(vectors, np.float32).tobytes()
 
 
 def lines(words=WORDS, vectors=VECTORS, end: str = "\n", separator: str = " ") -> str:
@@ -168,7 +169,7 @@ NUMBERS += ["1.00000005960464477539", "1.000000059604644775390625", "1.000000178
 def test_numbers_are_rounded_as_numpy_rounds_them(read):
     store = read("".join(f"w{i} {number} 1\n" for i, number in enumerate(NUMBERS)))
     expected = np.array([np.float32(float(number)) for number in NUMBERS])
-    assert store.vectors[:, 0].tobytes() == expected.tobytes()
+    assert store.array[:, 0].tobytes() == expected.tobytes()
 
 
 def test_long_files_are_read_in_blocks(read, tmp_path, monkeypatch):
@@ -191,13 +192,13 @@ def test_long_files_are_read_in_blocks(read, tmp_path, monkeypatch):
 def test_a_long_plain_file_is_read_fast_path_and_slow_path_alike(read, monkeypatch):
     words = [f"w{i}" for i in range(500)]
     vectors = np.random.default_rng(4).normal(size=(500, 6)).astype(np.float32)
-    expected = read(lines(words, vectors)).vectors.tobytes()
+    expected = read(lines(words, vectors)).array.tobytes()
 
     def refuse(*_, **__):
         raise pa.ArrowInvalid("no")
 
     monkeypatch.setattr(text, "parse_csv", refuse)
-    assert read(lines(words, vectors)).vectors.tobytes() == expected == vectors.tobytes()
+    assert read(lines(words, vectors)).array.tobytes() == expected == vectors.tobytes()
 
 
 def test_plain_blocks_do_not_take_the_slow_path(read, monkeypatch):
@@ -550,7 +551,7 @@ def test_spacys_own_hashes_lead_to_the_rows(tmp_path, output):
     store = convert(folder, output, name="m")
     assert store.metadata["format"] == "spacy"
     assert store.rows(["apple", "coffee", "unknown", ""]).tolist() == [3, 0, -1, -1]
-    assert store.vectors.tobytes() == VECTORS.tobytes()
+    assert store.array.tobytes() == VECTORS.tobytes()
 
 
 @settings(max_examples=40, deadline=None)
@@ -804,7 +805,14 @@ def test_conversions_of_every_format_are_reproducible(tmp_path):
         ),
         "npy-parquet": parquet_folder(tmp_path / "parts", WORDS, VECTORS),
         "wink-json": written(tmp_path / "m.json", wink()),
+        "npz": tmp_path / "m.npz",
+        "fasttext-bin": tmp_path / "fasttext.bin",
+        "store": convert(written(tmp_path / "w.txt", lines()), tmp_path / "other", name="m").path,
     }
+    np.savez(sources["npz"], words=WORDS, vectors=VECTORS)
+    sentences = [WORDS[i:] for i in range(len(WORDS))]
+    trained = FastText(sentences, vector_size=5, min_count=1, epochs=1, bucket=20, workers=1)
+    save_facebook_model(trained, str(sources["fasttext-bin"]))
     assert set(sources) == set(REGISTRY)
     for format, source in sources.items():
         assert detect(source).name == format

@@ -80,7 +80,7 @@ def unit(study):
     model = store_of(study.embeddings, MODEL, study.models[MODEL]).open()
 
     def unit(words):
-        found = model.vectors[model.rows(words)].astype(float)
+        found = model.array[model.rows(words)].astype(float)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     return unit
@@ -330,7 +330,7 @@ def test_three_groups_have_contrasts_and_components(study):
 
     def of(words):
         rows = model.rows(words)
-        found = model.vectors[rows[rows >= 0]].astype(float)
+        found = model.array[rows[rows >= 0]].astype(float)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     query = study.queries["religions"]

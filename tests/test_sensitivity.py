@@ -52,7 +52,7 @@ def halves_of(study, name):
 
 def unit_vectors(study, words):
     model = store_of(study.embeddings, MODEL, study.models[MODEL]).open()
-    found = model.vectors[model.rows(words)].astype(float)
+    found = model.array[model.rows(words)].astype(float)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 

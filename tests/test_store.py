@@ -55,7 +55,7 @@ def test_words_lead_to_their_rows(folder):
     rows = store.rows(["a", "absent", "É", "b", "a", "A"])
     assert rows.dtype == np.int64
     assert rows.tolist() == [1, -1, 2, 0, 1, -1]
-    assert store.vectors[rows[[0, 2, 3]]].tolist() == [[3, 4], [5, 6], [1, 2]]
+    assert store.array[rows[[0, 2, 3]]].tolist() == [[3, 4], [5, 6], [1, 2]]
     assert store.rows([]).shape == (0,)
     assert (len(store), store.dimensions, store.name, store.vocab_prefix) == (3, 2, "model", "")
     assert "É" in store
@@ -71,7 +71,7 @@ def test_half_a_surrogate_pair_is_no_word_and_one_text_no_list(folder):
 
 
 def test_vectors_are_read_only_and_memory_mapped(folder):
-    vectors = EmbeddingStore.open(folder).vectors
+    vectors = EmbeddingStore.open(folder).array
     assert isinstance(vectors, np.memmap)
     assert vectors.dtype == np.float32
     assert vectors.flags.c_contiguous
@@ -105,7 +105,7 @@ def test_many_words_may_share_a_row(tmp_path):
     store = EmbeddingStore.open(tmp_path / "store")
     assert store.rows(["x", "y", "z"]).tolist() == [1, 0, 1]
     assert len(store) == 3
-    assert store.vectors.shape == (2, 2)
+    assert store.array.shape == (2, 2)
     assert store.words() == ["y", "x", "z"]
 
 
@@ -252,11 +252,11 @@ def test_a_killed_conversion_never_looks_like_a_whole_store(tmp_path, moment, fo
     if former and moment == "write":
         store = EmbeddingStore.open(output)
         assert store.name == "old"
-        assert store.vectors[:, 0].tolist() == [7] * 4
+        assert store.array[:, 0].tolist() == [7] * 4
     else:
         with refused("not a store"):
             EmbeddingStore.open(output)
-    assert convert(source, output, name="new").vectors[:, 0].tolist() == [0.5] * 4
+    assert convert(source, output, name="new").array[:, 0].tolist() == [0.5] * 4
     assert sorted(path.name for path in output.iterdir()) == sorted(FILES)
 
 
@@ -292,7 +292,7 @@ def test_a_value_that_is_not_finite_is_refused_by_word(tmp_path, value):
 
 def test_extreme_finite_values_are_kept(tmp_path):
     extreme = np.array([[3.4028235e38, 3.4028235e38, -0.0, 1e-45]], dtype=np.float32)
-    stored = write(tmp_path / "store", ["a"], extreme).vectors
+    stored = write(tmp_path / "store", ["a"], extreme).array
     assert stored.tobytes() == extreme.tobytes()
 
 
@@ -312,7 +312,7 @@ def test_the_first_of_two_equal_words_counts(tmp_path):
         writer.finish(METADATA)
     store = EmbeddingStore.open(tmp_path / "store")
     assert store.words() == ["a", "b", "c"]
-    assert store.vectors[:, 0].tolist() == [1, 2, 5]
+    assert store.array[:, 0].tolist() == [1, 2, 5]
     assert store.metadata["warnings"] == {"duplicate_words": 2}
 
 
@@ -331,6 +331,6 @@ def test_any_words_and_any_finite_values_come_back(tmp_path_factory, words, data
     store = write(tmp_path_factory.mktemp("any") / "store", words, vectors)
     assert store.words() == words
     assert store.rows(words).tolist() == list(range(len(words)))
-    assert store.vectors.tobytes() == vectors.tobytes()
+    assert store.array.tobytes() == vectors.tobytes()
     absent = [word + "x" for word in words if word + "x" not in words]
     assert (store.rows(absent) == -1).all()

@@ -94,10 +94,10 @@ def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
     (result,) = json.loads(subset.cell_file(cell).read_text())["results"]
     sides = [LEXICON["positive_words"], LEXICON["negative_words"]]
     rows = [word2vec.rows(words) for words in sides]
-    x = np.concatenate([word2vec.vectors[found[found >= 0]] for found in rows]).astype(float)
+    x = np.concatenate([word2vec.array[found[found >= 0]] for found in rows]).astype(float)
     y = np.repeat([1, -1], [(found >= 0).sum() for found in rows])
     names = [w for (w,) in subset.config["criteria"][CAPITALISED]["queries"][cell.query]["targets"].values()]
-    targets = word2vec.vectors[word2vec.rows(names)].astype(float)
+    targets = word2vec.array[word2vec.rows(names)].astype(float)
     accuracy, negative = [], []
     for seed in range(9):
         train, test, own, others = train_test_split(x, y, test_size=0.1, stratify=y, random_state=seed)

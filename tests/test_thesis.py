@@ -185,7 +185,7 @@ def test_a_debiased_model_is_asked_as_it_is(tmp_path):
 def test_3cosadd_is_gensims(google, c):
     words, rows = google.vocabulary(None)
     vectors = KeyedVectors(google.dimensions)
-    vectors.add_vectors(words, np.array(google.vectors[rows]))
+    vectors.add_vectors(words, np.array(google.array[rows]))
     theirs = vectors.most_similar(positive=["she", c], negative=["he"], topn=5, restrict_vocab=20_000)
     ours = best(google, [("he", "she")], [c], "3cosadd", True, best=5, vocabulary=20_000)
     # gensim leaves out the words as they are written, not in other cases

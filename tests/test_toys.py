@@ -35,7 +35,7 @@ from biasgrid.debias.transform import fitted
 
 def halve(model, *, pairs):
     """Half of every vector."""
-    size = model.vectors.shape[1]
+    size = model.array.shape[1]
     return Transform("halve", fitted(model, {}, {}, {}), matrix=np.eye(size, dtype="float32") / 2)
 
 

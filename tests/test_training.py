@@ -130,13 +130,13 @@ def test_vectors_are_gensims_words_by_falling_frequency(tmp_path, algorithm, mad
     store = train(zipped(tmp_path / "text8.zip", text8=text()), tmp_path / "store", algorithm, **params)
     expected = made_by(Text8Corpus(str(tmp_path / "text8")), workers=1, **SMALL, **params).wv
     assert store.words() == expected.index_to_key
-    np.testing.assert_array_equal(store.vectors, expected.vectors)
+    np.testing.assert_array_equal(store.array, expected.vectors)
     counts = [text().split().count(word) for word in store.words()]
     assert counts == sorted(counts, reverse=True)
     assert store.metadata["tokens"] == 6000
     assert store.metadata["licence"] == "mine"
     if algorithm == "fasttext":  # a word's n-grams count: it is not its own vector alone
-        assert not np.allclose(store.vectors, expected.vectors_vocab)
+        assert not np.allclose(store.array, expected.vectors_vocab)
 
 
 CONFIG = """\
@@ -198,7 +198,7 @@ def test_by_hand_only_what_is_trained_here_is_trained(tmp_path, monkeypatch):
 def test_a_seed_is_a_parameter(tmp_path):
     corpus = zipped(tmp_path / "c.zip", text=text())
     assert not np.array_equal(
-        train(corpus, tmp_path / "a").vectors, train(corpus, tmp_path / "b", seed=4).vectors
+        train(corpus, tmp_path / "a").array, train(corpus, tmp_path / "b", seed=4).array
     )
 
 

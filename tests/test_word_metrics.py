@@ -151,7 +151,7 @@ def test_semaxis_of_unit_vectors_is_sames_skew(random_model, seed):
 def test_semaxis_with_neighbours_is_that_of_each_words_mean_with_them(random_model, orientation, normalize):
     """In 30 of the 40 words, of which w35 is none."""
     model, groups, others = random_model(5), [w(1, 2, 35), w(4, 5)], [w(7, 8, 9), w(10)]
-    every = model.vectors.astype(float)
+    every = model.array.astype(float)
     scaled = every / np.linalg.norm(every, axis=1, keepdims=True) if normalize else every
 
     def pole(word):

@@ -1,4 +1,4 @@
-"""The one exception that means "your input is wrong", as opposed to "biasgrid is wrong"."""
+"""The exception that means "your input is wrong", as opposed to "biasgrid is wrong", and what else it may be."""
 
 import re
 from collections.abc import Iterable
@@ -18,6 +18,26 @@ class BiasgridError(ValueError):
 
     def __init__(self, message: str):
         super().__init__(CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
+
+
+class InputError(BiasgridError):
+    """Wrong use of a function: an argument of the wrong type, or with a value that is not allowed."""
+
+
+class NetworkError(BiasgridError):
+    """What was to be fetched cannot be had: no connection, a server that refuses, another file than expected."""
+
+
+class DiskError(BiasgridError):
+    """A file cannot be written or read: no space, no permission, a broken disk."""
+
+
+class WordError(BiasgridError, KeyError):
+    """A word that a model does not have."""
+
+    # KeyError's own would print the message as a literal
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def unknown(what: str, given: object, known: Iterable[object], more: str = "") -> str:

@@ -13,6 +13,7 @@ import json
 import pickle
 import random
 import re
+import struct
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -22,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from damage import damaged
-from gensim.models import KeyedVectors
+from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.keyedvectors import CompatVocab
 
 from biasgrid.embeddings import EmbeddingStore, convert
@@ -78,7 +79,7 @@ def compare(store: EmbeddingStore, rows: Iterable[tuple[str, np.ndarray]]) -> No
             expected.setdefault(word, np.asarray(vector).astype(np.float32).tobytes())
     words = store.words()
     assert sorted(words) == sorted(expected), f"words {words} and not {list(expected)}"
-    vectors = store.vectors[store.rows(words)]
+    vectors = store.array[store.rows(words)]
     for word, vector in zip(words, vectors, strict=True):
         assert vector.tobytes() == expected[word], f"{word!r} has another vector"
     assert np.isfinite(vectors).all(), "not finite"
@@ -156,13 +157,30 @@ class Plain(pickle.Unpickler):
     """Real objects, of the modules that a KeyedVectors needs."""
 
     def find_class(self, module, name):
-        allowed = module.startswith(("numpy", "gensim.models")) or (module, name) == ("_codecs", "encode")
+        allowed = module.startswith(("numpy", "gensim.models")) or (module, name) in (
+            ("_codecs", "encode"),
+            ("gensim.utils", "call_on_class_only"),
+            ("collections", "defaultdict"),
+            ("builtins", "hash"),
+            ("builtins", "int"),
+        )
         assert allowed, f"{module}.{name} in a pickle that was read"
         return super().find_class(module, name)
 
 
 def parse_pickle(path: Path) -> Iterable[tuple[str, np.ndarray]]:
     state = vars(Plain(io.BytesIO(content(path)), encoding="latin1").load())
+    state = vars(state["wv"]) if "wv" in state else state
+    if not {"vectors", "syn0"} & {*state, *state.get("__numpys", ())}:
+        yield from full_words(
+            [str(word).encode("utf-8", "surrogatepass") for word in state["index_to_key"]],
+            state["vectors_vocab"],
+            state["vectors_ngrams"],
+            state["min_n"],
+            state["max_n"],
+            end_of_sentence=False,
+        )
+        return
     if "__numpys" in state and {"vectors", "syn0"} & set(state["__numpys"]):
         vectors = np.load(next(path.parent.glob("*.npy")), allow_pickle=False)
     else:
@@ -170,7 +188,62 @@ def parse_pickle(path: Path) -> Iterable[tuple[str, np.ndarray]]:
     words = next(
         state[k] for k in ("index_to_key", "index2word", "index2entity") if isinstance(state.get(k), list)
     )
-    return zip(map(str, words), vectors, strict=True)
+    yield from zip(map(str, words), vectors, strict=True)
+
+
+def full_words(
+    words: list[bytes],
+    own: np.ndarray,
+    ngrams: np.ndarray,
+    least: int,
+    most: int,
+    end_of_sentence: bool = True,
+) -> Iterable[tuple[str, np.ndarray]]:
+    """What fastText says of words, n-gram by n-gram (Bojanowski et al. 2017; its dictionary.cc)."""
+    assert len(own) >= len(words)
+    for word, vector in zip(words, own, strict=False):
+        marked = b"<" + word + b">"
+        # where characters begin, and the end
+        places = [i for i, byte in enumerate(marked) if byte & 0xC0 != 0x80] + [len(marked)]
+        total, count = vector.astype(np.float32), 1
+        if len(ngrams) and not (end_of_sentence and word == b"</s>"):
+            for start in range(len(places) - 1):
+                for end in range(start + 1, min(start + most, len(places) - 1) + 1):
+                    edge = end == start + 1 and (start == 0 or end == len(places) - 1)
+                    if end - start >= least and not edge:
+                        value = 2166136261
+                        for byte in marked[places[start] : places[end]]:
+                            value = (
+                                (value ^ (byte | (0xFFFFFF00 if byte > 127 else 0))) * 16777619 % (1 << 32)
+                            )
+                        total, count = total + ngrams[value % len(ngrams)], count + 1
+        yield word.decode(errors="replace"), total / np.float32(count)
+
+
+def parse_fasttext(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    whole = content(path)
+    _, version, d, *_, model, buckets, least, most, _, _ = struct.unpack_from("<14id", whole)
+    place = struct.calcsize("<14id")
+    size, number, _, _, pruned = struct.unpack_from("<3i2q", whole, place)
+    place += struct.calcsize("<3i2q")
+    words = []
+    for entry in range(size):
+        word, _ = whole[place:].split(b"\0", 1)
+        words += [word] if entry < number else []
+        place += len(word) + 10
+    quantized, rows, columns = struct.unpack_from("<?2q", whole, place)
+    assert not quantized, "approximations"
+    assert columns == d, "other dimensions"
+    place += struct.calcsize("<?2q")
+    matrix = np.frombuffer(whole, "<f4", rows * d, place).reshape(rows, d)
+    if most < 1 or pruned == 0 or (version == 11 and model == 3):
+        buckets = 0
+    return full_words(words, matrix, matrix[number : number + buckets], least, most)
+
+
+def parse_npz(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return zip(arrays["words"].tolist(), arrays["vectors"], strict=True)
 
 
 PARSERS = {
@@ -180,6 +253,8 @@ PARSERS = {
     "spacy": parse_spacy,
     "npy-parquet": parse_parquet,
     "gensim-kv": parse_pickle,
+    "fasttext-bin": parse_fasttext,
+    "npz": parse_npz,
 }
 
 
@@ -247,6 +322,48 @@ def as_pickle(chance: random.Random) -> bytes:
             "vector_size": vectors.shape[1],
         }
     return pickle.dumps(made, chance.choice([0, 1, 2, 3, 4, 5]))
+
+
+def as_gensim_model(chance: random.Random) -> bytes:
+    """Word2Vec and FastText, and fastText's vectors as gensim saves them: without those that can be made anew."""
+    words, vectors = drawn(chance)
+    if chance.random() < 0.4:
+        model = Word2Vec(vector_size=vectors.shape[1])
+        model.wv.add_vectors(words, vectors)
+        return pickle.dumps(model, chance.choice([2, 3, 4, 5]))
+    model = FastText(vector_size=vectors.shape[1], bucket=chance.randint(1, 20), max_n=chance.randint(3, 5))
+    model.wv.__dict__ |= {"index_to_key": words, "vectors_vocab": vectors, "buckets_word": None}
+    ngrams = np.random.default_rng(1).normal(size=(model.wv.bucket, vectors.shape[1]))
+    model.wv.vectors_ngrams = ngrams.astype("<f4")
+    del model.wv.vectors
+    return pickle.dumps(model if chance.random() < 0.5 else model.wv, chance.choice([2, 3, 4, 5]))
+
+
+def as_fasttext(chance: random.Random) -> bytes:
+    words, vectors = drawn(chance, [*WORDS, "</s>"])
+    d, least, most = vectors.shape[1], chance.randint(1, 4), chance.choice([0, 3, 6])
+    buckets, labels = chance.choice([0, 1, 7, 30]), chance.choice([0, 0, 2])
+    model, version = (3, 11) if chance.random() < 0.1 else (chance.choice([1, 2, 3]), 12)
+    ngrams = np.random.default_rng(1).normal(size=(buckets, d)).astype("<f4")
+    whole = struct.pack(
+        "<14id", 793712314, version, d, 5, 5, 5, 5, 1, 2, model, buckets, least, most, 100, 1e-4
+    )
+    whole += struct.pack("<3i2q", len(words) + labels, len(words), labels, 99, -1)
+    for word in words:
+        whole += word.encode() + b"\0" + struct.pack("<qb", 7, 0)
+    for label in range(labels):
+        whole += b"__label__%d\0" % label + struct.pack("<qb", 7, 1)
+    whole += struct.pack("<?2q", False, len(words) + buckets, d) + vectors.tobytes() + ngrams.tobytes()
+    return whole + struct.pack("<?2q", False, 2, d) + bytes(8 * d)
+
+
+def as_npz(chance: random.Random) -> bytes:
+    words, vectors = drawn(chance)
+    file = io.BytesIO()
+    chance.choice([np.savez, np.savez_compressed])(
+        file, words=words, vectors=vectors.astype(chance.choice(["<f4", "<f8", ">f4"]))
+    )
+    return file.getvalue()
 
 
 def as_npy(vectors: np.ndarray, chance: random.Random) -> bytes:
@@ -354,7 +471,9 @@ def noise(seed: int, folder: Path) -> str:
     path = folder / "model"
     path.write_bytes(b"".join(pieces))
     return tried(
-        path, folder, chance.choice([None, None, "text", "word2vec-binary", "gensim-kv", "wink-json"])
+        path,
+        folder,
+        chance.choice([None, None, "text", "word2vec-binary", "gensim-kv", "wink-json", "fasttext-bin"]),
     )
 
 
@@ -364,6 +483,9 @@ TARGETS = {
     "wink": functools.partial(a_file, as_wink),
     "pickle": functools.partial(a_file, as_pickle),
     "pickle_beside": pickle_beside,
+    "gensim_model": functools.partial(a_file, as_gensim_model),
+    "fasttext": functools.partial(a_file, as_fasttext),
+    "npz": functools.partial(a_file, as_npz),
     "spacy": spacy,
     "npy_parquet": npy_parquet,
     "noise": noise,

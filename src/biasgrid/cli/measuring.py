@@ -60,8 +60,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     """A debias method fitted on a model; with --materialize, the debiased model as a file."""
     from .. import debias as methods
     from ..configs import read_json
-    from ..debias.materialize import materialize
     from ..embeddings.readers import open_model
+    from ..embeddings.saving import materialize
     from ..embeddings.writers import STORE, check_folder, format_of
 
     method = methods.method(args.method)

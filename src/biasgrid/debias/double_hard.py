@@ -120,7 +120,7 @@ def double_hard(
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
     """Mean (d,) and principal components (k, d) of all vectors, the first first; none of no variance."""
-    rows = len(model.vectors)
+    rows = len(model.array)
     # sums of products about a point near the mean lose nothing to cancellation
     origin = model.read(slice(BLOCK)).mean(axis=0, dtype=np.float64)
     total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
@@ -139,7 +139,7 @@ def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarr
     from sklearn.decomposition import IncrementalPCA
     from sklearn.utils import gen_batches
 
-    rows, d = model.vectors.shape
+    rows, d = model.array.shape
     pca = IncrementalPCA(min(INCREMENTAL, d, rows))
     for batch in gen_batches(rows, 5 * d, min_batch_size=pca.n_components):
         pca.partial_fit(model.read(batch))

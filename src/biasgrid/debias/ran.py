@@ -225,7 +225,7 @@ def _targets(
     keep = np.ones(len(rows), dtype=bool)
     for start in range(0, len(rows), CANDIDATES):
         part = slice(start, start + CANDIDATES)
-        keep[part] = model.vectors[rows[part]].any(axis=1)
+        keep[part] = model.array[rows[part]].any(axis=1)
     if target is None and limit is not None:
         keep &= rows < limit
     if not keep.any():

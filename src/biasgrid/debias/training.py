@@ -151,7 +151,7 @@ def leaning(model: EmbeddingStore, direction: np.ndarray, limit: int | None = No
     It is the cosine with a direction of unit length; and with a/|a| - b/|b| the difference of the cosines with a, b.
     """
     values = []
-    rows = len(model.vectors[:limit])
+    rows = len(model.array[:limit])
     for start in range(0, rows, BLOCK):
         block = model.read(slice(start, min(start + BLOCK, rows))).astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, DiskError
 from ..files import locked, write_text
 from .kinds import REGISTRY as KINDS
 from .kinds import VECTORS, Kind
@@ -66,7 +66,7 @@ def build_store(
                 )
             return kind.made(archive, folder / name, name=name, model=model, metadata=made_of | said)
     except OSError as error:
-        raise BiasgridError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
+        raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
 def make_vectors(

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bounded import read_npy
-from ..errors import BiasgridError
+from ..errors import BiasgridError, InputError
+from .model import Model
 
 if TYPE_CHECKING:
     from ..debias.transform import Transform
@@ -31,8 +33,8 @@ VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
 AGAIN = "convert the model again (in a study: snakemake stores)"
 
 
-@dataclass(frozen=True, eq=False)
-class EmbeddingStore:
+@dataclass(frozen=True, eq=False, repr=False)
+class EmbeddingStore(Model):
     """An opened store; `open` makes it.
 
     Attributes
@@ -41,8 +43,9 @@ class EmbeddingStore:
         The store's folder.
     name
         The model's name.
-    vectors
-        float32 (rows, dimensions), memory-mapped, read-only, and not checked: `take`, `matrix` and `read` are.
+    array
+        The vectors, float32 (rows, dimensions), memory-mapped, read-only, and not checked: `take`, `matrix` and
+        `read` are.
     vocab_prefix
         What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
     metadata
@@ -51,25 +54,38 @@ class EmbeddingStore:
 
     path: Path
     name: str
-    vectors: np.ndarray
+    array: NDArray[np.float32]
     vocab_prefix: str
     metadata: dict[str, Any]
-    _vocabulary: sqlite3.Connection = field(repr=False)
-    _unverified: BinaryIO = field(repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _vocabulary: sqlite3.Connection
+    _unverified: BinaryIO
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _keeper: object = None
 
     @classmethod
-    def open(cls, path: Path | str) -> EmbeddingStore:
+    def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> EmbeddingStore:
         """Open a store without reading its vectors or words (under 1 ms).
 
-        Raises BiasgridError if the folder is not a whole store. The vocabulary is held against its checksum at the
-        first look-up (1 ms for 50,000 words), the vectors are not.
+        Parameters
+        ----------
+        path
+            The store's folder.
+        name
+            What to call the model; None for the name that it was made with.
+        keeper
+            What must live as long as the store, such as its folder where that is a temporary one.
+
+        Raises
+        ------
+        BiasgridError
+            The folder is not a whole store. The vocabulary is held against its checksum at the first look-up (1 ms
+            for 50,000 words), the vectors are not.
         """
         path = Path(path)
         try:
             text = (path / MODEL).read_text(encoding="utf-8")
             metadata = json.loads(text)
-            name, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
+            own, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
             # immutable: no locks and no look for changes, as nobody writes into a store
             address = f"{(path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
@@ -97,22 +113,26 @@ class EmbeddingStore:
                 f"{str(shape)[:60]}; {AGAIN}"
             )
         hashes, words = metadata.get("sha256"), metadata.get("words")
-        texts = (name, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
+        texts = (own, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
         whole = type(words) is int and words > 0 and all(isinstance(text, str) for text in texts)
         if not whole or vectors.ndim != 2 or not vectors.size:
             raise BiasgridError(
                 f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
             )
-        store = cls(path, name, vectors, vocab_prefix, metadata, vocabulary, file)
+        store = cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, file, _keeper=keeper)
         weakref.finalize(store, vocabulary.close)
         weakref.finalize(store, file.close)
         return store
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle is the path: what unpickles it opens the store again."""
+        return _opened, (self.path.absolute(), self.name)
+
     @property
     def dimensions(self) -> int:
-        return self.vectors.shape[1]
+        return int(self.array.shape[1])
 
-    def rows(self, words: Sequence[str]) -> np.ndarray:
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask.
 
         Words are looked up exactly as given: no case folding, no prefix.
@@ -139,7 +159,7 @@ class EmbeddingStore:
         order = np.argsort(rows, kind="stable")
         return [pairs[place][0] for place in order]
 
-    def vocabulary(self, limit: int | None = None) -> tuple[list[str], np.ndarray]:
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
         """One word for each of the first `limit` rows, and the rows (int64): no vector twice.
 
         Rows are in the order of the source file, in most models that of frequency. Where words share a row, the
@@ -174,8 +194,8 @@ class EmbeddingStore:
 
     def checked_row(self, word: object, row: object) -> int:
         """`row`, if it can be that of a word; else raises BiasgridError."""
-        if type(row) is not int or not 0 <= row < len(self.vectors) or type(word) is not str:
-            raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {len(self.vectors)}")
+        if type(row) is not int or not 0 <= row < len(self.array) or type(word) is not str:
+            raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {len(self.array)}")
         return row
 
     def check_count(self, words: int) -> None:
@@ -187,7 +207,7 @@ class EmbeddingStore:
         """What to raise where the vocabulary cannot be right."""
         return BiasgridError(f"{self.path / VOCABULARY} is damaged: {why}; {AGAIN}")
 
-    def _finite(self, vectors: np.ndarray, name_of: Callable[[int], str]) -> np.ndarray:
+    def _finite(self, vectors: NDArray[np.float32], name_of: Callable[[int], str]) -> NDArray[np.float32]:
         # nearly always one product without a copy: it overflows only where a value is above 1e15
         if not np.isfinite(np.vdot(vectors, vectors)) and not np.isfinite(vectors).all():
             name = name_of(int(np.argmin(np.isfinite(vectors).all(axis=1))))
@@ -196,51 +216,44 @@ class EmbeddingStore:
             )
         return vectors
 
-    def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
-        return self._finite(self.vectors[rows], lambda place: repr(words[place])).astype(np.float64)
+        return self._finite(self.array[rows], lambda place: repr(words[place])).astype(np.float64)
 
-    def matrix(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
+    def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
-        return self._finite(self.vectors[rows], lambda place: repr(words[place]))
+        return self._finite(self.array[rows], lambda place: repr(words[place]))
 
-    def read(self, rows: slice | np.ndarray) -> np.ndarray:
+    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
         """The vectors of rows, whatever their words: float32 (n, dimensions)."""
-        return self._finite(
-            self.vectors[rows], lambda place: f"row {np.arange(len(self.vectors))[rows][place]}"
-        )
+        return self._finite(self.array[rows], lambda place: f"row {np.arange(len(self.array))[rows][place]}")
 
     @property
     def fingerprint(self) -> str:
         """The checksum (sha256) of vectors.npy, as it was when the store was made."""
-        return self.metadata["sha256"][VECTORS]
-
-    def under(self, transform: Transform) -> DebiasedModel:
-        """This model under a debias method's transform: vectors change when they are looked up.
-
-        Raises BiasgridError if the transform was fitted on other vectors.
-        """
-        transform.check_model(self)
-        return DebiasedModel(self, transform)
+        return str(self.metadata["sha256"][VECTORS])
 
     def __len__(self) -> int:
         """Number of words, which may be more than rows."""
-        return self.metadata["words"]
+        return int(self.metadata["words"])
 
-    def __contains__(self, word: str) -> bool:
-        return bool(self.rows([word])[0] >= 0)
+    def _facts(self) -> dict[str, str]:
+        return {"folder": str(self.path)}
 
 
-@dataclass(frozen=True, eq=False)
-class DebiasedModel:
-    """A model under a transform; `EmbeddingStore.under` makes it. It is looked up in like a store."""
+@dataclass(frozen=True, eq=False, repr=False)
+class DebiasedModel(Model):
+    """A model under a transform; `model.under(transform)` makes it. It is looked up in like the model itself."""
 
-    model: EmbeddingStore
+    model: Model
     transform: Transform
+    given_name: str | None = None
 
     @property
     def name(self) -> str:
-        return self.model.name
+        """As given, else the model's, that of the criterion or else of the method, and "debiased"."""
+        how = self.transform.fitted_on.get("criterion_name") or self.transform.method
+        return self.given_name or f"{self.model.name}_{how}_debiased"
 
     @property
     def dimensions(self) -> int:
@@ -250,38 +263,62 @@ class DebiasedModel:
     def vocab_prefix(self) -> str:
         return self.model.vocab_prefix
 
-    def rows(self, words: Sequence[str]) -> np.ndarray:
-        """As `EmbeddingStore.rows`."""
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """As those of the model."""
         return self.model.rows(words)
 
     def words(self) -> list[str]:
-        """As `EmbeddingStore.words`."""
+        """As those of the model."""
         return self.model.words()
 
-    def vocabulary(self, limit: int | None = None) -> tuple[list[str], np.ndarray]:
-        """As `EmbeddingStore.vocabulary`."""
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """As that of the model."""
         return self.model.vocabulary(limit)
 
-    def take(self, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
-        """As `EmbeddingStore.take`, each word's vector as the transform leaves it, to float32's precision.
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Each word's vector as the transform leaves it, to float32's precision: float64 (n, dimensions).
 
         So it is what a file of the debiased model holds, and measuring either gives the same numbers.
         """
-        return self.transform.apply(self.model.take(words, rows), words).astype(np.float32).astype(np.float64)
+        vectors = self.transform.apply(self.model.take(words, rows), words)
+        return vectors.astype(np.float32).astype(np.float64)
 
-    def matrix(self, words: Sequence[str], rows: np.ndarray, block: int = 8192) -> np.ndarray:
-        """As `EmbeddingStore.matrix`, transformed block by block."""
+    def matrix(self, words: Sequence[str], rows: NDArray[np.int64], block: int = 8192) -> NDArray[np.float32]:
+        """`take` for a large part of the vocabulary, block by block: float32 (n, dimensions)."""
         vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
             vectors[part] = self.take(words[part], rows[part])
         return vectors
 
+    def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
+        raise self._once()
+
+    @property
+    def fingerprint(self) -> str:
+        """There is none: transforms are fitted on the vectors of a whole model."""
+        raise self._once()
+
+    def _once(self) -> BiasgridError:
+        return InputError(
+            f"{self.name}: is under {self.transform.method} already: to debias it again, save it and load the file"
+        )
+
     def __len__(self) -> int:
         return len(self.model)
 
-    def __contains__(self, word: str) -> bool:
-        return word in self.model
+    def _facts(self) -> dict[str, str]:
+        return {"debiased": f"{self.model.name} under {self.transform.method}"}
+
+
+def _opened(path: Path, name: str) -> EmbeddingStore:
+    """Of a pickle."""
+    if not (path / MODEL).exists():
+        raise BiasgridError(
+            f"{path}: the pickled model's store is gone; that of a file is kept as long as the model that `load` "
+            "returned: save it as a store (model.save('folder')), and pickle that"
+        )
+    return EmbeddingStore.open(path, name)
 
 
 def _plain(word: str) -> bool:

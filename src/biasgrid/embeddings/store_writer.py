@@ -18,28 +18,23 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import FULL, hash_file, locked, to_disk
 from .store import MODEL, VECTORS, VOCABULARY
+from .subwords import NGRAMS, SIZES, write_subwords
 
 LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
 LONGEST_WORD = 1 << 16  # characters
 JOINED = 32 << 20  # characters
 
 
-class StoreWriter:
-    """Builds a store aside, in a folder inside `output`, and moves it in when it is whole.
-
-        with StoreWriter(output, where) as writer:
-            writer.add(words, vectors)
-            writer.finish(metadata)
-
-    Whatever ends it before `finish` leaves a former store in `output` as it was, and else no store. The same words
-    and vectors give the same bytes.
+class Rows:
+    """Words and vectors as they come from a file or an object: checked, rounded to float32, the first of duplicates
+    kept. What becomes of the vectors is `_append`'s to say.
 
     Parameters
     ----------
-    output
-        The store's folder, which is made.
     where
         The input, as messages name it.
+    subwords
+        Whether n-grams are wanted, where the input has them.
 
     Attributes
     ----------
@@ -47,52 +42,12 @@ class StoreWriter:
         Counts what was put up with, such as `duplicate_words`; model.json keeps them.
     """
 
-    def __init__(self, output: Path, where: Path | str):
-        self.output, self.where = output, where
+    def __init__(self, where: Path | str, subwords: bool = False):
+        self.where, self.wants_subwords = where, subwords
         self.rows = 0
         self.dimensions: int | None = None
         self.vocabulary: dict[str, int] = {}
         self.warnings: Counter[str] = Counter()
-
-    def __enter__(self) -> StoreWriter:
-        self._aside = self.output / PARTIAL
-        self._held = self._exclusive()
-        try:
-            shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
-            self._aside.mkdir()
-            self._vectors = (self._aside / VECTORS).open("wb")
-            self._vectors.write(_npy_header(0, 0))
-        except BaseException:
-            self._held.close()
-            raise
-        return self
-
-    def __exit__(self, kind, error, trace) -> None:
-        with self._held:
-            # on a full disk what is in its buffer cannot be written: it is thrown away
-            with suppress(OSError):
-                self._vectors.close()
-            shutil.rmtree(self._aside)
-        with suppress(OSError):  # a store is in it, or another process is about to write one
-            self.output.rmdir()
-        # an error of writing names no file, and one of copying the file that it copies
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise OSError(error.errno, error.strerror, str(self.output)) from None
-
-    def _exclusive(self) -> ExitStack:
-        """The lock on the store's folder, which is made."""
-        held = ExitStack()
-        while True:
-            try:
-                self.output.mkdir(parents=True, exist_ok=True)
-                held.enter_context(locked(self.output / LOCK, wait=False))
-                return held
-            except (FileExistsError, NotADirectoryError):
-                raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
-            except BlockingIOError:
-                raise BiasgridError(f"{self.output}: another process is writing this store") from None
-            except FileNotFoundError:
-                continue  # another writer, which failed, removed the empty folder in between
 
     def add(self, words: list[str], vectors: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Append vectors and their words.
@@ -134,75 +89,15 @@ class StoreWriter:
                 vectors = vectors[fresh]
         else:
             self.vocabulary.update(zip(words, (rows + self.rows).tolist(), strict=True))
-        self._vectors.write(vectors.data)
+        self._append(vectors)
         self.rows += len(vectors)
 
-    def finish(self, metadata: Mapping[str, Any]) -> None:
-        """Write vocabulary and model.json, and move the store in.
+    def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
+        """The vectors of a fastText model's n-grams, for words that it does not have; of no use by default."""
 
-        Parameters
-        ----------
-        metadata
-            Entries of model.json: `name` and `vocab_prefix` at least.
-
-        Raises
-        ------
-        BiasgridError
-            There are no vectors, no word begins with the prefix, an entry is not UTF-8, or the vocabulary cannot be
-            written.
-        """
-        prefix = metadata["vocab_prefix"]
-        if not self.vocabulary:
-            raise BiasgridError(f"{self.where}: holds no vectors")
-        if prefix and not any(word.startswith(prefix) for word in self.vocabulary):
-            raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r:.60}")
-        self._vectors.seek(0)
-        self._vectors.write(_npy_header(self.rows, self.dimensions))
-        to_disk(self._vectors)
-        with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
-            vectors_hash = pool.submit(hash_file, self._aside / VECTORS)
-            self._write_vocabulary()
-            hashes = {VECTORS: vectors_hash.result(), VOCABULARY: hash_file(self._aside / VOCABULARY)}
-        record = {
-            **metadata,
-            "shape": [self.rows, self.dimensions],
-            "dtype": "float32",
-            "words": len(self.vocabulary),
-            "warnings": dict(self.warnings),
-            "sha256": hashes,
-        }
-        try:
-            text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
-        except UnicodeEncodeError as error:  # a path on the command line may have any bytes
-            broken = error.object[error.start : error.end]
-            raise BiasgridError(
-                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
-            ) from None
-        with (self._aside / MODEL).open("wb") as file:
-            file.write(text + b"\n")
-            to_disk(file)
-        # a former store stops being one before the first of its files changes
-        (self.output / MODEL).unlink(missing_ok=True)
-        for name in (VECTORS, VOCABULARY, MODEL):
-            os.replace(self._aside / name, self.output / name)
-
-    def _write_vocabulary(self) -> None:
-        path = self._aside / VOCABULARY
-        try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as database:
-                for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
-                    database.execute(f"PRAGMA {setting}")
-                database.execute(
-                    "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
-                )
-                database.execute("BEGIN")
-                # in the table's own order: full pages, and the same bytes whatever order the words came in
-                database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
-                database.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
-        with path.open("rb+") as file:
-            to_disk(file)
+    def _append(self, vectors: np.ndarray) -> None:
+        """Keep vectors: float32 (n, dimensions), contiguous."""
+        raise NotImplementedError
 
     def _encodable(self, words: list[str]) -> list[str]:
         longest = max(map(len, words), default=0)
@@ -232,7 +127,153 @@ class StoreWriter:
         )
 
 
-def _npy_header(rows: int, dimensions: int) -> bytes:
+class StoreWriter(Rows):
+    """Builds a store aside, in a folder inside `output`, and moves it in when it is whole.
+
+        with StoreWriter(output, where) as writer:
+            writer.add(words, vectors)
+            writer.finish(metadata)
+
+    Whatever ends it before `finish` leaves a former store in `output` as it was, and else no store. The same words
+    and vectors give the same bytes.
+
+    Parameters
+    ----------
+    output
+        The store's folder, which is made.
+    where
+        The input, as messages name it.
+    subwords
+        Whether the n-grams of a fastText model are kept, in files beside the store's own.
+    """
+
+    def __init__(self, output: Path, where: Path | str, subwords: bool = False):
+        super().__init__(where, subwords)
+        self.output = output
+        self._further: list[str] = []
+
+    def __enter__(self) -> StoreWriter:
+        self._aside = self.output / PARTIAL
+        self._held = self._exclusive()
+        try:
+            shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
+            self._aside.mkdir()
+            self._vectors = (self._aside / VECTORS).open("wb")
+            self._vectors.write(npy_header(0, 0))
+        except BaseException:
+            self._held.close()
+            raise
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        with self._held:
+            # on a full disk what is in its buffer cannot be written: it is thrown away
+            with suppress(OSError):
+                self._vectors.close()
+            shutil.rmtree(self._aside)
+        with suppress(OSError):  # a store is in it, or another process is about to write one
+            self.output.rmdir()
+        # an error of writing names no file, and one of copying the file that it copies
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise OSError(error.errno, error.strerror, str(self.output)) from None
+
+    def _exclusive(self) -> ExitStack:
+        """The lock on the store's folder, which is made."""
+        held = ExitStack()
+        while True:
+            try:
+                self.output.mkdir(parents=True, exist_ok=True)
+                held.enter_context(locked(self.output / LOCK, wait=False))
+                return held
+            except (FileExistsError, NotADirectoryError):
+                raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
+            except BlockingIOError:
+                raise BiasgridError(f"{self.output}: another process is writing this store") from None
+            except FileNotFoundError:
+                continue  # another writer, which failed, removed the empty folder in between
+
+    def _append(self, vectors: np.ndarray) -> None:
+        self._vectors.write(vectors.data)
+
+    def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
+        if self.wants_subwords:
+            write_subwords(self._aside, ngrams, min_n, max_n)
+            self._further = [NGRAMS, SIZES]
+
+    @property
+    def has_subwords(self) -> bool:
+        """Whether n-grams were added."""
+        return bool(self._further)
+
+    def finish(self, metadata: Mapping[str, Any]) -> None:
+        """Write vocabulary and model.json, and move the store in.
+
+        Parameters
+        ----------
+        metadata
+            Entries of model.json: `name` and `vocab_prefix` at least.
+
+        Raises
+        ------
+        BiasgridError
+            There are no vectors, no word begins with the prefix, an entry is not UTF-8, or the vocabulary cannot be
+            written.
+        """
+        prefix = metadata["vocab_prefix"]
+        if not self.vocabulary:
+            raise BiasgridError(f"{self.where}: holds no vectors")
+        if prefix and not any(word.startswith(prefix) for word in self.vocabulary):
+            raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r:.60}")
+        self._vectors.seek(0)
+        self._vectors.write(npy_header(self.rows, self.dimensions))
+        to_disk(self._vectors)
+        with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
+            vectors_hash = pool.submit(hash_file, self._aside / VECTORS)
+            self._write_vocabulary()
+            hashes = {VECTORS: vectors_hash.result(), VOCABULARY: hash_file(self._aside / VOCABULARY)}
+        record = {
+            **metadata,
+            "shape": [self.rows, self.dimensions],
+            "dtype": "float32",
+            "words": len(self.vocabulary),
+            "warnings": dict(self.warnings),
+            "sha256": hashes,
+        }
+        try:
+            text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
+        except UnicodeEncodeError as error:  # a path on the command line may have any bytes
+            broken = error.object[error.start : error.end]
+            raise BiasgridError(
+                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
+            ) from None
+        with (self._aside / MODEL).open("wb") as file:
+            file.write(text + b"\n")
+            to_disk(file)
+        # a former store stops being one before the first of its files changes
+        (self.output / MODEL).unlink(missing_ok=True)
+        for name in (*self._further, VECTORS, VOCABULARY, MODEL):
+            os.replace(self._aside / name, self.output / name)
+
+    def _write_vocabulary(self) -> None:
+        path = self._aside / VOCABULARY
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as database:
+                for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
+                    database.execute(f"PRAGMA {setting}")
+                database.execute(
+                    "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
+                )
+                database.execute("BEGIN")
+                # in the table's own order: full pages, and the same bytes whatever order the words came in
+                database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
+                database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
+        with path.open("rb+") as file:
+            to_disk(file)
+
+
+def npy_header(rows: int, dimensions: int) -> bytes:
     """NumPy's format 1.0. Always 128 bytes, so that it can be written when the number of rows is known."""
     text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dimensions}), }}"
     return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()

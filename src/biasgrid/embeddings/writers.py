@@ -4,6 +4,7 @@
 - .txt, .vec   word2vec's text format: the same line, then one line per word; each number is the shortest decimal that
                reads back as the same float32
 - .kv          KeyedVectors.save of gensim 4; large vectors go beside it into <name>.vectors.npy, as gensim has it
+- .npz         NumPy's archive of two arrays: `words` (text) and `vectors` (float32); not compressed
 
 .bin, .txt and .vec may end in .gz. A file appears when it is whole.
 """
@@ -14,6 +15,7 @@ import gzip
 import os
 import shutil
 import sqlite3
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -23,13 +25,15 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import locked, replacing, to_disk, writing
+from .model import Model
 from .store import MODEL, VOCABULARY, EmbeddingStore
 from .store_writer import LEFT_OVER, StoreWriter
 
 Blocks = Iterable[tuple[list[str], np.ndarray]]
 
 STORE = "store"
-KV = ".kv"
+KV, NPZ = ".kv", ".npz"
+LONGEST_NPZ = 1 << 31  # bytes of an .npz file's words, each of which takes as much as the longest
 APART = 10 << 20  # numbers from which on gensim puts an array beside the pickle
 FETCH = 10_000  # words
 # of all float32 the one whose shortest decimal, read as float64, rounds to its neighbour: 7.038531e-26
@@ -60,6 +64,9 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
     if suffix == KV:
         _write_keyed_vectors(output, shape, blocks)
         return
+    if suffix == NPZ:
+        _write_npz(output, shape, blocks)
+        return
     lines = _ROWS[suffix.removesuffix(".gz")]
     with writing(output, sync=True) as raw, _zipped(raw, suffix) as file:
         file.write(b"%d %d\n" % shape)
@@ -68,8 +75,14 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
             file.write(lines(words, vectors))
 
 
-def by_row(store: EmbeddingStore, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Every word and its row, `size` at a time, in the order of `EmbeddingStore.words`; without holding all."""
+def by_row(store: Model, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Every word and its row, `size` at a time, in the order of `Model.words`; of a store without holding all."""
+    if not isinstance(store, EmbeddingStore):
+        words = store.words()
+        for start in range(0, len(words), size):
+            part = words[start : start + size]
+            yield part, store.rows(part)
+        return
     with _vocabulary(store) as database:
         found = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
         count = 0
@@ -85,7 +98,7 @@ def words_of_rows(store: EmbeddingStore) -> np.ndarray:
     with _vocabulary(store) as database:
         pairs = database.execute("SELECT word, row FROM vocabulary")
         found = (store.checked_row(*pair) for pair in pairs)
-        return np.bincount(np.fromiter(found, np.int64), minlength=len(store.vectors))
+        return np.bincount(np.fromiter(found, np.int64), minlength=len(store.array))
 
 
 class StoreCopy(StoreWriter):
@@ -163,7 +176,30 @@ _ROWS: dict[str, Callable[[list[str], np.ndarray], bytes]] = {
     ".txt": _text_rows,
     ".vec": _text_rows,
 }
-FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV)
+FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV, NPZ)
+
+
+def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
+    words: list[str] = []
+    with writing(output, sync=True) as raw, zipfile.ZipFile(raw, "w") as archive:
+        # ZipInfo's date is the same for all: the same bytes for the same vectors
+        with archive.open(zipfile.ZipInfo("vectors.npy"), "w", force_zip64=True) as file:
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for more, vectors in blocks:
+                words += more
+                file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+        longest = max(map(len, words))
+        if 4 * longest * len(words) > LONGEST_NPZ:
+            raise BiasgridError(
+                f"{output}: .npz cannot hold words as long as {longest} characters; write .kv or .bin"
+            )
+        if word := next((word for word in words if word.endswith("\0")), None):
+            raise BiasgridError(
+                f"{output}: .npz cannot hold the word {word!r}: it ends in NUL; write .kv or a store"
+            )
+        with archive.open(zipfile.ZipInfo("words.npy"), "w", force_zip64=True) as file:
+            np.lib.format.write_array(file, np.array(words, dtype=f"<U{max(1, longest)}"), allow_pickle=False)
 
 
 def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:

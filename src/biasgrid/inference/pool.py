@@ -153,7 +153,7 @@ _POOLS: weakref.WeakKeyDictionary[EmbeddingStore, Pool] = weakref.WeakKeyDiction
 def pool_of(model: Any) -> Pool | None:
     """`make_pool`, made once for a model that is open; None for a model of a kind that has no vectors."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    if not hasattr(store, "vectors"):
+    if not hasattr(store, "array"):
         return None
     if store not in _POOLS:
         _POOLS[store] = make_pool(store)

@@ -71,7 +71,11 @@ def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
 def local_file(study: Study | Simulation, name: str) -> list[str]:
     """A file that the user put in place: when it changes, so does the model. If it is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
-    return [source["path"]] if source["type"] == "file" and Path(source["path"]).is_file() else []
+    if source["type"] != "file":
+        return []
+    path = Path(source["path"]).expanduser()
+    path = path / "model.json" if path.is_dir() else path
+    return [str(path)] if path.is_file() else []
 
 
 def megabytes(study: Study | Simulation, model: str) -> int:

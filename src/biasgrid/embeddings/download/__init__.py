@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...errors import BiasgridError
+from ...errors import NetworkError
 
 
 @dataclass(frozen=True)
@@ -27,5 +27,5 @@ class Limits:
 LIMITS = Limits()
 
 
-class WrongHash(BiasgridError):
+class WrongHash(NetworkError):
     """The whole file arrived, and it is not the one that was asked for."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import requests
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, DiskError, NetworkError
 from . import Limits
 from .connection import Patience, Retry, chunks, one_line, reach, request
 from .progress import reporter
@@ -45,10 +45,10 @@ def receive(url: str, part: Path, pinned: bool, progress: bool, limits: Limits) 
             if error.connecting and furthest == begun:
                 # Nothing ever came from this host (the target of a redirect, say): say so soon.
                 if failures >= 3 or time.monotonic() - first_failure > limits.reach:
-                    raise BiasgridError(str(error)) from None
+                    raise NetworkError(str(error)) from None
             elif failures >= limits.attempts:
                 kept = f"; {size} bytes are kept, the next run goes on from there" if size else ""
-                raise BiasgridError(f"{url}: gave up after {failures} attempts: {error}{kept}") from None
+                raise NetworkError(f"{url}: gave up after {failures} attempts: {error}{kept}") from None
             wait = min(max(limits.backoff * 2 ** (failures - 1), error.wait), limits.longest_wait)
             log.warning("%s: %s; next attempt in %.3g s", url, error, wait)
             time.sleep(wait)
@@ -87,7 +87,7 @@ def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits
             empty(part)
             raise Retry(f"{answer} to a resumed download")
         if status not in ((200, 206) if offset else (200,)):
-            raise BiasgridError(f"{url}: {answer}")
+            raise NetworkError(f"{url}: {answer}")
         if status == 206:
             total = _continued(part, response, offset, validator, expected)
         else:
@@ -98,7 +98,7 @@ def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits
             part.stat().st_size if status == 200 and part.exists() else 0
         )
         if total is not None and total - (offset if status == 206 else 0) > room:
-            raise BiasgridError(
+            raise DiskError(
                 f"{url}: the server announces {total} bytes, and {part.parent} has room for {room}"
             )
         patience.wait_for_body(limits)
@@ -120,7 +120,7 @@ def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits
             raise Retry("ended")
         if total is None and size > limit:
             empty(part)
-            raise BiasgridError(
+            raise NetworkError(
                 f"{url}: the server sends more than {limit} bytes and does not say how many; nothing was kept"
             )
         size = part.stat().st_size
@@ -138,7 +138,7 @@ def _announced(url: str, response: requests.Response, pinned: bool) -> int | Non
     if length:
         return int(length[0])
     if not pinned and "chunked" not in response.headers.get("Transfer-Encoding", "").lower():
-        raise BiasgridError(
+        raise NetworkError(
             f"{url}: the server does not say how long the file is, so a broken download would not be "
             "noticed: pin its sha256"
         )
@@ -184,6 +184,6 @@ def _refuse_page(url: str, part: Path, response: requests.Response, beginning: b
     kind = response.headers.get("Content-Type", "").lower()
     page = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].lower().startswith((b"<html", b"<!doctype"))
     if (page or kind.startswith("text/html")) and Path(part.stem).suffix not in (".html", ".htm"):
-        raise BiasgridError(
+        raise NetworkError(
             f"{url}: the server sends an HTML page where a file was expected: open it in a browser"
         )

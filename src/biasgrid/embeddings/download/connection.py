@@ -15,7 +15,7 @@ import requests
 import urllib3
 from requests.utils import get_environ_proxies, prepend_scheme_if_needed, select_proxy
 
-from ...errors import BiasgridError
+from ...errors import NetworkError
 from . import Limits
 
 CHUNK = 1 << 14  # bytes: the most that a lost connection loses
@@ -124,9 +124,9 @@ def request(url: str, headers: dict[str, str], stall: float, patience: Patience)
             raise Retry(f"cannot reach {host}: {reason_of(reason)}", connecting=True) from None
         raise Retry(f"connection lost before an answer: {reason_of(error)}") from None
     except requests.exceptions.RequestException as error:
-        raise BiasgridError(f"{url}: {reason_of(error)}") from None
+        raise NetworkError(f"{url}: {reason_of(error)}") from None
     except Exception as error:  # what these libraries raise for an answer that is not HTTP is listed nowhere
-        raise BiasgridError(f"{url}: the server's answer cannot be read: {reason_of(error)}") from None
+        raise NetworkError(f"{url}: the server's answer cannot be read: {reason_of(error)}") from None
 
 
 def chunks(response: requests.Response, stall: float) -> Iterator[bytes]:
@@ -141,7 +141,7 @@ def chunks(response: requests.Response, stall: float) -> Iterator[bytes]:
 
 
 def reach(url: str, seconds: float) -> None:
-    """Raise BiasgridError unless the URL's host, or the proxy before it, takes a connection within `seconds`.
+    """Raise NetworkError unless the URL's host, or the proxy before it, takes a connection within `seconds`.
 
     requests bounds the wait for each address of a host and not at all that for the look-up of its name: where
     packets vanish it would need minutes to find out. The look-up cannot be interrupted, hence the thread.
@@ -151,9 +151,9 @@ def reach(url: str, seconds: float) -> None:
         parts = urlsplit(prepend_scheme_if_needed(proxy, "http") if proxy else url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 1080)
     except ValueError:
-        raise BiasgridError(f"{url}: not an http or https address") from None
+        raise NetworkError(f"{url}: not an http or https address") from None
     if not parts.hostname or not url.startswith(("http://", "https://")):
-        raise BiasgridError(f"{url}: not an http or https address")
+        raise NetworkError(f"{url}: not an http or https address")
     answer: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
 
     def connect() -> None:
@@ -175,7 +175,7 @@ def reach(url: str, seconds: float) -> None:
         if time.monotonic() + pause >= deadline:
             break
         time.sleep(pause)
-    raise BiasgridError(f"cannot reach {parts.hostname}: {reason_of(error)}")
+    raise NetworkError(f"cannot reach {parts.hostname}: {reason_of(error)}")
 
 
 def reason_of(error: BaseException) -> str:

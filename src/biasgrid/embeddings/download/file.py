@@ -6,7 +6,7 @@ import logging
 import os
 from pathlib import Path
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, DiskError
 from ...files import hash_file, locked
 from . import LIMITS, Limits, WrongHash
 from .attempts import receive
@@ -86,7 +86,7 @@ def download(
             os.replace(part, destination)
             note_file(part).unlink(missing_ok=True)
     except OSError as error:
-        raise BiasgridError(f"cannot write {error.filename or part}: {error.strerror or error}") from None
+        raise DiskError(f"cannot write {error.filename or part}: {error.strerror or error}") from None
     return digest
 
 

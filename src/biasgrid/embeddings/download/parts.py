@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, DiskError
 from ...files import hash_file, locked, to_disk, write_text
 from . import LIMITS, Limits, WrongHash
 from .file import download, lock_file, replaceable
@@ -98,7 +98,7 @@ def download_parts(
             os.replace(joined, destination)
             record.unlink(missing_ok=True)
     except OSError as error:
-        raise BiasgridError(f"cannot write {error.filename or joined}: {error.strerror or error}") from None
+        raise DiskError(f"cannot write {error.filename or joined}: {error.strerror or error}") from None
     return digest
 
 

@@ -32,7 +32,7 @@ class Kind:
         What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
         name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json.
     random_groups
-        Whether groups of words can be drawn from it that are as coherent as a query's: it has `vectors`.
+        Whether groups of words can be drawn from it that are as coherent as a query's: it has an `array` of vectors.
     """
 
     name: str

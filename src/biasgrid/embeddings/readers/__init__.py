@@ -17,7 +17,7 @@ from ..store_writer import StoreWriter
 from .files import opened
 from .reader import Reader
 
-__all__ = ["REGISTRY", "Reader", "convert", "detect", "open_model"]
+__all__ = ["REGISTRY", "Reader", "convert", "detect", "open_model", "suffixless"]
 
 REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
 SAMPLE = 1 << 20  # bytes that a file's format is told from
@@ -34,6 +34,7 @@ def convert(
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     metadata: Mapping[str, Any] | None = None,
+    subwords: bool = False,
 ) -> EmbeddingStore:
     """Convert an embedding into a store, replacing one that is there.
 
@@ -53,12 +54,14 @@ def convert(
     sha256
         Of the source file, which must match.
     trust_pickle
-        Read a .kv without sha256. Either way only gensim's KeyedVectors and plain NumPy arrays are taken out of the
-        pickle, and none of its code runs.
+        Read a pickle (.kv, .model) without sha256. Either way only gensim's vectors and models and plain NumPy
+        arrays are taken out of it, and none of its code runs.
     vocab_prefix
         What stands before every word in the vocabulary.
     metadata
         Further entries of model.json (label, source, licence, note).
+    subwords
+        Keep the n-grams of a fastText model, too, for `Subwords.open`.
 
     Returns
     -------
@@ -85,12 +88,18 @@ def convert(
     elif reader.pickled and not trust_pickle:
         raise BiasgridError(
             f"{source}: is a pickle, a format that can hold code: pin its sha256 (in a study, in the model's "
-            "source), or say trust_pickle (--trust-pickle)"
+            "source), or say trust_pickle=True (--trust-pickle); no code is run either way"
         )
     facts = {"file": readable(source.name)} | ({"sha256": sha256} if sha256 else {})
     record = {"label": name, "source": facts, "licence": "not stated", "note": ""} | dict(metadata or {})
-    with StoreWriter(output, source) as writer:
+    if (source / MODEL).exists():
+        _check_prefix(source, vocab_prefix)
+    with StoreWriter(output, source, subwords) as writer:
         reader.read(source, writer)
+        if subwords and not writer.has_subwords:
+            raise BiasgridError(
+                f"{source}: {reader.name} has no n-grams: subwords are of fastText's .bin and of gensim's FastText"
+            )
         writer.finish(record | {"name": name, "format": reader.name, "vocab_prefix": vocab_prefix})
     if writer.warnings:
         counts = ", ".join(f"{key} {count}" for key, count in writer.warnings.items())
@@ -117,11 +126,15 @@ def open_model(
         yield EmbeddingStore.open(path)
         return
     with tempfile.TemporaryDirectory(prefix="biasgrid-") as folder:
-        name = readable(path.resolve().name)
-        if path.is_file():
-            name = Path(name.removesuffix(".gz")).stem
+        name = suffixless(path)
         options = {"sha256": sha256, "trust_pickle": trust_pickle, "vocab_prefix": vocab_prefix}
         yield convert(path, Path(folder) / "store", name=name, **options)
+
+
+def suffixless(path: Path) -> str:
+    """A file's or a folder's name, as a model's."""
+    name = readable(path.resolve().name)
+    return Path(name.removesuffix(".gz")).stem if path.is_file() else name
 
 
 def detect(source: Path) -> Reader:
@@ -148,6 +161,14 @@ def detect(source: Path) -> Reader:
             f"{listed(content) if content else 'no files'}"
         )
     raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT})")
+
+
+def _check_prefix(store: Path, vocab_prefix: str) -> None:
+    own = EmbeddingStore.open(store).vocab_prefix
+    if own != vocab_prefix:
+        raise BiasgridError(
+            f"{store}: is a store of vocab_prefix {own!r}, not {vocab_prefix!r}: give that one"
+        )
 
 
 def _given(name: str, source: Path) -> Reader:

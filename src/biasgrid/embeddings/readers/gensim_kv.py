@@ -1,8 +1,9 @@
-"""gensim's KeyedVectors.save: a pickle, taken apart without calling gensim, NumPy or anything else that it names.
+"""gensim's save of KeyedVectors, and of the models that have them (Word2Vec, FastText): a pickle, taken apart without
+calling gensim, NumPy or anything else that it names.
 
-Every global that a KeyedVectors needs is replaced by a stand-in which only collects what the pickle hands it; any
+Every global that such a pickle needs is replaced by a stand-in which only collects what the pickle hands it; any
 other global is refused by name. Before that the pickle's instructions are gone through without being carried out: one
-that declares more bytes than there are, or asks for more objects than a KeyedVectors needs, could take all memory.
+that declares more bytes than there are, or asks for more objects than gensim's models have, could take all memory.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from ...bounded import damaged, read_all
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
+from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
 from .files import blocks, check_array, load_array, opened
 from .reader import Reader
 
@@ -33,27 +35,61 @@ VECTORS = ("vectors", "syn0")
 def read(path: Path, writer: StoreWriter) -> None:
     with _checked(path) as file:
         model = _Unpickler(file, path).load()
-    state = vars(model) if isinstance(model, _Collected) else {}
+    state, name = vars(model) if isinstance(model, _Collected) else {}, path.name
+    if isinstance(state.get("wv"), _Collected):
+        # a whole model: its vectors, and what gensim calls their files
+        state, name = vars(state["wv"]), f"{path.name}.wv"
     words = next((state[key] for key in WORDS if isinstance(state.get(key), list)), None)
-    # gensim puts large arrays beside the pickle
-    beside = [key for key in VECTORS if key in state.get("__numpys", ())]
-    attribute = next((key for key in VECTORS if key in state), None)
-    if words is None or not (beside or attribute):
+    attribute = next((key for key in VECTORS if key in state.get("__numpys", ()) or key in state), None)
+    if words is None or (attribute is None and "vectors_vocab" not in [*state, *state.get("__numpys", ())]):
         raise BiasgridError(f"{path}: holds no KeyedVectors")
     for word in words:
         if not isinstance(word, str):
             raise BiasgridError(f"{path}: key {word!r:.60} is not a word")
-    if beside:
-        vectors = load_array(path.with_name(f"{path.name}.{beside[0]}.npy"))
-    else:
-        vectors = state[attribute]
-        with damaged(path, "its vectors are not a whole array of floats"):
-            vectors = vectors.array() if isinstance(vectors, _Array) else vectors
-        check_array(vectors, path)
+    # fastText's of gensim 4 are made of those of words and n-grams, and not saved
+    vectors = _array(path, state, attribute or "vectors_vocab", name)
     if len(vectors) != len(words):
         raise BiasgridError(f"{path}: {len(words)} words, but {len(vectors)} vectors")
-    for part in blocks(vectors):
-        writer.add(words[part], vectors[part])
+    ngrams = None
+    if attribute is None or (
+        writer.wants_subwords and "vectors_ngrams" in [*state, *state.get("__numpys", ())]
+    ):
+        ngrams = _ngrams(path, state, name, vectors.shape[1])
+        sizes = state["min_n"], state["max_n"]
+    if attribute is not None:
+        for part in blocks(vectors):
+            writer.add(words[part], vectors[part])
+    else:
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        for part in parts(encoded, vectors.shape[1], sizes[1] - sizes[0] + 1):
+            rows = ngram_rows(encoded[part], *sizes, len(ngrams), own_words=False)
+            writer.add(words[part], full_words(vectors[part], ngrams, *rows))
+    if ngrams is not None and len(ngrams):
+        writer.add_subwords(ngrams, *sizes)
+
+
+def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray:
+    """An array of floats, which gensim puts beside the pickle if it is large."""
+    if key in state.get("__numpys", ()):
+        return load_array(path.with_name(f"{name}.{key}.npy"))
+    array = state.get(key)
+    with damaged(path, f"its {key} are not a whole array of floats"):
+        array = array.array() if isinstance(array, _Array) else array
+    return check_array(array, path)
+
+
+def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np.ndarray:
+    """The vectors of a fastText model's n-grams, one per bucket."""
+    ngrams = _array(path, state, "vectors_ngrams", name)
+    least, most, buckets = (state.get(key) for key in ("min_n", "max_n", "bucket"))
+    whole = all(type(number) is int for number in (least, most, buckets))
+    if not whole or ngrams.shape != (buckets, dimensions) or least < 1 or most > LONGEST_NGRAM:
+        raise BiasgridError(
+            f"{path}: its n-grams are {ngrams.shape}, and it says {buckets!r:.20} buckets of {dimensions} "
+            f"dimensions, {least!r:.20} to {most!r:.20} characters: damaged, or saved by gensim 3: load it in gensim "
+            "4, and save it there"
+        )
+    return ngrams
 
 
 @contextmanager
@@ -117,7 +153,7 @@ def _check(data: memoryview) -> None:
         if code in MAKES:
             made += 1
             if 8 * made > place + SPARE:
-                raise ValueError("it makes far more objects than a KeyedVectors has")
+                raise ValueError("it makes far more objects than a model has")
         if width == pickletools.UP_TO_NEWLINE:
             for _ in range(2 if code in TWO_LINES else 1):
                 line = NEWLINE.search(data, place)
@@ -141,7 +177,7 @@ def _check(data: memoryview) -> None:
 
 
 class _Collected:
-    """A KeyedVectors: its attributes."""
+    """A KeyedVectors, or a model: its attributes."""
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -151,6 +187,19 @@ class _Entry:
     """A vocabulary entry of gensim 3 (counts, which are not used)."""
 
     def __setstate__(self, state):
+        pass
+
+
+class _Ignored:
+    """What a model needs for training: counts of words, a random generator, functions."""
+
+    def __init__(self, *_):
+        pass
+
+    def __setstate__(self, state):
+        pass
+
+    def __setitem__(self, key, value):
         pass
 
 
@@ -216,9 +265,23 @@ def _from_buffer(data, type, shape, order) -> _Array:
     return array
 
 
-KEYED_VECTORS = ("KeyedVectors", "Word2VecKeyedVectors", "EuclideanKeyedVectors")
+KEYED_VECTORS = ("KeyedVectors", "Word2VecKeyedVectors", "EuclideanKeyedVectors", "FastTextKeyedVectors")
 ADMITTED = {
     **{("gensim.models.keyedvectors", name): _Collected for name in KEYED_VECTORS},
+    ("gensim.models.fasttext", "FastTextKeyedVectors"): _Collected,
+    ("gensim.models.word2vec", "Word2Vec"): _Collected,
+    ("gensim.models.fasttext", "FastText"): _Collected,
+    # of gensim 3's models
+    ("gensim.models.word2vec", "Word2VecVocab"): _Ignored,
+    ("gensim.models.word2vec", "Word2VecTrainables"): _Ignored,
+    ("gensim.models.fasttext", "FastTextVocab"): _Ignored,
+    ("gensim.models.fasttext", "FastTextTrainables"): _Ignored,
+    ("gensim.utils", "call_on_class_only"): _Ignored,
+    ("collections", "defaultdict"): _Ignored,
+    ("numpy.random", "__RandomState_ctor"): _Ignored,
+    ("numpy.random._pickle", "__randomstate_ctor"): _Ignored,
+    ("numpy.random._pickle", "__bit_generator_ctor"): _Ignored,
+    ("numpy.random._mt19937", "MT19937"): _Ignored,
     ("gensim.models.keyedvectors", "Vocab"): _Entry,
     ("gensim.models.keyedvectors", "CompatVocab"): _Entry,
     ("gensim.models.word2vec", "Vocab"): _Entry,
@@ -226,6 +289,8 @@ ADMITTED = {
     ("numpy", "dtype"): _Type,
     ("_codecs", "encode"): _Latin,
 }
+for builtins in ("builtins", "__builtin__"):  # Python 3 and 2
+    ADMITTED[builtins, "hash"] = ADMITTED[builtins, "int"] = _Ignored
 for core in ("numpy.core", "numpy._core"):  # before and after NumPy 2
     ADMITTED[f"{core}.multiarray", "_reconstruct"] = _Array
     ADMITTED[f"{core}.multiarray", "scalar"] = _scalar
@@ -240,8 +305,8 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str):
         if (module, name) not in ADMITTED:
             raise BiasgridError(
-                f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors "
-                "and plain NumPy arrays are taken from one"
+                f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors, "
+                "its Word2Vec and FastText models and plain NumPy arrays are taken from one"
             )
         return ADMITTED[module, name]
 
@@ -254,7 +319,7 @@ def detect(sample: bytes) -> bool:
 READERS = (
     Reader(
         name="gensim-kv",
-        meaning="KeyedVectors.save of gensim 1 to 4, with the arrays that it left beside the file",
+        meaning="save of gensim's KeyedVectors, Word2Vec and FastText, with the arrays that it left beside the file",
         detect=detect,
         read=read,
         pickled=True,

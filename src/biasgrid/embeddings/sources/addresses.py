@@ -60,7 +60,7 @@ def fetch_file(
     except WrongHash as error:
         if not trusted:
             raise
-        raise BiasgridError(
+        raise WrongHash(
             f"{error}; the expected one was recorded when this address was first used: if the new file is "
             f"right, delete {trusted.path} or pin its sha256"
         ) from None

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, DiskError
 from ...files import hash_file, locked
 from ..download import LIMITS, Limits
+from ..store import MODEL
 from .kinds import REGISTRY, check
 from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
 
@@ -77,9 +78,9 @@ def fetch(
             return _referenced(bring, source, folder, shared)
         return _at_hand(folder, source) or _fetched(bring, source, folder, shared)
     except BiasgridError as error:
-        raise BiasgridError(f"{name}: {error}") from None
+        raise type(error)(f"{name}: {error}") from None
     except OSError as error:
-        raise BiasgridError(f"{name}: {error.filename or raw}: {error.strerror or error}") from None
+        raise DiskError(f"{name}: {error.filename or raw}: {error.strerror or error}") from None
 
 
 def verify(name: str, raw: Path | str) -> None:
@@ -90,7 +91,7 @@ def verify(name: str, raw: Path | str) -> None:
         raise BiasgridError(f"{name}: not fetched: {folder / MANIFEST} is missing or damaged: fetch it")
     kind = REGISTRY.get(manifest["source"]["type"])
     for file, facts in manifest["files"].items():
-        path = Path(file).expanduser() if kind and kind.in_place else folder / file
+        path = _hashed(Path(file).expanduser()) if kind and kind.in_place else folder / file
         if not path.is_file():
             raise BiasgridError(f"{name}: {path} is missing: fetch it again")
         if (got := hash_file(path)) != facts["sha256"]:
@@ -116,7 +117,7 @@ def _referenced(bring: Bring, source: dict[str, Any], folder: Path, shared: bool
     """The user's file, which may change any day: hashed each time."""
     ((file, digest),) = bring().items()
     path = Path(file).expanduser()
-    files = {file: {"sha256": digest, "bytes": path.stat().st_size}}
+    files = {file: {"sha256": digest, "bytes": _hashed(path).stat().st_size}}
     manifest = {"source": source, "files": files, "input": file}
     if (before := read_manifest(folder)) != manifest:
         _refuse_another(before, source, folder, shared)
@@ -124,6 +125,11 @@ def _referenced(bring: Bring, source: dict[str, Any], folder: Path, shared: bool
         with _alone(folder):
             write_manifest(folder, manifest)
     return path
+
+
+def _hashed(path: Path) -> Path:
+    """The file that stands for what the user has put in place: of a store its model.json."""
+    return path / MODEL if path.is_dir() else path
 
 
 def _fetched(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -> Path:

@@ -1,4 +1,4 @@
-"""A file that the user has put in place: referenced, and not copied."""
+"""A file, or a store's folder, that the user has put in place: referenced, and not copied."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from typing import Any
 from ...errors import BiasgridError
 from ...files import hash_file
 from ..download import Limits
+from ..store import MODEL
 from .source import SHA256_KEY, Key, Source
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
     path = Path(source["path"]).expanduser()
+    # a store is what its model.json says, which has the checksums of its files
+    path = path / MODEL if (path / MODEL).is_file() else path
     if not path.is_file():
         hint = f": {' '.join(source['instructions'].split())}" if "instructions" in source else ""
-        raise BiasgridError(f"{path} is not there{hint}" if not path.exists() else f"{path} is not a file")
+        raise BiasgridError(
+            f"{path} is not there{hint}" if not path.exists() else f"{path} is not a file, and no store"
+        )
     digest = hash_file(path)
     if source.get("sha256", digest) != digest:
         raise BiasgridError(f"{path}: expected sha256 {source['sha256']}, got {digest}")
@@ -26,7 +31,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 SOURCES = (
     Source(
         name="file",
-        meaning="a file that you put in place, which is read where it is",
+        meaning="a file, or a store's folder, that you put in place, which is read where it is",
         keys={
             "path": Key("where it is"),
             "sha256": SHA256_KEY,

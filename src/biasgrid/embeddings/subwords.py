@@ -1,0 +1,281 @@
+"""fastText's n-grams: the vectors that it gives words from the parts of their spelling.
+
+A word's n-grams are the runs of `min_n` to `max_n` characters of "<word>" (Bojanowski et al. 2017, section 3.2),
+each hashed (FNV-1a) into one of as many rows as there are buckets. The vector of a word that a model has is the mean
+of the word's own row and those of its n-grams; that of another word is the mean of its n-grams' rows. All sums are
+float32 in the order of the n-grams, as in fastText and gensim, so that values are theirs to the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bounded import read_npy
+from ..errors import BiasgridError
+from .model import Model
+
+NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
+BLOCK = 4 << 20  # bytes
+LONGEST_NGRAM = 100  # characters: more are no model's
+MANY = 1000  # n-grams of a word
+END_OF_SENTENCE = b"</s>"  # fastText's own word, of no n-grams
+OFFSET, PRIME = np.uint32(2166136261), np.uint32(16777619)
+
+
+def ngram_rows(
+    words: Sequence[bytes], min_n: int, max_n: int, buckets: int, own_words: bool = True
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The n-grams of words.
+
+    Parameters
+    ----------
+    words
+        In UTF-8.
+    min_n, max_n
+        The fewest and the most characters of an n-gram.
+    buckets
+        Into how many rows n-grams are hashed.
+    own_words
+        Whether fastText's own word </s> has none, as in fastText; in gensim it has some.
+
+    Returns
+    -------
+    rows
+        int64 (n-grams,): the row of each n-gram, word after word; of a word by where they begin, then by length.
+    counts
+        int64 (words,): how many each word has.
+    """
+    none = np.zeros(len(words), dtype=np.int64)
+    if not buckets or max_n < 1 or not words:
+        return np.array([], dtype=np.int64), none
+    joined = np.frombuffer(b"".join(b"<%b>" % word for word in words), dtype=np.uint8)
+    lengths = np.array([len(word) + 2 for word in words])
+    # characters: bytes that do not continue one. (The "<" begins one, whatever the word's bytes are.)
+    begins = np.flatnonzero((joined & 0xC0) != 0x80)
+    ends = np.append(begins[1:], len(joined))
+    owner = np.repeat(np.arange(len(words)), lengths)[begins]
+    last = np.searchsorted(owner, owner, side="right")  # the character behind the word's last
+    first = np.searchsorted(owner, owner, side="left")
+    place = np.arange(len(begins))
+    # bytes are signed in fastText: those of other than ASCII characters are extended by ones
+    signed = joined.astype(np.int8).astype(np.int32).view(np.uint32)
+    hashes = np.full(len(begins), OFFSET)
+    longest = int((last - first).max())
+    found = np.full((len(begins), max(0, min(max_n, longest) - min_n + 1)), -1, dtype=np.int64)
+    for n in range(1, min(max_n, longest) + 1):
+        here = np.flatnonzero(place + n <= last)
+        added = here + n - 1
+        for byte in range(int((ends - begins).max())):
+            more = begins[added] + byte < ends[added]
+            at = here[more]
+            hashes[at] = (hashes[at] ^ signed[begins[added[more]] + byte]) * PRIME
+        # "<" and ">" alone are no n-grams
+        if n >= min_n and n == 1:
+            here = here[(place[here] > first[here]) & (place[here] < last[here] - 1)]
+        if n >= min_n:
+            found[here, n - min_n] = hashes[here] % np.uint32(buckets)
+    if own_words:
+        found[np.array([word == END_OF_SENTENCE for word in words])[owner]] = -1
+    there = found >= 0
+    return found[there], np.bincount(owner, there.sum(axis=1), minlength=len(words)).astype(np.int64)
+
+
+def full_words(
+    own: NDArray[np.float32], ngrams: NDArray[np.float32], rows: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """The mean of each word's own row (n, d) and its n-grams' (`ngram_rows`): float32 (n, d)."""
+    total = _added(np.array(own, dtype=np.float32), ngrams, rows, counts)
+    total /= (counts + 1).astype(np.float32)[:, None]
+    return total
+
+
+def _added(
+    total: NDArray[np.float32],
+    ngrams: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """One n-gram of each word after the other, as float32 sums depend on their order."""
+    starts = np.cumsum(counts) - counts
+    # words of most n-grams first: those that have an n-th one are the first so many
+    order = np.argsort(-counts, kind="stable")
+    falling = -counts[order]
+    for n in range(min(MANY, int(counts.max(initial=0)))):
+        these = order[: np.searchsorted(falling, -n, side="left")]
+        total[these] += ngrams[rows[starts[these] + n]]
+    for word in np.flatnonzero(counts > MANY):  # no word of a language
+        for row in rows[starts[word] + MANY : starts[word] + counts[word]]:
+            total[word] += ngrams[row]
+    return total
+
+
+def parts(words: Sequence[bytes], dimensions: int, lengths: int) -> Iterator[slice]:
+    """Slices of words to work on at a time: so few that neither their vectors nor their n-grams, of `lengths`
+    different lengths, take much memory."""
+    most = step(dimensions)
+    start = room = 0
+    for place, word in enumerate(words):
+        room += (len(word) + 2) * (2 + max(0, lengths))
+        if place + 1 - start == most or room > BLOCK // 8:
+            yield slice(start, place + 1)
+            start, room = place + 1, 0
+    if start < len(words):
+        yield slice(start, len(words))
+
+
+def step(dimensions: int) -> int:
+    """How many vectors to work on at a time."""
+    return max(1, min(8192, BLOCK // (4 * dimensions)))
+
+
+@dataclass(frozen=True, eq=False)
+class Subwords:
+    """The n-grams of a model: their vectors float32 (buckets, dimensions), and how many characters they have.
+
+    `folder` is where they lie, if they are mapped from there; a pickle has then only the path.
+    """
+
+    ngrams: NDArray[np.float32]
+    min_n: int
+    max_n: int
+    folder: Path | None = None
+
+    @classmethod
+    def open(cls, folder: Path) -> Subwords:
+        """Those beside a store. Raises BiasgridError where there are none."""
+        try:
+            sizes = json.loads((folder / SIZES).read_text(encoding="utf-8"))
+            return cls(read_npy(folder / NGRAMS, mapped=True), sizes["min_n"], sizes["max_n"], folder)
+        except FileNotFoundError:
+            raise BiasgridError(
+                f"{folder}: has no vectors of n-grams: load the fastText file itself"
+            ) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.folder is not None:
+            return Subwords.open, (self.folder,)
+        return Subwords, (self.ngrams, self.min_n, self.max_n)
+
+    def spelled(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which words have n-grams: bool (words,)."""
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        return ngram_rows(encoded, self.min_n, self.max_n, len(self.ngrams))[1] > 0
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of words from their n-grams alone: float32 (words, dimensions)."""
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        rows, counts = ngram_rows(encoded, self.min_n, self.max_n, len(self.ngrams))
+        zeros = np.zeros((len(words), self.ngrams.shape[1]), dtype=np.float32)
+        total = _added(zeros, self.ngrams, rows, counts)
+        total /= np.maximum(counts, 1).astype(np.float32)[:, None]
+        return total
+
+
+def write_subwords(folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n: int) -> None:
+    """Write what `Subwords.open` reads, block by block."""
+    target = np.lib.format.open_memmap(folder / NGRAMS, "w+", np.dtype("<f4"), ngrams.shape)
+    for start in range(0, len(ngrams), step(ngrams.shape[1])):
+        part = slice(start, start + step(ngrams.shape[1]))
+        target[part] = ngrams[part]
+        if not np.isfinite(target[part]).all():
+            raise BiasgridError("the vectors of its n-grams have values that are not finite")
+    target.flush()
+    (folder / SIZES).write_text(json.dumps({"min_n": min_n, "max_n": max_n}), encoding="utf-8")
+
+
+class SubwordModel(Model):
+    """A fastText model that has a vector for nearly every word: words that are not in its vocabulary have that of
+    their n-grams. `len`, iteration and `vocabulary` are those of the vocabulary.
+
+    A word that is not in the vocabulary gets a row behind the others when it is first looked up.
+    """
+
+    def __init__(self, base: Any, subwords: Subwords):
+        self.base, self.subwords = base, subwords
+        self._rows: dict[str, int] = {}
+        self._words: list[str] = []
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SubwordModel, (self.base, self.subwords)
+
+    @property
+    def name(self) -> str:
+        return str(self.base.name)
+
+    @property
+    def vocab_prefix(self) -> str:
+        return str(self.base.vocab_prefix)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return dict(self.base.metadata)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.base.dimensions)
+
+    @property
+    def array(self) -> NDArray[np.float32]:
+        """The vectors of the vocabulary: float32 (rows, dimensions)."""
+        array: NDArray[np.float32] = self.base.array
+        return array
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.base.fingerprint)
+
+    def words(self) -> list[str]:
+        """Those of the vocabulary."""
+        return list(self.base.words())
+
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        entries, rows = self.base.vocabulary(limit)
+        return entries, rows
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The row of each word, -1 for one that is not in the vocabulary and has no n-grams."""
+        rows: NDArray[np.int64] = self.base.rows(words)
+        lost = np.flatnonzero(rows < 0)
+        lost = lost[self.subwords.spelled([words[place] for place in lost])]
+        with self._lock:
+            for place in lost:
+                word = words[place]
+                if word not in self._rows:
+                    self._rows[word] = len(self.array) + len(self._words)
+                    self._words.append(word)
+                rows[place] = self._rows[word]
+        return rows
+
+    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of rows: float32 (n, dimensions)."""
+        if isinstance(rows, slice):
+            block: NDArray[np.float32] = self.base.read(rows)
+            return block
+        vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
+        inside = rows < len(self.array)
+        vectors[inside] = self.base.read(rows[inside])
+        further = rows[~inside] - len(self.array)
+        vectors[~inside] = self.subwords.vectors([self._words[place] for place in further])
+        return vectors
+
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.read(rows).astype(np.float64)
+
+    def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        return self.read(rows)
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def _facts(self) -> dict[str, str]:
+        sizes = f"{self.subwords.min_n} to {self.subwords.max_n} characters"
+        return {"other words": f"other words from n-grams of {sizes}"}
