@@ -234,7 +234,9 @@ def _read_flair(embeddings: Any) -> tuple[Sequence[str], NDArray[Any]]:
 
 
 def _read_mapping(vectors: Mapping[str, Any]) -> tuple[Sequence[str], NDArray[Any]]:
-    first = np.asarray(next(iter(vectors.values()))) if vectors else np.zeros(0)
+    if not vectors:
+        raise InputError("the mapping is empty: expected word -> vector")
+    first = np.asarray(next(iter(vectors.values())))
     for word, vector in vectors.items():
         shape = np.shape(vector)
         if len(shape) != 1 or shape != first.shape:
@@ -242,7 +244,7 @@ def _read_mapping(vectors: Mapping[str, Any]) -> tuple[Sequence[str], NDArray[An
                 f"the vector of {shown(word)} has shape {shape}: expected numbers, as many as the first word's "
                 f"{first.shape}"
             )
-    return list(vectors), _array(list(vectors.values())).reshape(len(vectors), -1)
+    return list(vectors), _array(list(vectors.values()))
 
 
 def _read_pair(pair: Sequence[Any]) -> tuple[Sequence[str], NDArray[Any]]:

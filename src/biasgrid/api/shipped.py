@@ -84,8 +84,7 @@ def by_name(name: str, label: str | None = None) -> Model:
         if Path(name).name == name and (folder / name / MODEL).is_file():
             return EmbeddingStore.open(folder / name, label)
         raise InputError(
-            f"{name!r:.100}: no such file or folder, and no model's name: "
-            + unknown("model", name, shipped(), "biasgrid.api.shipped.shipped()")
+            f"{name!r:.80}: no such file or folder, and {unknown('model', name, shipped(), 'docs/data.md')}"
         )
     # imported late: to fetch takes an HTTP client
     from ..embeddings.building import build_store, store_of

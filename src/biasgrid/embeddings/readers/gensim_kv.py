@@ -210,6 +210,8 @@ class _Type:
         self.code, self.order = code, "<"
 
     def __setstate__(self, state):
+        if state[0] not in (1, 2, 3, 4):
+            raise ValueError(f"a dtype of version {state[0]!r:.20}")
         self.order = state[1]
 
     def dtype(self) -> np.dtype:
@@ -260,6 +262,8 @@ class _Latin:
 
 def _from_buffer(data, type, shape, order) -> _Array:
     """numpy._frombuffer of pickle protocol 5."""
+    if order not in ("C", "F"):
+        raise ValueError(f"an array of order {order!r:.20}")
     array = _Array()
     array.__setstate__((1, shape, type, order == "F", data))
     return array
