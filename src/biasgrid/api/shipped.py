@@ -11,7 +11,7 @@ from typing import Any
 from ..configs import read_yaml
 from ..embeddings.model import Model
 from ..embeddings.store import MODEL, EmbeddingStore
-from ..errors import BiasgridError, InputError, unknown
+from ..errors import BiasgridError, DiskError, InputError, unknown
 from ..folders import PLACE
 from ..resources import resource
 
@@ -97,7 +97,10 @@ def by_name(name: str, label: str | None = None) -> Model:
     size = f", {SIZES[name]:,} MB" if name in SIZES else ""
     what = "converting" if fetched else f"downloading ({entry['source']['type']}{size}) and converting"
     print(f"biasgrid: {name}: {what} into {folder}", file=sys.stderr, flush=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DiskError(f"{name}: {folder} cannot be the folder of models: {error.strerror}") from None
     # whatever else is in that folder may be another's: nothing there is replaced
     store = build_store(name, entry, folder, shared=True)
     return EmbeddingStore.open(store.path, label)

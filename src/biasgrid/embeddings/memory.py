@@ -87,9 +87,12 @@ class MemoryModel(Model):
                 hint = " (pandas reads 'nan' and 'null' so: keep_default_na=False)" if word != word else ""
                 raise InputError(f"{where}: {shown(word)} is not a word{hint}: words are texts")
         gathered = _Gathered(where, *vectors.shape)
-        for start in range(0, len(words), BLOCK):
-            part = slice(start, start + BLOCK)
-            gathered.add([str(word) for word in words[part]], vectors[part])
+        try:
+            for start in range(0, len(words), BLOCK):
+                part = slice(start, start + BLOCK)
+                gathered.add([str(word) for word in words[part]], vectors[part])
+        except BiasgridError as error:
+            raise InputError(str(error)) from None
         if not gathered.vocabulary:
             raise InputError(f"{where}: holds no vectors")
         if vocab_prefix and not any(word.startswith(vocab_prefix) for word in gathered.vocabulary):

@@ -138,7 +138,7 @@ class EmbeddingStore(Model):
         Words are looked up exactly as given: no case folding, no prefix.
         """
         if isinstance(words, str):
-            raise BiasgridError(f"{words!r}: expected a list of words, not one text")
+            raise InputError(f"{words!r}: expected a list of words, not one text")
         found = np.full(len(words), -1, dtype=np.int64)
         with self._asked() as ask:
             for place, word in enumerate(words):
