@@ -304,7 +304,7 @@ def test_a_transform_belongs_to_its_vectors(random_model):
     with pytest.raises(BiasgridError, match="fitted on other vectors"):
         random_model(1).under(transform)
     reopened = EmbeddingStore.open(random_model(0).path)
-    assert reopened.under(transform).name == "made"
+    assert reopened.under(transform).name == "made_hard_debiased"
 
 
 # words

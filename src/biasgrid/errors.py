@@ -70,10 +70,10 @@ def shown(value: object) -> str:
 
 def listed(names: Iterable[object], more: str = "") -> str:
     """Names with commas between; a long list is cut, and `more` says how to see the rest."""
-    text, names = "", list(map(str, names))
-    for kept, name in enumerate(names):
+    text, texts = "", list(map(str, names))
+    for kept, name in enumerate(texts):
         longer = f"{text}, {name}" if text else name
         if len(longer) > SHOWN and text:
-            return f"{text} and {len(names) - kept} more" + (f" ({more})" if more else "")
+            return f"{text} and {len(texts) - kept} more" + (f" ({more})" if more else "")
         text = longer[: 2 * SHOWN]
     return text or "none"

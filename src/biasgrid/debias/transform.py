@@ -18,6 +18,7 @@ from ..files import write_bytes
 from ..geometry import unit_or_zero
 
 if TYPE_CHECKING:
+    from ..embeddings.model import Model
     from ..embeddings.store import EmbeddingStore
 
 ARRAYS = ("left", "right", "matrix", "shift", "overrides", "override_rows")
@@ -106,7 +107,7 @@ class Transform:
         within = np.fromiter(map(listed.__contains__, words), bool, len(words))
         return within if self.only is not None else ~within
 
-    def check_model(self, model: EmbeddingStore) -> None:
+    def check_model(self, model: Model) -> None:
         """Raises BiasgridError if the transform was fitted on other vectors than the model's."""
         if self.dimensions != model.dimensions:
             raise BiasgridError(

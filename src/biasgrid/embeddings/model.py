@@ -65,6 +65,11 @@ class Model(ABC):
     @abstractmethod
     def dimensions(self) -> int: ...
 
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """The checksum (sha256) of the vectors as a store keeps them: what transforms are fitted on."""
+
     @abstractmethod
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask."""

@@ -25,13 +25,9 @@ BLOCK = 1 << 18  # numbers that are worked on at a time
 
 def save(model: Model, output: Path | str) -> None:
     """Write a model, debiased or not: `Model.save`."""
-    transform = None
-    if isinstance(model, DebiasedModel):
-        model, transform = model.model, model.transform
-    if isinstance(model, SubwordModel):
-        model = model.base
+    base, transform = (model.model, model.transform) if isinstance(model, DebiasedModel) else (model, None)
     try:
-        write_model(model, transform, output)
+        write_model(base.base if isinstance(base, SubwordModel) else base, transform, output)
     except OSError as error:
         raise DiskError(f"{error.filename or output}: {error.strerror or error}") from None
 
@@ -129,17 +125,19 @@ def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], 
 
     A row stays with its words that are not named. Where it has none, it goes to the first of the others.
     """
-    named = transform.leave if transform.only is None else transform.only
-    named = list(dict.fromkeys([*named, *transform.override_words]))
+    given = transform.leave if transform.only is None else transform.only
+    named = list(dict.fromkeys([*given, *transform.override_words]))
     rows = model.rows(named)
     if (rows < 0).all():
         return {}, [], {}
     here = np.bincount(rows[rows >= 0], minlength=len(model.array))
     free = set(np.flatnonzero((here > 0) & (here == writers.words_of_rows(model))).tolist())
-    own = transform.override_rows
-    own = range(len(transform.override_words)) if own is None else own.tolist()
-    own = dict(zip(transform.override_words, own, strict=True))
-    word_of, added, moved = {}, [], {}
+    numbers = transform.override_rows
+    numbered = range(len(transform.override_words)) if numbers is None else numbers.tolist()
+    own = dict(zip(transform.override_words, numbered, strict=True))
+    word_of: dict[int, str] = {}
+    added: list[int] = []
+    moved: dict[str, int] = {}
     places: dict[tuple[int, int | None], int] = {}
     for row, word in sorted(zip(rows.tolist(), named, strict=True)):
         if row < 0:

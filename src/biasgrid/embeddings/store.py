@@ -16,8 +16,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class EmbeddingStore(Model):
     vocab_prefix: str
     metadata: dict[str, Any]
     _vocabulary: sqlite3.Connection
-    _unverified: BinaryIO
+    _unverified: BufferedReader
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _keeper: object = None
 
@@ -83,7 +84,7 @@ class EmbeddingStore(Model):
         """
         path = Path(path)
         try:
-            text = (path / MODEL).read_text(encoding="utf-8")
+            text, stamp = (path / MODEL).read_text(encoding="utf-8"), _stamp(path)
             metadata = json.loads(text)
             own, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
@@ -92,8 +93,8 @@ class EmbeddingStore(Model):
             vocabulary = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
             vocabulary.execute("SELECT word, row FROM vocabulary LIMIT 0")
             file = (path / VOCABULARY).open("rb")
-            # a writer removes it before it moves the other two in
-            changed = (path / MODEL).read_text(encoding="utf-8") != text
+            # a writer removes it before it moves the other two in; two writers may have put the same one back
+            changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
             missing = Path(error.filename).name
             raise BiasgridError(
@@ -251,9 +252,8 @@ class DebiasedModel(Model):
 
     @property
     def name(self) -> str:
-        """As given, else the model's, that of the criterion or else of the method, and "debiased"."""
-        how = self.transform.fitted_on.get("criterion_name") or self.transform.method
-        return self.given_name or f"{self.model.name}_{how}_debiased"
+        """As given, else the model's, the method's and "debiased"."""
+        return self.given_name or f"{self.model.name}_{self.transform.method}_debiased"
 
     @property
     def dimensions(self) -> int:
@@ -309,6 +309,12 @@ class DebiasedModel(Model):
 
     def _facts(self) -> dict[str, str]:
         return {"debiased": f"{self.model.name} under {self.transform.method}"}
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Of one file model.json, and no other of the same content."""
+    facts = (path / MODEL).stat()
+    return facts.st_ino, facts.st_mtime_ns
 
 
 def _opened(path: Path, name: str) -> EmbeddingStore:

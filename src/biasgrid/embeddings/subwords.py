@@ -245,9 +245,9 @@ class SubwordModel(Model):
         """The row of each word, -1 for one that is not in the vocabulary and has no n-grams."""
         rows: NDArray[np.int64] = self.base.rows(words)
         lost = np.flatnonzero(rows < 0)
-        lost = lost[self.subwords.spelled([words[place] for place in lost])]
+        lost = lost[self.subwords.spelled([words[place] for place in lost.tolist()])]
         with self._lock:
-            for place in lost:
+            for place in lost.tolist():
                 word = words[place]
                 if word not in self._rows:
                     self._rows[word] = len(self.array) + len(self._words)

@@ -104,7 +104,7 @@ def _dictionary(data: mmap.mmap) -> tuple[list[bytes], int, int]:
 def _mapped(path: Path) -> mmap.mmap:
     """The file's bytes; those of a gzip from a temporary file. Closed with the last array of them."""
     with opened(path) as file, tempfile.TemporaryFile() as unzipped:
-        if not isinstance(file.raw, io.FileIO):
+        if not isinstance(getattr(file, "raw", None), io.FileIO):
             shutil.copyfileobj(file, unzipped, BLOCK)
             unzipped.flush()
             file = unzipped
