@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .embeddings.model import remembered
 from .embeddings.store import DebiasedModel, EmbeddingStore
 from .errors import BiasgridError, not_allowed
 from .geometry import unit
@@ -30,7 +30,7 @@ def nearest(
 
 
 # metrics of neighbours, and their tests, ask for those of the same words one after the other
-@lru_cache(maxsize=4)
+@remembered(4)
 def _nearest(
     model: EmbeddingStore | DebiasedModel, words: tuple[str, ...], count: int, vocabulary: int
 ) -> tuple[np.ndarray, list[str], np.ndarray]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from .embeddings.model import remembered
 from .embeddings.store import DebiasedModel, EmbeddingStore
 from .errors import BiasgridError, not_allowed, shown, unknown
 from .geometry import unit
@@ -176,7 +176,7 @@ def _look_up(
 
 
 # a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times
-@lru_cache(maxsize=128)
+@remembered(128)
 def _looked_up(
     store: EmbeddingStore,
     words: tuple[str, ...],

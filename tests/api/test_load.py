@@ -9,6 +9,7 @@ import pickle
 import struct
 import threading
 import tracemalloc
+import weakref
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -346,6 +347,16 @@ def test_gensim_objects_give_the_values_of_their_files(trained):
             model = load(trained.folder / file, trust_pickle=True)
             assert [metric(query, model).value for metric in (metrics.weat, metrics.rnsb)] == expected, file
             assert model.fingerprint == load(given.wv).fingerprint, file
+
+
+def test_what_was_measured_is_not_kept(keyed_vectors):
+    """A model that nobody has any more takes no memory, whatever was computed of it."""
+    model = load(keyed_vectors)
+    metrics.weat(CAREER, model, random_groups={"draws": 99})
+    held = weakref.ref(model)
+    del model
+    gc.collect()
+    assert held() is None
 
 
 def value_of(model) -> float:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import importlib
+import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from .store import DebiasedModel
 
 BLOCK = 8192  # rows that are in memory at a time
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Model(ABC):
@@ -268,6 +272,26 @@ class Model(ABC):
     def _facts(self) -> dict[str, str]:
         """What its reprs say besides its name and sizes."""
         return {}
+
+
+def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As functools.lru_cache, for functions whose first argument is a model, which it does not keep alive: a model in
+    memory may take gigabytes."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @lru_cache(most)
+        def cached(held: Callable[[], Any], *others: Any) -> R:
+            return function(held(), *others)  # type: ignore[call-arg]
+
+        @wraps(function)
+        def call(*arguments: P.args, **_: P.kwargs) -> R:
+            value: R = cached(weakref.ref(arguments[0]), *arguments[1:])
+            return value
+
+        call.cache_clear = cached.cache_clear  # type: ignore[attr-defined]
+        return call
+
+    return decorated
 
 
 def _parts(side: Any) -> list[Any]:

@@ -14,12 +14,12 @@ import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..embeddings.model import remembered
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..files import locked, write_bytes
 from ..geometry import unit
@@ -169,22 +169,22 @@ def draw_groups(
     """
     sets = (*query.target_sets, *query.attribute_sets)
     left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
-    of = (pool, model, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    of = (model, pool, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
     return _looked_up(*of, options.normalize)
 
 
 # vectors of the groups' words take megabytes, places in the pool do not: these are kept for many queries
-@lru_cache(maxsize=2)
+@remembered(2)
 def _looked_up(
-    pool: Pool,
     model: EmbeddingStore | DebiasedModel,
+    pool: Pool,
     groups: tuple[tuple[str, ...], ...],
     left_out: tuple[int, ...],
     draws: int,
     seed: int,
     normalize: bool,
 ) -> RandomGroups | str:
-    drawn = _drawn(pool, model, groups, left_out, draws, seed)
+    drawn = _drawn(model, pool, groups, left_out, draws, seed)
     if isinstance(drawn, str):
         return drawn
     places, cosines, matched = drawn
@@ -200,25 +200,25 @@ def _looked_up(
 
 
 # queries times models whose groups are known; a study's metrics ask for the same ones
-@lru_cache(maxsize=512)
+@remembered(512)
 def _drawn(
-    pool: Pool, model: EmbeddingStore | DebiasedModel, *of: Any
+    model: EmbeddingStore | DebiasedModel, pool: Pool, *of: Any
 ) -> tuple[list[np.ndarray], list[float], list[float]] | str:
     """What `_draw` gives, drawn once by all processes of a run that share a folder."""
     folder = os.environ.get(RANDOM_GROUPS)
     if not folder:
         return _draw(pool, model, *of)
-    path = Path(folder) / hashlib.sha256(repr((_digest(pool, model), *of)).encode()).hexdigest()
+    path = Path(folder) / hashlib.sha256(repr((_digest(model, pool), *of)).encode()).hexdigest()
     with locked(path.with_suffix(".lock")):
         if not path.is_file():
             write_bytes(path, pickle.dumps(_draw(pool, model, *of)))
     return pickle.loads(path.read_bytes())
 
 
-@lru_cache(maxsize=8)
-def _digest(pool: Pool, model: EmbeddingStore | DebiasedModel) -> str:
+@remembered(8)
+def _digest(model: EmbeddingStore | DebiasedModel, pool: Pool) -> str:
     """Changes when the vectors or the neighbours do that random groups of a state of a model are drawn by."""
-    of = hashlib.sha256(_unit_vectors(pool, model))
+    of = hashlib.sha256(_unit_vectors(model, pool))
     for part in (pool.rows, pool.bands, pool.seeds, pool.near):
         of.update(np.ascontiguousarray(part))
     return of.hexdigest()
@@ -233,7 +233,7 @@ def _draw(
     seed: int,
 ) -> tuple[list[np.ndarray], list[float], list[float]] | str:
     """Places in the pool, one array (draws, words) for each group, and mean cosines of the groups and of these."""
-    vectors = _unit_vectors(pool, model)
+    vectors = _unit_vectors(model, pool)
     free = ~np.isin(pool.rows, left_out)
     drawn, cosines = [], []
     for keys in groups:
@@ -264,8 +264,8 @@ def _draw(
     return [found[apart][:, copies] for found, copies in drawn], cosines, matched
 
 
-@lru_cache(maxsize=8)
-def _unit_vectors(pool: Pool, model: EmbeddingStore | DebiasedModel) -> np.ndarray:
+@remembered(8)
+def _unit_vectors(model: EmbeddingStore | DebiasedModel, pool: Pool) -> np.ndarray:
     """Unit vectors of the pool's words in this state of the model: float32 (n, dimensions)."""
     vectors = model.matrix(list(pool.entries), pool.rows)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
