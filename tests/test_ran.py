@@ -307,4 +307,4 @@ def test_bad_input_is_one_clear_line(random_model, options, says):
 
 
 def test_it_goes_by_wefes_name():
-    assert debias.method("RepulsionAttractionNeutralization") is debias.ran
+    assert debias.method("RepulsionAttractionNeutralization") is debias.ran.method

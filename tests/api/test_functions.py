@@ -229,9 +229,9 @@ def test_what_is_no_query_or_no_model_is_answered_by_a_sentence(random_model, tm
     for given_model in (transform, type(model), "vectors.bin", keyed, None, np.eye(3)):
         with pytest.raises(BiasgridError, match="model"):
             debias.hsr(given_model, definitional_words=["w0"])
-    with pytest.raises(BiasgridError, match="untouched model"):
+    with pytest.raises(BiasgridError, match="to debias it again, save it"):
         debias.hsr(model.under(transform), definitional_words=["w0"])
-    with pytest.raises(BiasgridError, match=r"unknown hard argument 'pairs'; .*definitional_pairs"):
+    with pytest.raises(BiasgridError, match=r"unknown hard parameter 'pairs'; .*definitional_pairs"):
         debias.hard(model, pairs=[["w0", "w1"]])
 
 

@@ -90,6 +90,9 @@ def measured(
     """
     check_query(query)
     check_model(model)
+    for name, choice in (("strategy", strategy), ("interval", interval)):
+        if not isinstance(choice, str):
+            raise BiasgridError(not_allowed(name, choice, "a name, as text"))
     for name, value in parameters.items():
         if not _is_plain(value) and not _takes_anything(metric, name):
             raise BiasgridError(

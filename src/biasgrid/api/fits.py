@@ -47,15 +47,15 @@ def fitted(method: Method, model: EmbeddingStore, **options: Any) -> Transform:
     """
     if isinstance(model, DebiasedModel):
         raise BiasgridError(
-            f"{method.name}: fit it on the untouched model (model.model), not on one under a transform; to apply two "
-            "methods, save the debiased model and load it"
+            f"{method.name}: {model.name} is under a transform already: to debias it again, save it and load it; "
+            "else fit on the untouched model (model.model)"
         )
     check_model(model, ("rows", "take", "fingerprint"))
     known = [*method.words, *method.parameters]
     wefe.check_names(options, known, wefe.DEBIASING, f"debias.{method.name}")
     for name in options:
         if name not in (*known, "seed"):
-            raise BiasgridError(unknown(f"{method.name} argument", name, known))
+            raise BiasgridError(unknown(f"{method.name} parameter", name, known))
     return method(model, **options)
 
 
