@@ -16,7 +16,6 @@ from ..query import Query
 from ..words import Preprocessor
 from . import docstrings, wefe
 from .checks import check_model, check_query
-from .lost import warn_lost
 
 Model = EmbeddingStore | DebiasedModel
 # True: with the defaults; a mapping: with these options
@@ -117,7 +116,6 @@ def measured(
         check_interval(interval)
         if parts:
             results = inferred(results, metric, query, model, parameters, words, seed, parts, interval)
-    warn_lost(query, model, results[0])
     return results[0]
 
 

@@ -9,7 +9,7 @@ from ..debias.registry import Method
 from ..errors import BiasgridError
 from ..metrics.registry import Metric
 
-LOST = 'lost words always warn, once per query and model; warnings.simplefilter("ignore", biasgrid.LostWordsWarning) turns it off'
+LOST = "lost words always warn, once per query and model, and result.lost has them"
 IN_A_GRID = "a grid measures several queries: biasgrid.measure_grid(metrics, queries, models)"
 FORMS = 'say preprocessors=[{}, {"lowercase": True}], one mapping per form of a word, tried in this order'
 # of run_query of WEFE 1.0.1's metrics, of run_queries, and of WEFE before 1.0
