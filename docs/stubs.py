@@ -31,7 +31,7 @@ def {find}(name: str | {kind} | Callable[..., Any]) -> {kind}: ...
 '''
 METRICS = {
     "things": "metrics",
-    "imports": """from ..embeddings.store import DebiasedModel, EmbeddingStore
+    "imports": """from ..embeddings.model import Model
 from ..measure import Result
 from ..query import Query
 from ..registry import Registry
@@ -42,7 +42,7 @@ from .registry import Contrast, Detail, Metric, Score""",
 }
 DEBIAS = {
     "things": "debias methods",
-    "imports": """from ..embeddings.store import EmbeddingStore
+    "imports": """from ..embeddings.model import Model
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
 from .transform import Transform""",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .embeddings.store import DebiasedModel, EmbeddingStore
+from .embeddings.model import Model
 from .errors import BiasgridError, listed, not_allowed, shown
 from .metrics.registry import Detail, Metric, Score
 from .query import Query
@@ -179,7 +179,7 @@ class Result:
 def measure(
     metric: Metric,
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     parameters: Mapping[str, Any] | None = None,
     words: WordOptions | None = None,
     seed: int = 0,
@@ -199,9 +199,7 @@ def measure(
     return [_measure(metric, q, model, found, parameters, words) for q in query.subqueries(metric.template)]
 
 
-def look_up(
-    metric: Metric, query: Query, model: EmbeddingStore | DebiasedModel, words: WordOptions
-) -> dict[str, FoundSet]:
+def look_up(metric: Metric, query: Query, model: Model, words: WordOptions) -> dict[str, FoundSet]:
     """The query's sets by name, as the model knows them."""
     roles = (("target", query.target_sets), ("attribute", query.attribute_sets))
     return {
@@ -269,7 +267,7 @@ def dumps(record: Any, **options) -> str:
 def _measure(
     metric: Metric,
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     found: Mapping[str, FoundSet],
     parameters: Mapping[str, Any],
     words: WordOptions,

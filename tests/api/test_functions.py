@@ -13,11 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import ROOT, make_store
+from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import biasgrid
 from biasgrid import BiasgridError, Query, debias, metrics
 from biasgrid.api import calls, docstrings, wefe
 from biasgrid.measure import Result
@@ -34,19 +33,6 @@ QUERY = Query([["w0", "w1", "w2"], ["w3", "w4", "w5"]], [["w6", "w7"], ["w8", "w
 
 def by_name(function):
     return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-
-
-@pytest.fixture
-def load(tmp_path, monkeypatch):
-    """`biasgrid.load` of a mapping of words to vectors."""
-    if not hasattr(biasgrid, "load"):
-        monkeypatch.setattr(
-            biasgrid,
-            "load",
-            lambda words: make_store(tmp_path, list(words), np.array(list(words.values()), dtype=float)),
-            raising=False,
-        )
-    return biasgrid.load
 
 
 @pytest.mark.parametrize("metric", metrics.REGISTRY.values(), ids=lambda metric: metric.name)
@@ -103,7 +89,7 @@ def test_range_and_neutral_value_are_the_registrys(metric):
 
 
 @pytest.mark.parametrize("function", BOTH, ids=by_name)
-def test_the_example_runs(function, load):
+def test_the_example_runs(function):
     test = doctest.DocTestFinder(recurse=False).find(function, function.__name__)
     (example,) = [found for found in test if found.examples]
     printed = []

@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from .. import metrics
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, not_allowed
+from ..embeddings.model import Model
+from ..errors import InputError, not_allowed
 from ..measure import Result, check_template, measure, split_options
 from ..metrics.registry import Metric
 from ..query import Query
 from ..words import Preprocessor
 from . import docstrings, wefe
 from .checks import check_model, check_query
+from .lost import warn_lost
 
-Model = EmbeddingStore | DebiasedModel
 # True: with the defaults; a mapping: with these options
 Part = bool | Mapping[str, Any] | None
 Interval = Literal["jackknife", "percentile", "bca"]
@@ -91,10 +91,10 @@ def measured(
     check_model(model)
     for name, choice in (("strategy", strategy), ("interval", interval)):
         if not isinstance(choice, str):
-            raise BiasgridError(not_allowed(name, choice, "a name, as text"))
+            raise InputError(not_allowed(name, choice, "a name, as text"))
     for name, value in parameters.items():
         if not _is_plain(value) and not _takes_anything(metric, name):
-            raise BiasgridError(
+            raise InputError(
                 not_allowed(name, value, "text, numbers, true, false, lists and mappings of these")
             )
     wefe.check_names(parameters, metric.parameters, wefe.MEASURING, f"metrics.{metric.name}")
@@ -116,6 +116,7 @@ def measured(
         check_interval(interval)
         if parts:
             results = inferred(results, metric, query, model, parameters, words, seed, parts, interval)
+    warn_lost(query, model, results[0])
     return results[0]
 
 
@@ -200,7 +201,7 @@ def _same(metric: Metric) -> str:
 def _options(name: str, part: Any) -> Mapping[str, Any]:
     """The options of a part of inference that is asked for."""
     if part is not True and not isinstance(part, Mapping):
-        raise BiasgridError(not_allowed(name, part, "True, False, and a mapping of options"))
+        raise InputError(not_allowed(name, part, "True, False, and a mapping of options"))
     return {} if part is True else part
 
 

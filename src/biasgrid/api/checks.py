@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ..debias.transform import Transform
-from ..errors import BiasgridError, shown
+from ..errors import InputError, shown
 from ..query import Query
 
 
@@ -15,12 +15,12 @@ def check_query(query: Any) -> None:
     if isinstance(query, Query):
         return
     if _is_model(query):
-        raise BiasgridError("the query comes first, then the model: metrics.weat(query, model)")
+        raise InputError("the query comes first, then the model: metrics.weat(query, model)")
     if isinstance(query, (str, os.PathLike)):
-        raise BiasgridError(f"query: {shown(query)} is text; read a query file with Query.read(path)")
+        raise InputError(f"query: {shown(query)} is text; read a query file with Query.read(path)")
     if isinstance(query, dict):
-        raise BiasgridError("query: a mapping is no query; make one of it with Query.from_dict(mapping)")
-    raise BiasgridError(
+        raise InputError("query: a mapping is no query; make one of it with Query.from_dict(mapping)")
+    raise InputError(
         f"query: {_kind(query)} is no query; make one: Query(target_sets, attribute_sets, target_sets_names, "
         "attribute_sets_names)"
     )
@@ -37,19 +37,19 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
         What is asked of it; those of the look-up by default.
     """
     if isinstance(model, Transform):
-        raise BiasgridError(
+        raise InputError(
             "model: a transform is no model; say model.under(transform), where model is what it was fitted on"
         )
     if isinstance(model, type):
-        raise BiasgridError(f"model: the class {model.__name__} is no model; load one: biasgrid.load(...)")
+        raise InputError(f"model: the class {model.__name__} is no model; load one: biasgrid.load(...)")
     if isinstance(model, (str, os.PathLike)):
-        raise BiasgridError(
+        raise InputError(
             f"model: {shown(str(model))} is text; load the model: biasgrid.load({shown(str(model))})"
         )
     if isinstance(model, Query):
-        raise BiasgridError("the query comes first, then the model: metrics.weat(query, model)")
+        raise InputError("the query comes first, then the model: metrics.weat(query, model)")
     if not all(hasattr(model, name) for name in attributes) or _is_frame(model):
-        raise BiasgridError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
+        raise InputError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
 
 
 def _is_model(given: Any) -> bool:

@@ -9,8 +9,9 @@ from typing import Any
 from .. import debias
 from ..debias.registry import Method
 from ..debias.transform import Transform
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, unknown
+from ..embeddings.model import Model
+from ..embeddings.store import DebiasedModel
+from ..errors import InputError, unknown
 from . import docstrings, wefe
 from .checks import check_model
 
@@ -26,7 +27,7 @@ SHARED = {
 }
 
 
-def fitted(method: Method, model: EmbeddingStore, **options: Any) -> Transform:
+def fitted(method: Method, model: Model, **options: Any) -> Transform:
     """Fit a debias method on a model.
 
     Parameters
@@ -46,7 +47,7 @@ def fitted(method: Method, model: EmbeddingStore, **options: Any) -> Transform:
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
     """
     if isinstance(model, DebiasedModel):
-        raise BiasgridError(
+        raise InputError(
             f"{method.name}: {model.name} is under a transform already: to debias it again, save it and load it; "
             "else fit on the untouched model (model.model)"
         )
@@ -55,7 +56,7 @@ def fitted(method: Method, model: EmbeddingStore, **options: Any) -> Transform:
     wefe.check_names(options, known, wefe.DEBIASING, f"debias.{method.name}")
     for name in options:
         if name not in (*known, "seed"):
-            raise BiasgridError(unknown(f"{method.name} parameter", name, known))
+            raise InputError(unknown(f"{method.name} parameter", name, known))
     return method(model, **options)
 
 
@@ -74,7 +75,7 @@ def function_of(method: Method) -> Callable[..., Transform]:
         What `debias.<name>` is.
     """
 
-    def function(model: EmbeddingStore, **options: Any) -> Transform:
+    def function(model: Model, **options: Any) -> Transform:
         return fitted(method, model, **options)
 
     function.__name__ = function.__qualname__ = method.name

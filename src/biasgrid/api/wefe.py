@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..debias.registry import Method
-from ..errors import BiasgridError
+from ..errors import InputError
 from ..metrics.registry import Metric
 
 LOST = "lost words always warn, once per query and model, and result.lost has them"
@@ -50,7 +50,7 @@ def check_names(given: Iterable[str], known: Iterable[str], names: Mapping[str, 
     known = set(known)
     for name in given:
         if name in names and name not in known:
-            raise BiasgridError(f"{function}: {name}: {names[name]}")
+            raise InputError(f"{function}: {name}: {names[name]}")
 
 
 def instead_of_metric(metric: Metric, name: str) -> str:

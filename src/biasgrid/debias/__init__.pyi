@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from ..embeddings.store import EmbeddingStore
+from ..embeddings.model import Model
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
 from .transform import Transform
@@ -28,7 +28,7 @@ REGISTRY: Registry[Method]
 
 def method(name: str | Method | Callable[..., Any]) -> Method: ...
 def double_hard(
-    model: EmbeddingStore,
+    model: Model,
     *,
     definitional_pairs: Sequence[Sequence[str]],
     bias_representation: Sequence[str] | None = None,
@@ -58,7 +58,7 @@ def double_hard(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     definitional_pairs : Sequence[Sequence[str]]
         Pairs of words, such as [she, he], whose differences define the bias. A pair of which the model lacks a word
@@ -115,7 +115,7 @@ def double_hard(
     """
 
 def hard(
-    model: EmbeddingStore,
+    model: Model,
     *,
     definitional_pairs: Sequence[Sequence[str]],
     equalize_pairs: Sequence[Sequence[str]] | None = None,
@@ -136,7 +136,7 @@ def hard(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     definitional_pairs : Sequence[Sequence[str]]
         Pairs of words, such as [she, he], whose differences span the subspace.
@@ -181,7 +181,7 @@ def hard(
     """
 
 def hsr(
-    model: EmbeddingStore,
+    model: Model,
     *,
     definitional_words: Sequence[str],
     ignore: Sequence[str] = ...,
@@ -201,7 +201,7 @@ def hsr(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     definitional_words : Sequence[str]
         The words that define the bias. One that is listed twice is two rows of D, as in the authors' code.
@@ -240,7 +240,7 @@ def hsr(
     """
 
 def inlp(
-    model: EmbeddingStore,
+    model: Model,
     *,
     classes: Mapping[str, Sequence[str]] | None = None,
     bias_representation: Sequence[str] | None = None,
@@ -272,7 +272,7 @@ def inlp(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     classes : Mapping[str, Sequence[str]] | None, default None
         Name to words, two classes or more, each of two words or more that the model has: the training words.
@@ -332,7 +332,7 @@ def inlp(
     """
 
 def leace(
-    model: EmbeddingStore,
+    model: Model,
     *,
     classes: Mapping[str, Sequence[str]] | None = None,
     bias_representation: Sequence[str] | None = None,
@@ -355,12 +355,11 @@ def leace(
 
     It makes Cov(x, z) zero on the training words, which is to say that their classes have one mean; no linear
     predictor of the class has then a lower convex loss on them than a constant. It has rank (classes - 1) and
-    is applied to all words. Fitted by the authors' library, concept_erasure, in float64. Vectors are used as
-    they are; nothing is scaled.
+    is applied to all words. All is float64. Vectors are used as they are; nothing is scaled.
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     classes : Mapping[str, Sequence[str]] | None, default None
         Name to words, two classes or more, each of two words or more that the model has: the training words.
@@ -380,9 +379,9 @@ def leace(
     neutral : bool, default True
         Whether as many words that lean to neither side make a third class.
     shrinkage : bool, default False
-        Estimate the covariance with the library's shrinkage. Erasure on the training words is as exact; the
-        change is no longer the least on them, but with few training words for the dimensions it is smaller on
-        all the others.
+        Whether the covariance is estimated by `shrunk`, as the authors' library can. Erasure on the training
+        words is as exact; the change is no longer the least on them, but with few training words for the
+        dimensions it is smaller on all the others.
     seed : int, default 0
         From 0 to 4294967295; of what is drawn at random.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
@@ -417,7 +416,7 @@ def leace(
     """
 
 def linear_projection(
-    model: EmbeddingStore,
+    model: Model,
     *,
     definitional_pairs: Sequence[Sequence[str]],
     ignore: Sequence[str] = ...,
@@ -437,7 +436,7 @@ def linear_projection(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     definitional_pairs : Sequence[Sequence[str]]
         Pairs of words, such as [she, he], whose differences define the bias. A pair of which the model lacks a word
@@ -482,7 +481,7 @@ def linear_projection(
     """
 
 def multiclass_hard(
-    model: EmbeddingStore,
+    model: Model,
     *,
     definitional_sets: Sequence[Sequence[str]],
     equalize_sets: Sequence[Sequence[str]] = ...,
@@ -502,7 +501,7 @@ def multiclass_hard(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     definitional_sets : Sequence[Sequence[str]]
         Sets of words whose differences span the subspace.
@@ -546,7 +545,7 @@ def multiclass_hard(
     """
 
 def ran(
-    model: EmbeddingStore,
+    model: Model,
     *,
     definitional_pairs: Sequence[Sequence[str]],
     ignore: Sequence[str] = ...,
@@ -578,7 +577,7 @@ def ran(
 
     Parameters
     ----------
-    model : EmbeddingStore
+    model : Model
         What it is fitted on.
     definitional_pairs : Sequence[Sequence[str]]
         Pairs of words, such as [she, he], whose differences define the bias. A pair of which the model lacks a word

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.store import EmbeddingStore
+from ..embeddings.model import Model
 from ..errors import BiasgridError, not_allowed, unknown
 from ..words import WordOptions
 from .lookup import check_disjoint
@@ -104,7 +104,7 @@ class Method:
         if self.check:
             self.check(**{**self.parameters, **given})
 
-    def __call__(self, model: EmbeddingStore, *, seed: int = 0, **options) -> Transform:
+    def __call__(self, model: Model, *, seed: int = 0, **options) -> Transform:
         """Fit the method; `options` are its words and its parameters.
 
         Raises BiasgridError for an option that it does not have or that cannot be used.

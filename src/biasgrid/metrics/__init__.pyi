@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..embeddings.model import Model
 from ..measure import Result
 from ..query import Query
 from ..registry import Registry
@@ -42,7 +42,7 @@ REGISTRY: Registry[Metric]
 def metric(name: str | Metric | Callable[..., Any]) -> Metric: ...
 def direct_bias(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     direction: Literal["pca", "pair", "mean", "sum"] = "pca",
@@ -75,7 +75,7 @@ def direct_bias(
     query : Query
         Of two or more target sets and any number of attribute sets, word i of one target set and word i of the
         others being a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -157,7 +157,7 @@ def direct_bias(
 
 def ect(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
@@ -181,7 +181,7 @@ def ect(
     query : Query
         Of two target sets and one attribute set; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
@@ -236,7 +236,7 @@ def ect(
 
 def generalized_weat(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
@@ -264,7 +264,7 @@ def generalized_weat(
     query : Query
         Of two or more target sets and two or more attribute sets, as many of either; of a larger one take the
         sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
@@ -320,7 +320,7 @@ def generalized_weat(
 
 def gipe(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     direction: Literal["pca", "pair", "mean", "sum"] = "pca",
     threshold: float = 0.05,
@@ -353,7 +353,7 @@ def gipe(
     query : Query
         Of two target sets and any number of attribute sets, word i of one target set and word i of the others being
         a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     direction : {"pca", "pair", "mean", "sum"}, default 'pca'
         What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
@@ -424,7 +424,7 @@ def gipe(
 
 def proximity(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     direction: Literal["pca", "pair", "mean", "sum"] = "pca",
     threshold: float = 0.05,
@@ -456,7 +456,7 @@ def proximity(
     query : Query
         Of two target sets and any number of attribute sets, word i of one target set and word i of the others being
         a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     direction : {"pca", "pair", "mean", "sum"}, default 'pca'
         What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
@@ -525,7 +525,7 @@ def proximity(
 
 def pmn(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     direction: Literal["pca", "pair", "mean", "sum"] = "pca",
     neighbours: int = 100,
@@ -555,7 +555,7 @@ def pmn(
     query : Query
         Of two target sets and any number of attribute sets, word i of one target set and word i of the others being
         a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     direction : {"pca", "pair", "mean", "sum"}, default 'pca'
         What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
@@ -627,7 +627,7 @@ def pmn(
 
 def indirect_bias(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     direction: Literal["pca", "pair", "mean", "sum"] = "pca",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
@@ -657,7 +657,7 @@ def indirect_bias(
     query : Query
         Of two target sets and two attribute sets, word i of one target set and word i of the others being a pair;
         of a larger one take the sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     direction : {"pca", "pair", "mean", "sum"}, default 'pca'
         What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
@@ -720,7 +720,7 @@ def indirect_bias(
 
 def mac(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     legacy_pooled: bool = False,
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
@@ -747,7 +747,7 @@ def mac(
     query : Query
         Of any number of target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     legacy_pooled : bool, default False
         Attribute words count alike, and a set the more, the more it has, as in EmbeddingBiasScores; it makes
@@ -804,7 +804,7 @@ def mac(
 
 def ripa(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     relation: Literal["component", "mean"] = "component",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
@@ -831,7 +831,7 @@ def ripa(
     query : Query
         Of two target sets and one attribute set, word i of one target set and word i of the others being a pair; of
         a larger one take the sub-queries: `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     relation : {"component", "mean"}, default 'component'
         "component": b is the first principal component of the differences x_i - y_i, not centred and at their
@@ -896,7 +896,7 @@ def ripa(
 
 def rnd(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     distance: Literal["norm", "cos"] = "norm",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
@@ -921,7 +921,7 @@ def rnd(
     query : Query
         Of two target sets and one attribute set; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     distance : {"norm", "cos"}, default 'norm'
         "norm": the Euclidean distance. "cos": the cosine similarity in its place, as the paper and WEFE have
@@ -980,7 +980,7 @@ def rnd(
 
 def rnsb(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     n_iterations: int | None = None,
     holdout: bool = True,
@@ -1016,7 +1016,7 @@ def rnsb(
     query : Query
         Of any number of target sets and two attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     n_iterations : int | None, default None
         Splits of the attribute words to average over; None is 100, or 1 with a `random_state`.
@@ -1098,7 +1098,7 @@ def rnsb(
 
 def same(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     legacy_l1: bool = False,
@@ -1126,7 +1126,7 @@ def same(
     query : Query
         Of two or more target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -1193,7 +1193,7 @@ def same(
 
 def same_skew(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     contrast: Literal["pair", "rest"] = "pair",
@@ -1220,7 +1220,7 @@ def same_skew(
     query : Query
         Of two target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -1282,7 +1282,7 @@ def same_skew(
 
 def same_stereotype(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     contrast: Literal["pair", "rest"] = "pair",
@@ -1309,7 +1309,7 @@ def same_stereotype(
     query : Query
         Of two target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -1373,7 +1373,7 @@ def same_stereotype(
 
 def sc_weat(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     ddof: int = 1,
@@ -1401,7 +1401,7 @@ def sc_weat(
     query : Query
         Of two target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -1467,7 +1467,7 @@ def sc_weat(
 
 def nas(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
@@ -1491,7 +1491,7 @@ def nas(
     query : Query
         Of two target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -1549,7 +1549,7 @@ def nas(
 
 def semaxis(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     neighbours: int = 0,
@@ -1579,7 +1579,7 @@ def semaxis(
     query : Query
         Of two target sets and any number of attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
@@ -1645,7 +1645,7 @@ def semaxis(
 
 def weat(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     return_effect_size: bool = False,
     ddof: int = 0,
@@ -1672,7 +1672,7 @@ def weat(
     query : Query
         Of two target sets and two attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     return_effect_size : bool, default False
         Whether the value is the effect size, as of `weat_es`, in place of the statistic.
@@ -1733,7 +1733,7 @@ def weat(
 
 def weat_es(
     query: Query,
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     *,
     ddof: int = 0,
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
@@ -1758,7 +1758,7 @@ def weat_es(
     query : Query
         Of two target sets and two attribute sets; of a larger one take the sub-queries:
         `query.subqueries(template)`.
-    model : EmbeddingStore | DebiasedModel
+    model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     ddof : int, default 0
         The standard deviation divides by the number of words less this: 0, as WEFE has it, or 1, which gives
