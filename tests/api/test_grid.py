@@ -113,6 +113,9 @@ def test_processes_change_nothing(study, grid, picklable):
     assert list(parallel.study.outcomes) == list(grid.study.outcomes)
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:words are lost", "ignore:attribute set")
+
+
 @pytest.fixture
 def picklable(monkeypatch):
     """Stores travel to processes by path, where they do not by themselves yet."""
@@ -151,6 +154,20 @@ def test_a_table_is_models_by_queries_in_the_given_order(tiny):
     assert table.loc["first"].tolist() == pytest.approx([0.6 - 0.8, 0.8 - 0.6])
     assert np.isnan(table.loc["second", "He and She wrt Cook"])
     assert table.loc["second", "He and She wrt Boss"] == pytest.approx(0.8 - 0.6)
+
+
+def test_lost_words_are_warned_of_once(tiny):
+    sentence = (
+        "words are lost in 1 pair of query and model, 1 of them without a value for it; the first: 'He and She wrt "
+        "Cook' on 'second' lacks 'cook'"
+    )
+    with pytest.warns(UserWarning, match=sentence) as caught:
+        measured_tiny(tiny)
+    assert len([warning for warning in caught if "words are lost" in str(warning.message)]) == 1
+    assert {warning.filename for warning in caught} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        measured_tiny(tiny, [BOSS])
 
 
 def test_scores_say_why_a_value_is_missing_and_lost_words_which(tiny):
@@ -277,7 +294,7 @@ def wrong(tiny):
         ([["rnd"], ["he"], tiny], "'he' is a str, not a Query"),
         (
             [["rnd"], [COOK], ["glove"]],
-            "models: 'glove' is a str; allowed: models, as biasgrid.load gives them",
+            r"models: 'glove' is no model; load it first: biasgrid.load\(...\)",
         ),
         ([["rnd"], [COOK], []], "models: the list is empty"),
         ([["rnd"], [COOK], [flipped(first)]], r"a transform is no model; .* model.under\(transform\)"),

@@ -15,6 +15,7 @@ from ..errors import BiasgridError, listed, not_allowed, shown, unknown
 from ..figures import Drawing
 from ..in_memory import File, InMemory
 from ..study import Study
+from .measured import MeasuredStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,10 +48,15 @@ def plotted(
         raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
     of_kind = figures.REGISTRY[kind]
     if published is not None:
-        # which tables of the study these change, `_with_comparison` swaps
-        comparison = compared(study, published)
-        study = _publishing(study, published)
-        drawings = [_with_comparison(drawing, comparison) for drawing in of_kind.drawings(study)]
+        table = InMemory(("comparison",), compared(study, published))
+        study = _publishing(study)
+        if isinstance(study, MeasuredStudy):
+            study.made["comparison"] = table
+        drawings = [
+            dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})
+            for drawing in of_kind.drawings(study)
+            if "comparison" in drawing.inputs
+        ]
     else:
         drawings = list(of_kind.drawings(study))
     if not drawings:
@@ -80,12 +86,6 @@ def compared(study: Study, published: Any, published_as: Mapping[str, str] | Non
     """`Grid.compare` with numbers that the study itself does not name."""
     from ..tables.comparison import COMPARISON
 
-    of = _publishing(study, published, published_as)
-    return COMPARISON.frame(COMPARISON.inputs(of), COMPARISON.spec(of))
-
-
-def _publishing(study: Study, published: Any, published_as: Mapping[str, str] | None = None) -> Study:
-    """The study, compared with these published numbers."""
     given = published if isinstance(published, (list, tuple)) else [published]
     files: list[File] = []
     for place, entry in enumerate(given):
@@ -94,20 +94,24 @@ def _publishing(study: Study, published: Any, published_as: Mapping[str, str] | 
                 f"published: expected files or DataFrames of published numbers, not {shown(entry)}"
             )
         files.append(entry if isinstance(entry, (str, Path)) else InMemory((f"published[{place}]",), entry))
-    models = {key: dict(model) for key, model in study.config["models"].items()}
-    for key, name in (published_as or {}).items():
-        if key not in models:
-            raise BiasgridError(f"published_as: {unknown('model', key, models)}")
-        models[key]["published_as"] = name
-    config = study.config | {"models": models, "published": files, "computed": []}
+    for key in published_as or {}:
+        if key not in study.models:
+            raise BiasgridError(f"published_as: {unknown('model', key, study.models)}")
+    of = _publishing(study, published_as)
+    return COMPARISON.frame(
+        {**COMPARISON.inputs(of), "published": files, "computed": []}, COMPARISON.spec(of)
+    )
+
+
+def _publishing(study: Study, published_as: Mapping[str, str] | None = None) -> Study:
+    """The study, as one that is compared with published numbers; which these are is not in its config."""
+    others = published_as or {}
+    models = {
+        key: {**model, "published_as": others[key]} if key in others else model
+        for key, model in study.config["models"].items()
+    }
+    config = study.config | {"models": models, "published": ["given"], "computed": []}
     return dataclasses.replace(study, config=config)
-
-
-def _with_comparison(drawing: Drawing, comparison: pd.DataFrame) -> Drawing:
-    if "comparison" not in drawing.inputs:
-        return drawing
-    held = InMemory(("comparison",), comparison)
-    return dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": held})
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:

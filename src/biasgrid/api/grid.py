@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, not_allowed
+from ..errors import BiasgridError, listed, not_allowed, shown
 from . import grid_config
 from .grid_frames import By, Grid, Ties
-from .lost import warn_lost_in_grid
-from .measured import left_out
+from .lost import LostWordsWarning
+from .measured import Outcome, left_out
 from .measuring import measured_outcomes
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def measure_grid(
 
     Values, p-values and intervals are those that a study gives for the same models, queries (by id), metrics and
     seed. A query that has more sets than a metric takes is measured by its sub-queries, as by WEFE's
-    `generate_subqueries`; one that has too few is left out, a warning says so, and `Grid.left_out` says why.
+    `generate_subqueries`; one that has too few is left out, a warning says so, and `Grid.left_out` says why. Words
+    that models lack are in `Grid.lost_words`, and one warning counts them.
 
     Parameters
     ----------
@@ -96,8 +97,12 @@ def measure_grid(
 
     Examples
     --------
-    >>> grid = measure_grid(["weat", "rnd"], [query], [model], progress=False)  # doctest: +SKIP
-    >>> grid.table("weat")  # doctest: +SKIP
+    >>> import biasgrid as bg
+    >>> model = bg.load({"he": [1.0, 0.0], "she": [0.0, 1.0], "boss": [0.8, 0.6]}, name="tiny")
+    >>> query = bg.Query([["he"], ["she"]], [["boss"]], ["He", "She"], ["Boss"])
+    >>> grid = bg.measure_grid(["rnd"], [query], [model], progress=False)
+    >>> round(float(grid.table("rnd").loc["tiny", "He and She wrt Boss"]), 3)
+    -0.262
     """
     by_name = grid_config.models_by_name(models)
     under = grid_config.debiased_models(by_name, debias)
@@ -137,8 +142,29 @@ def measure_grid(
         progress=progress,
         keep_null=null_distributions,
     )
+    if sentence := _lost(outcomes):
+        warnings.warn(sentence, LostWordsWarning, stacklevel=2)
     kept = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": kept}
-    grid = Grid(dataclasses.replace(study, config=config, outcomes=outcomes))
-    warn_lost_in_grid(grid)
-    return grid
+    return Grid(dataclasses.replace(study, config=config, outcomes=outcomes))
+
+
+def _lost(outcomes: Mapping[str, Outcome]) -> str:
+    """A sentence on the words that models lack, and the queries that have no value for it; "" if there are none."""
+    lacking: dict[tuple[str, str], list[str]] = {}
+    unmeasured = set()
+    for record in (outcome.record for outcome in outcomes.values()):
+        for result in record["results"]:
+            pair = result["query"], record["model"]
+            if words := [word for part in result["lost"].values() for word in part]:
+                lacking.setdefault(pair, words)
+            if result["status"].startswith("lost_words"):
+                unmeasured.add(pair)
+    if not lacking:
+        return ""
+    (query, model), words = next(iter(lacking.items()))
+    pairs = "pair" if len(lacking) == 1 else "pairs"
+    return (
+        f"words are lost in {len(lacking)} {pairs} of query and model, {len(unmeasured)} of them without a value for it; "
+        f"the first: {shown(query)} on {shown(model)} lacks {listed(map(shown, words))}; the grid's lost_words has all"
+    )

@@ -76,7 +76,9 @@ def models_by_name(models: Any) -> dict[str, Any]:
         if hasattr(models, "rows") and hasattr(models, "take"):
             models = [models]
         if isinstance(models, (str, bytes)) or not isinstance(models, Iterable):
-            raise BiasgridError(f"models: expected a list of models, not {shown(models)}")
+            raise BiasgridError(
+                f"models: expected a list of models, not {shown(models)}; biasgrid.load(...) loads one"
+            )
         named = [(getattr(model, "name", None), model) for model in models]
     if not named:
         raise BiasgridError("models: the list is empty; at least one model is needed")
@@ -87,9 +89,8 @@ def models_by_name(models: Any) -> dict[str, Any]:
                 raise BiasgridError(
                     "models: a transform is no model; the model under it is model.under(transform)"
                 )
-            raise BiasgridError(
-                f"models: {shown(model)} is a {type(model).__name__}; allowed: models, as biasgrid.load gives them"
-            )
+            what = shown(model) if isinstance(model, str) else f"a {type(model).__name__}"
+            raise BiasgridError(f"models: {what} is no model; load it first: biasgrid.load(...)")
         if not isinstance(name, str) or not name.strip():
             raise BiasgridError(
                 "models: a model has no name; give the models as a mapping of names to models"

@@ -322,7 +322,7 @@ class Grid:
 
     def _summary(self) -> str:
         values = self.scores["value"]
-        count = f"{len(values)} scores"
+        count = f"{len(values)} score{'s' * (len(values) != 1)}"
         if lacking := int(values.isna().sum()):
             count += f" ({lacking} without a value)"
         queries = sum(len(entry["queries"]) for entry in self.study.config["criteria"].values())

@@ -11,7 +11,6 @@ from ..errors import listed, shown
 if TYPE_CHECKING:
     from ..measure import Result
     from ..query import Query
-    from .grid_frames import Grid
 
 # What was said in this process. A text names the query, the model and the words: it is said again only where one of
 # them is another. Cleared when it is full: a script that measures without end is to need no more memory.
@@ -53,29 +52,6 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
     if result.status == "degenerate":
         of = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
         _once(f"{where}: the value{of} is NaN: it is undefined for these vectors", NoValueWarning)
-
-
-def warn_lost_in_grid(grid: Grid) -> None:
-    """Warn of the words of each query that a model lacks, and of each model's values that are NaN.
-
-    Parameters
-    ----------
-    grid
-        What was measured.
-    """
-    from ..comparison.ours import unit
-
-    scores, keys = grid.scores, ["model", "debias"]
-    for (model, debias, query), words in grid.lost_words.groupby([*keys, "query"], sort=False)["word"]:
-        lost = listed(map(shown, dict.fromkeys(words)))
-        of = f"{query!r} on {unit(model, debias)!r}"
-        _once(f"query {of}: {words.nunique()} words are lost: {lost}", LostWordsWarning)
-    for (model, debias), rows in scores.groupby(keys, sort=False):
-        missing = rows[rows["value"].isna()]
-        for first in missing.head(1).itertuples():
-            of = f"{len(missing)} of {len(rows)} values are NaN on {unit(model, debias)!r}"
-            such = f"{first.metric} of {shown(first.query)} ({first.status})"
-            _once(f"{of}, such as {such}; the grid's `scores` has the status of each", NoValueWarning)
 
 
 def _failed(result: Result) -> list[str]:

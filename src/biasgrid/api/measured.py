@@ -81,22 +81,22 @@ class MeasuredStudy(Study):
 
     @property
     def ranks_file(self) -> Any:
-        if rank_samples.NAME not in self._made:
+        if rank_samples.NAME not in self.made:
             ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self._made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self._made[rank_samples.NAME]
+            self.made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self.made[rank_samples.NAME]
 
     def table_file(self, name: str) -> Any:
-        if name not in self._made:
+        if name not in self.made:
             table = tables.REGISTRY[name]
             inputs = table.inputs(self)
             if not inputs:
                 raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
-            self._made[name] = InMemory((name,), table.frame(inputs, table.spec(self)))
-        return self._made[name]
+            self.made[name] = InMemory((name,), table.frame(inputs, table.spec(self)))
+        return self.made[name]
 
     @cached_property
-    def _made(self) -> dict[str, InMemory]:
+    def made(self) -> dict[str, InMemory]:
         """Tables, once they were asked for."""
         return {}
 

@@ -86,11 +86,16 @@ def _read(folder: Path) -> FinishedStudy:
         warnings.simplefilter("ignore")  # of repeated words: the study said so
         queries = {key: Query.read(folder / "queries" / f"{key}.json") for key in keys}
     for part in ("published", "computed"):
-        config[part] = [str(root / path) for path in config[part]]
+        config[part] = [_below(root, path) for path in config[part]]
     for entry in config["criteria"].values():
         if "ratings" in entry:
-            entry["ratings"]["file"] = str(root / entry["ratings"]["file"])
+            entry["ratings"]["file"] = _below(root, entry["ratings"]["file"])
     return FinishedStudy(config, queries, folder)
+
+
+def _below(root: Path, path: str) -> str:
+    """A file of the study, wherever the working directory is."""
+    return str(root / path) if (root / path).exists() else path
 
 
 def _root(folder: Path, record: Any) -> Path:
