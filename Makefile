@@ -1,5 +1,6 @@
 # Two commands: `make study` sets everything up and runs the embedded study; `make test` sets everything up and
-# tests it. Both need Python 3.11 or newer, make, and a package registry that pip reaches; nothing else.
+# tests it. Both need Python 3.11 or newer, make, and a package registry that pip reaches; nothing else. The tests
+# bring torch, which no study needs.
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
@@ -58,23 +59,23 @@ pictures: .venv/installed
 docs: .venv/installed
 	$(BIN)/python docs/configuration.py
 
-test: .venv/installed
+test: .venv/installed-for-tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # A minute: what needs neither the workflow nor a registry, and is fast
-test-quick: .venv/installed
+test-quick: .venv/installed-for-tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 
 # Damaged and hostile input, in number: tests/fuzz/run.py. FUZZ=200 tries fewer
 FUZZ ?= 20000
-fuzz: .venv/installed
+fuzz: .venv/installed-for-tests
 	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ)
 
 # On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
 cluster-test: .venv-slurm/installed
 	.venv-slurm/bin/python tests/cluster/embedded_study.py
 
-lint: .venv/installed
+lint: .venv/installed-for-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -85,19 +86,25 @@ lint: .venv/installed
 
 install: .venv/installed
 
+PIP := -m pip --quiet --disable-pip-version-check install
+
 # The exact versions of requirements.lock, and the package itself from this folder.
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(PIP) -r requirements.lock
+	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/installed-for-tests: .venv/installed requirements-test.lock
+	$(BIN)/python $(PIP) -r requirements.lock -r requirements-test.lock
 	touch $@
 
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.
 .venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
 	$(PYTHON) -m venv .venv-slurm
-	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock -r requirements-slurm.lock
-	.venv-slurm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	.venv-slurm/bin/python $(PIP) -r requirements.lock -r requirements-slurm.lock
+	.venv-slurm/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 clean:

@@ -1,17 +1,88 @@
 """biasgrid: social bias in word embeddings, measured reproducibly.
 
-from biasgrid import EmbeddingStore, Query, metrics
+import biasgrid as bg
 
-model = EmbeddingStore.open("data/embeddings/glove-6b-50d")
-query = Query.read("query.json")
-metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
+model = bg.load("vectors.bin")
+sets = bg.word_sets("weat")
+query = bg.Query([sets["male_terms"], sets["female_terms"]], [sets["career"], sets["family"]])
+bg.metrics.weat(query, model).value
 """
 
-from . import debias, metrics
-from .api import calls  # noqa: F401  (makes metrics callable)
-from .embeddings.store import EmbeddingStore
-from .errors import BiasgridError
-from .query import Query, WordSet
-from .words import WordOptions
+from __future__ import annotations
 
-__all__ = ["BiasgridError", "EmbeddingStore", "Query", "WordOptions", "WordSet", "debias", "metrics"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import debias as debias
+    from . import metrics as metrics
+    from .api.grid import Grid as Grid
+    from .api.grid import measure_grid as measure_grid
+    from .api.load import load as load
+    from .api.study import open_study as open_study
+    from .api.word_sets import word_sets as word_sets
+    from .embeddings.store import EmbeddingStore as EmbeddingStore
+    from .errors import BiasgridError as BiasgridError
+    from .errors import DiskError as DiskError
+    from .errors import InputError as InputError
+    from .errors import NetworkError as NetworkError
+    from .measure import Result as Result
+    from .query import Query as Query
+    from .query import WordSet as WordSet
+    from .words import WordOptions as WordOptions
+
+__version__ = "0.1.0"
+
+# What `import biasgrid` hands out -> the module that has it; "" is the module itself. Each is imported when it is
+# first asked for: pandas, SciPy and scikit-learn together take seconds.
+_DOOR = {
+    "BiasgridError": "errors",
+    "DiskError": "errors",
+    "EmbeddingStore": "embeddings.store",
+    "Grid": "api.grid",
+    "InputError": "errors",
+    "NetworkError": "errors",
+    "Query": "query",
+    "Result": "measure",
+    "WordOptions": "words",
+    "WordSet": "query",
+    "debias": "",
+    "load": "api.load",
+    "measure_grid": "api.grid",
+    "metrics": "",
+    "open_study": "api.study",
+    "word_sets": "api.word_sets",
+}
+
+__all__ = [
+    "BiasgridError",
+    "DiskError",
+    "EmbeddingStore",
+    "Grid",
+    "InputError",
+    "NetworkError",
+    "Query",
+    "Result",
+    "WordOptions",
+    "WordSet",
+    "__version__",
+    "debias",
+    "load",
+    "measure_grid",
+    "metrics",
+    "open_study",
+    "word_sets",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _DOOR:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f".{_DOOR[name] or name}", __name__)
+    value = getattr(module, name) if _DOOR[name] else module
+    globals()[name] = value  # not asked for again
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,7 +6,6 @@ goes with the next writer of that file. What is no regular file (/dev/null, a pi
 """
 
 import errno
-import fcntl
 import hashlib
 import os
 import platform
@@ -19,6 +18,11 @@ from pathlib import Path
 from typing import IO
 
 from .errors import BiasgridError
+
+try:
+    import fcntl
+except ImportError:  # Windows: no locks, but names are unique all the same
+    fcntl = None
 
 LONGEST = 150  # bytes of a file's name that the name beside it repeats; file systems end at 255
 # Some file systems of clusters have locks on each machine alone: what is swept up was this machine's.
@@ -178,6 +182,8 @@ def _beginning(path: Path) -> str:
 def _sweep(path: Path) -> None:
     """Remove what writers of `path` left that were killed."""
     beginning = _beginning(path)
+    if fcntl is None:  # nothing says which of them are alive
+        return
     with suppress(OSError), os.scandir(path.parent) as entries:
         for entry in entries:
             if entry.name.startswith(beginning):
@@ -205,6 +211,8 @@ def _remove_dead(owner: Path, left_over: Path) -> None:
 
 def _flock(file: int, wait: bool) -> None:
     """Raises BlockingIOError. Where the file system has no locks, there are none: names are unique all the same."""
+    if fcntl is None:
+        return
     try:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

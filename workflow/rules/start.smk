@@ -10,11 +10,13 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 # Snakemake itself has loaded NumPy, which has read those variables before they were set here
 threadpool_limits(1)
-# the code that cells depend on is the code that runs; workflow/Snakefile includes the one above it
-ROOT = next(folder for folder in Path(workflow.main_snakefile).resolve().parents if (folder / "src").is_dir())
-sys.path.insert(0, str(ROOT / "src"))
+# the code that cells depend on is the code that runs: in a checkout that beside the Snakefile (workflow/Snakefile
+# includes the one above it), else the installed package, which this file is a part of
+for folder in Path(workflow.main_snakefile).resolve().parents[:2]:
+    if (folder / "src" / "biasgrid").is_dir():
+        sys.path.insert(0, str(folder / "src"))
 
-from biasgrid import processes
+from biasgrid import processes, resources
 
 # of processes that rules start: they run this code, and end with this process
-os.environ.update(processes.environment(ROOT / "src"))
+os.environ.update(processes.environment(resources.PACKAGE.parent))

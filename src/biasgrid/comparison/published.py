@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import ratings
 from ..errors import BiasgridError
+from ..resources import located
 from ..statistics.aggregation import AGGREGATIONS
 
 # a file of published numbers; data/published/README.md says what each column holds
@@ -50,7 +51,7 @@ def read(published: Iterable[Path | str], computed: Iterable[Path | str] = ()) -
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
         try:
-            with open(path, encoding="utf-8", newline="") as file:
+            with open(located(path), encoding="utf-8", newline="") as file:
                 lines = list(csv.reader(file))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None

@@ -11,10 +11,12 @@ from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, shown, unknown
 from ..evaluation.spec import Spec, files_of
+from ..extras import require
 from ..files import slug
 from ..grid import QUALITY
 from ..options import PARTS
 from ..query import Query
+from ..resources import located
 
 
 def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -> None:
@@ -151,21 +153,27 @@ def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
 
 def _check_files(config: Mapping[str, Any], where: str) -> None:
     """That benchmarks' files are files, as far as can be known before anything is fetched."""
-    shipped = Path(find_spec("gensim").origin).parent / "test" / "test_data"
     archives = config["benchmarks"]
     for place, entry in _evaluated(config, where):
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
-            if archive == "gensim" and colon and not (shipped / file).is_file():
+            if archive == "gensim" and colon and not _ships(file, f"{place}: {shown(path)}"):
                 raise BiasgridError(f"{place}: {shown(path)}: gensim ships no such file")
             source = archives.get(archive, {}).get("source", {})
             members = [Path(member).name for member in source.get("members", [])]
             if members and file not in members:
                 raise BiasgridError(f"{place}: {shown(path)}: {unknown(f'file of {archive}', file, members)}")
-            if colon and not source and archive != "gensim" and not Path(path).exists():
+            if colon and not source and archive != "gensim" and not located(path).exists():
                 raise BiasgridError(
                     f"{place}: {shown(path)}: {unknown('archive', archive, ['gensim', *archives])}"
                 )
+
+
+def _ships(file: str, what: str) -> bool:
+    """Whether gensim ships a benchmark's file."""
+    require("gensim", what)
+    # not imported: it takes a second
+    return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()
 
 
 def _evaluated(config: Mapping[str, Any], where: str) -> Iterable[tuple[str, dict[str, Any]]]:

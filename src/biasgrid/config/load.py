@@ -12,6 +12,7 @@ from ..configs import check_expansion, check_nesting, read_json, read_yaml, with
 from ..errors import BiasgridError, shown, unknown
 from ..query import Query
 from ..registry import load_plugins
+from ..resources import located, resource
 from ..schema import unstamped
 from ..validation import checked
 from .common import filled
@@ -21,26 +22,35 @@ from .models import Archives, Models
 from .study import Paths, StudyConfig
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
+WORD_SETS = "data/word_sets"
 # parts of a config that may be in files of their own
 PARTS = {"models": Models, "criteria": Criteria, "benchmarks": Archives, "quality": Quality}
 
 
 class WordSets:
-    """The word-set files of a folder, each read once."""
+    """The word-set files of a folder and those that come with biasgrid, each read once; of two of one name, the
+    folder's."""
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self._folders = [folder, resource(WORD_SETS)]
         self._files: dict[str, dict[str, Any]] = {}
 
     @property
     def names(self) -> list[str]:
-        """The files' names without .json."""
-        return sorted(path.stem for path in self.folder.glob("*.json"))
+        """The files' names without .json: those of the folder, or, if it has none, those that come with biasgrid."""
+        own = sorted(path.stem for path in self.folder.glob("*.json"))
+        return own or sorted(path.stem for path in self._folders[1].glob("*.json"))
+
+    def file(self, stem: str) -> Path | None:
+        """The file of that name without .json; None if there is none."""
+        paths = (folder / f"{stem}.json" for folder in self._folders)
+        return next((path for path in paths if path.is_file()), None)
 
     def of(self, stem: str) -> dict[str, Any]:
         """The sets of a file by name. Raises BiasgridError for a file that is none of word sets."""
         if stem not in self._files:
-            path = self.folder / f"{stem}.json"
+            path = self.file(stem) or self.folder / f"{stem}.json"
             record = read_json(path)
             if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
                 raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
@@ -50,7 +60,7 @@ class WordSets:
     def find(self, reference: str, where: str) -> Any:
         """What stands under the name `file.set`. Raises BiasgridError for a file or set that does not exist."""
         stem, _, name = reference.partition(".")
-        if not (self.folder / f"{stem}.json").is_file():
+        if self.file(stem) is None:
             raise BiasgridError(f"{where}: {shown(reference)}: {unknown('word-set file', stem, self.names)}")
         sets = self.of(stem)
         if sets.get(name) is None:
@@ -76,7 +86,7 @@ class WordSets:
             return [self.resolved(inner, where) for inner in value]
         if isinstance(value, str) and REFERENCE.fullmatch(value):
             stem = value.partition(".")[0]
-            if stem in self._files or (self.folder / f"{stem}.json").is_file():
+            if stem in self._files or self.file(stem):
                 return self.find(value, where)
         return value
 
@@ -167,7 +177,7 @@ def merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
     for entry in entries if isinstance(entries, list) else [entries]:
         place, given = f"{where}: {part}", entry
         if isinstance(entry, str):
-            place, given = entry, copied(read_yaml(root / entry), entry)
+            place, given = entry, copied(read_yaml(located(entry, root)), entry)
         for name, value in filled(kind, given, place).items():
             if name in together:
                 raise BiasgridError(f"{place}: {shown(name)} is defined twice")

@@ -35,19 +35,17 @@ def leace(
     x - W^+ P W (x - E x), with W the whitening of the training words' vectors and P the orthogonal projection onto
     the columns of W Cov(x, z), where z is the class as one-hot (section 4). It makes Cov(x, z) zero on the training
     words, which is to say that their classes have one mean; no linear predictor of the class has then a lower
-    convex loss on them than a constant. It has rank (classes - 1) and is applied to all words. Fitted by the authors'
-    library, concept_erasure, in float64. Vectors are used as they are; nothing is scaled.
+    convex loss on them than a constant. It has rank (classes - 1) and is applied to all words. In float64, with the same
+    numerical rank of the covariance as the authors' library, concept_erasure. Vectors are used as they are; nothing
+    is scaled.
 
     classes, bias_representation, definitional_pairs, n_words, neutral
                     the training words: see `biasgrid.debias.training.labelled_words`
     ignore, target  words left alone, and the only words to map; every word by default
-    shrinkage       estimate the covariance with the library's shrinkage. Erasure on the training words is as exact;
+    shrinkage       estimate the covariance by `shrunk`, as the authors' library does. Erasure on the training words is as exact;
                     the change is no longer the least on them, but with few training words for the dimensions it is
                     smaller on all the others
     """
-    import torch
-    from concept_erasure import LeaceFitter
-
     words, lost = chosen(model, target, ignore, preprocessors)
     training = labelled_words(
         model,
@@ -60,20 +58,7 @@ def leace(
         seed=seed,
         preprocessors=preprocessors,
     )
-    one_hot = np.eye(len(training.names))[training.labels]
-    eraser = LeaceFitter.fit(
-        torch.from_numpy(training.vectors),
-        torch.from_numpy(one_hot),
-        shrinkage=shrinkage,
-        # LEACE never makes the variance grow; the remedy for where rounding says so would leave some of Cov(x, z)
-        constrain_cov_trace=False,
-        # singular values of W Cov(x, z), at most .5 whatever the scale of x: what is below is rounding, while the
-        # default of .01 would leave the traces of a weak or rare class
-        svd_tol=1e-8,
-    ).eraser
-    left, right = eraser.proj_right.T.numpy(), eraser.proj_left.T.numpy()
-    kept = np.abs(left).max(axis=0) > 0
-    left, right = left[:, kept].copy(), right[kept].copy()
+    left, right, mean = erasure(training.vectors, np.eye(len(training.names))[training.labels], shrinkage)
     params = {"n_words": n_words, "neutral": neutral, "shrinkage": shrinkage, "seed": seed}
     return Transform(
         method="leace",
@@ -82,14 +67,66 @@ def leace(
             params | {"preprocessors": list(preprocessors)},
             training.found,
             training.lost | lost,
-            rank=int(kept.sum()),
+            rank=len(right),
             **training.facts,
         ),
         left=left,
         right=right,
-        shift=eraser.bias.numpy() @ left @ right,
+        shift=mean @ left @ right,
         **words,
     )
+
+
+def erasure(
+    x: np.ndarray, z: np.ndarray, shrinkage: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Theorem 4.3: what makes Cov(x - (x - E x) left right, z) zero and changes x least in the mean square.
+
+    Parameters
+    ----------
+    x : ndarray (n, d)
+        Vectors, float64.
+    z : ndarray (n, k)
+        What is erased, such as classes as one-hot.
+    shrinkage
+        Whether the covariance of x is `shrunk`.
+
+    Returns
+    -------
+    left : ndarray (d, rank)
+        W U, where U are the left singular vectors of W Cov(x, z), of which there are at most k - 1 for classes.
+    right : ndarray (rank, d)
+        U' W^+.
+    mean : ndarray (d,)
+        E x.
+    """
+    n, d = x.shape
+    mean = x.sum(axis=0) / n
+    xx = x.T @ (x - mean)
+    xx = (xx + xx.T) / 2
+    xx = shrunk(xx / n, n) if shrinkage else xx / (n - 1)
+    values, vectors = np.linalg.eigh(xx)
+    # the others are rounding: with fewer words than dimensions, or with dimensions that depend on others
+    positive = values > values[-1] * d * np.finfo(np.float64).eps
+    roots = np.sqrt(np.where(positive, values, 1.0))
+    whitening, back = ((vectors * np.where(positive, scale, 0.0)) @ vectors.T for scale in (1 / roots, roots))
+    cross = x.T @ (z - z.sum(axis=0) / n) / (n - 1)
+    basis, strength, _ = np.linalg.svd(whitening @ cross, full_matrices=False)
+    # at most .5 whatever the scale of x: what is below is rounding, while the .01 of the authors' library would leave
+    # the traces of a weak or rare class
+    basis = basis[:, strength > 1e-8]
+    return whitening @ basis, basis.T @ back, mean
+
+
+def shrunk(covariance: np.ndarray, n: int) -> np.ndarray:
+    """A covariance (d, d) of n vectors, divided by n, shrunk towards a multiple of the identity as far as is best
+    where d and n are large and of one order (Bodnar, Gupta, Parolya. On the strong convergence of the optimal linear
+    shrinkage estimator for large dimensional covariance matrix. Journal of Multivariate Analysis 132, 2014)."""
+    d, trace = len(covariance), np.trace(covariance)
+    # what it lies from the multiple of the identity with the same trace, squared
+    distance = (covariance**2).sum() - trace**2 / d
+    kept = 1 - trace**2 / n / distance if distance > 0 else 0.0
+    return kept * covariance + (1 - kept) * trace / d * np.eye(d)
 
 
 def _check(n_words, neutral, shrinkage, preprocessors) -> None:
@@ -106,7 +143,6 @@ METHODS = (
         words=WORDS,
         aliases=("LeastSquaresConceptErasure",),
         seeded=True,
-        imports=("concept_erasure",),
         check=_check,
         reference="Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept "
         "erasure in closed form. NeurIPS 2023, section 4",

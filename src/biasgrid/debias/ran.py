@@ -11,6 +11,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
+from ..extras import require
 from ..geometry import unit_or_zero
 from .lookup import check_pairs, chosen, find_sets, subspace
 from .registry import Method
@@ -71,6 +72,8 @@ def ran(
     The number of threads changes nothing, and with a variant other than "wefe" neither do the other targets. Raises
     BiasgridError where no target is left.
     """
+    if variant == "wefe":
+        require("torch", "ran with variant wefe")
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
     words, rows, lost = _targets(model, target, ignore, limit, preprocessors)

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from ..bounded import allowed, damaged, zip_member
 from ..errors import BiasgridError
+from ..extras import has, require
 from .readers.files import opened
 from .store import EmbeddingStore
 from .store_writer import StoreWriter
@@ -85,7 +86,8 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
 
 def version() -> str:
     """What, besides the corpus and the parameters, a model's vectors depend on."""
-    return f"version {VERSION} gensim {importlib.metadata.version('gensim')}"
+    gensim = importlib.metadata.version("gensim") if has("gensim") else "missing"
+    return f"version {VERSION} gensim {gensim}"
 
 
 def train(
@@ -111,6 +113,7 @@ def train(
     Raises BiasgridError for a wrong parameter, and for a corpus that cannot be read or has too few words.
     """
     check_parameters(algorithm, params)
+    require("gensim", f"training {name}")
     import gensim
 
     made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]

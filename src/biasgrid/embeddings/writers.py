@@ -22,6 +22,7 @@ from typing import IO
 import numpy as np
 
 from ..errors import BiasgridError
+from ..extras import require
 from ..files import locked, replacing, to_disk, writing
 from .store import MODEL, VOCABULARY, EmbeddingStore
 from .store_writer import LEFT_OVER, StoreWriter
@@ -147,6 +148,7 @@ def _binary_rows(words: list[str], vectors: np.ndarray) -> bytes:
 
 
 def _text_rows(words: list[str], vectors: np.ndarray) -> bytes:
+    require("pyarrow", "writing vectors as text, unlike as .bin,")
     import pyarrow as pa
     from pyarrow import compute
 
@@ -167,12 +169,9 @@ FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV)
 
 
 def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
-    try:
-        from gensim.models import KeyedVectors
-    except ImportError:
-        raise BiasgridError(
-            f"{output}: .kv needs gensim (pip install gensim); .bin, .txt and a store do not"
-        ) from None
+    require("gensim", f"{output}: .kv, unlike .bin and a store,")
+    from gensim.models import KeyedVectors
+
     # a link stays one, and what lies beside it is beside what it points to
     output = Path(os.path.realpath(output))
     beside = output.with_name(f"{output.name}.vectors.npy")

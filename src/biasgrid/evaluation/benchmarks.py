@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
+from ..extras import require
 from ..words import entries_of
 from .spec import Spec
 
@@ -41,6 +42,7 @@ def lines(path: str) -> list[tuple[int, str]]:
     """
     scheme, _, name = path.partition(":")
     if scheme == "gensim":
+        require("gensim", f"the benchmark {path}")
         from gensim.test.utils import datapath
 
         place = Path(datapath(name))

@@ -15,10 +15,11 @@ from ..configs import ordered
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, not_allowed, unknown
 from ..folders import Folders
+from ..resources import located
 from ..seeds import seed_of
 from .corpus import TOKEN, Templates
 
-WORD_SETS, TEMPLATES = Path("data/word_sets"), Path("data/templates")
+TEMPLATES = "data/templates"
 # what a trainer may have of its own
 SETTINGS = ("mu", "sigma", "replicates", "vectors")
 
@@ -96,13 +97,13 @@ class Factory(Folders):
     @property
     def templates_file(self) -> Path:
         """The file that its sentences are from."""
-        return TEMPLATES / f"{self.config['templates']}.json"
+        return located(f"{TEMPLATES}/{self.config['templates']}.json")
 
     @cached_property
     def occupations(self) -> list[str]:
         """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
         where = f"occupations: {self.config['occupations']}"
-        found = load.WordSets(WORD_SETS).words(self.config["occupations"], "occupations")
+        found = load.WordSets(Path(load.WORD_SETS)).words(self.config["occupations"], "occupations")
         pronouns = [word for group in self.templates.groups for word in group]
         wrong = [w for w in found if not TOKEN.fullmatch(w) or w in pronouns or found.count(w) > 1]
         if wrong:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BiasgridError
+from ..extras import require
 
 
 def train(
@@ -44,6 +45,7 @@ def train(
         Where `dimensions` is not below the number of words.
     """
     if algorithm == "word2vec":
+        require("gensim", "the trainer word2vec")
         from gensim.models import Word2Vec
 
         model = Word2Vec(sentences, seed=seed, workers=1, **params)

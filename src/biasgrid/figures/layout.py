@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..extras import require
 from ..files import write_bytes
 from .text import BOLD, LARGE, NORMAL, SMALL, fitted, line_count, text_width
 
@@ -61,6 +62,7 @@ STYLE = {
 @contextmanager
 def style() -> Iterator[None]:
     """matplotlib's settings of all figures."""
+    require("matplotlib", "drawing figures")
     import matplotlib.style
 
     # from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures

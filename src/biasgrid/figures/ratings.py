@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..resources import located
 from .figure import Drawing, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
@@ -131,7 +131,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "rating": of_criterion["label"],
             "measure": metric,
         }
-        inputs = tables(grid, "words", "ratings") | {"rated": Path(of_criterion["file"])}
+        inputs = tables(grid, "words", "ratings") | {"rated": located(of_criterion["file"])}
         yield Drawing(f"ratings/{cell.name}", inputs, spec)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from .. import debias, figures, metrics, tables
@@ -13,6 +12,7 @@ from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..grid import Cell, Evaluation, Inference
+from ..resources import located
 from ..study import UNTOUCHED, Study
 from ..tables import rank_samples
 from . import code
@@ -74,19 +74,19 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         "debias": evaluation.debias,
         **evaluation.spec,
     }
-    raw, archives, tracked, located = study.embeddings / "raw", {}, [], {}
+    raw, archives, tracked, places = study.embeddings / "raw", {}, [], {}
     for path in study.evaluation_specs[evaluation.criterion].files:
         archive = path.partition(":")[0]
-        located[path] = path
+        places[path] = str(place := located(path))
         if archive in study.config["benchmarks"]:
-            located[path] = str(raw / path.replace(":", "/", 1))
+            places[path] = str(raw / path.replace(":", "/", 1))
             archives[raw / archive] = study.config["benchmarks"][archive]["source"]
-        elif Path(path).is_file():  # if it is missing, the evaluation reports it
-            tracked.append(path)
+        elif place.is_file():  # if it is missing, the evaluation reports it
+            tracked.append(str(place))
     inputs = {
         **_state(study, evaluation.model, evaluation.debias),
         "files": [*(folder / "manifest.json" for folder in archives), *tracked],
-        "benchmarks": located,
+        "benchmarks": places,
         "archives": archives,
     }
     used = evaluations.used(study.evaluation_specs[evaluation.criterion])

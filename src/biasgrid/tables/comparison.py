@@ -11,6 +11,7 @@ import pandas as pd
 from ..comparison.compare import compare
 from ..comparison.ours import run_deviations
 from ..comparison.published import read
+from ..resources import located
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
 from .inputs import cell_files, inference_files
@@ -63,8 +64,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
         "cells": cell_files(grid),
         "inferences": inference_files(grid)["inferences"],
         "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
-        "published": list(published),
-        "computed": list(computed),
+        "published": [str(located(path)) for path in published],
+        "computed": [str(located(path)) for path in computed],
         **ratings,
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .. import ratings
+from ..resources import located
 from ..seeds import seed_of
 from ..statistics.correlation import with_interval
 from .keys import CELL
@@ -48,7 +49,7 @@ def _inputs(grid: Any) -> dict[str, Any]:
     if not grid.rated:
         return {}
     files = {ratings_file(grid, cell.criterion) for cell in grid.rated}
-    return {"words": grid.table_file("words"), "ratings": sorted(files)}
+    return {"words": grid.table_file("words"), "ratings": [str(located(file)) for file in sorted(files)]}
 
 
 def _spec(grid: Any) -> dict[str, Any]:

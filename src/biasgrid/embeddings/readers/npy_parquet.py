@@ -12,6 +12,7 @@ from typing import Any
 
 from ...bounded import allowed, damaged, too_large
 from ...errors import BiasgridError, listed
+from ...extras import require
 from ..store_writer import StoreWriter
 from .files import blocks, load_array
 from .reader import Reader
@@ -36,6 +37,7 @@ def read(folder: Path, writer: StoreWriter) -> None:
 
 
 def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
+    require("pyarrow", f"{path}: reading Parquet")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

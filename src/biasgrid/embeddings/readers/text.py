@@ -17,13 +17,14 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from ...errors import BiasgridError
+from ...extras import has
 from ..store_writer import StoreWriter
 from .files import BLOCK, opened
 from .reader import Reader
@@ -31,6 +32,8 @@ from .reader import Reader
 HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|$)")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+# what no number has that `float` takes for one
+NOT_PLAIN = re.compile(rb"[^0-9.eE+\- ]")
 BOM = b"\xef\xbb\xbf"
 SAMPLE_LINES = 100
 # what a line has from its first character on that is not white space
@@ -166,8 +169,6 @@ def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
 
 
 def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
-    import pyarrow as pa
-
     if not CONTENT.search(block):
         return Rows(
             [], np.empty((0, layout.dimensions), np.float32), Counter(blank_lines=_count_lines(block))
@@ -179,15 +180,30 @@ def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
         clean = clean.replace(b" \n", b"\n")
     # Arrow takes a lone \r for a line break, and drops a byte order mark
     if b"\r" not in clean and not clean.startswith(BOM) and layout.dimensions < MOST_COLUMNS:
+        parse = partial(parse_csv, delimiter=b" ", words=True) if has("pyarrow") else _parse_plain
         try:
-            words, vectors = parse_csv(clean, layout.dimensions, b" ", words=True)
-        except pa.ArrowInvalid:
+            words, vectors = parse(clean, layout.dimensions)
+        except ValueError:  # pyarrow.ArrowInvalid is one
             pass
         else:
             if np.isfinite(vectors).all():
                 blank = clean.count(b"\n") + (not clean.endswith(b"\n")) - len(words)
                 return Rows(words, vectors, Counter(blank_lines=blank) if blank else Counter())
     return _parse_lines(path, block, first_line, layout)
+
+
+def _parse_plain(block: bytes, columns: int) -> tuple[list[str], np.ndarray]:
+    """What `parse_csv` does to lines of a word and numbers, without Arrow: some times slower.
+
+    Raises ValueError for lines that it refuses.
+    """
+    lines = [line.partition(b" ")[::2] for line in block.split(b"\n") if line]
+    numbers = [rest for _, rest in lines]
+    if any(rest.count(b" ") != columns - 1 or NOT_PLAIN.search(rest) for rest in numbers):
+        raise ValueError("not a word and numbers per line, with one space between")
+    values = np.array([float(number) for rest in numbers for number in rest.split(b" ")])
+    with np.errstate(over="ignore"):  # checked by the caller
+        return [word.decode() for word, _ in lines], values.astype(np.float32).reshape(len(lines), columns)
 
 
 def parse_csv(block: bytes, columns: int, delimiter: bytes, words: bool) -> tuple[list[str], np.ndarray]:

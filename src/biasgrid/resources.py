@@ -1,0 +1,51 @@
+"""Files that come with biasgrid: word sets, query files, study configs, the workflow.
+
+In a checkout they lie in its top-level folders; the wheel holds a copy of these (pyproject.toml: hatch).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+SHARED = PACKAGE / "share"  # where the wheel has them
+
+
+def resource(relative: str | Path) -> Path:
+    """Where a file or folder lies that comes with biasgrid.
+
+    Parameters
+    ----------
+    relative
+        Its path in a checkout, such as "data/word_sets" or "Snakefile".
+
+    Returns
+    -------
+    pathlib.Path
+        Its place in the checkout that this code runs from, else in the installed package. It need not exist.
+    """
+    # an editable install may leave a part of the wheel's folder elsewhere: what counts is the folder beside this file
+    root = SHARED if SHARED.is_dir() else PACKAGE.parents[1]
+    return root / relative
+
+
+def located(path: str | Path, root: Path = Path(".")) -> Path:
+    """The file or folder that a config means by a path: the user's own, else the one that comes with biasgrid.
+
+    Parameters
+    ----------
+    path
+        As the config has it.
+    root
+        Folder that the config's paths are relative to.
+
+    Returns
+    -------
+    pathlib.Path
+        Below `root` if it exists there, or nowhere.
+    """
+    own = root / path
+    if own.exists() or Path(path).is_absolute() or ".." in Path(path).parts:
+        return own
+    packaged = resource(path)
+    return packaged if packaged.exists() else own
