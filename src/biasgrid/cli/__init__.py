@@ -1,7 +1,8 @@
 """The command line: one sub-command for each step of the workflow, so that every rule can be run by hand.
 
-Each prints JSON on standard output; progress and warnings go to standard error. Exit code 0, or 2 with one line
-that says what is wrong with the input.
+Each prints JSON on standard output (`measure` on a terminal: a short table); progress and warnings go to standard
+error. Exit code 0, or 2 with one line that says what is wrong with the input; `run` has Snakemake's, 1 for a run that
+failed.
 """
 
 from __future__ import annotations
@@ -12,19 +13,27 @@ import warnings
 
 from threadpoolctl import threadpool_limits
 
+from .. import __version__
 from ..errors import BiasgridError
 from ..processes import end_with_starter
-from . import embeddings, listing, measuring, studies, workflows
+from . import embeddings, listing, measuring, running, studies, workflows
 from .arguments import Commands
 
 LONGEST = 399  # characters of a message
+WAY = """a study:
+  biasgrid init my-study                  write my-study.yaml, to be edited
+  biasgrid run my-study.yaml --cores 2    make its tables and figures
+one number:
+  biasgrid measure --metric weat --model vectors.bin --query query.json
+options of a command, and an example:
+  biasgrid measure --help"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
     warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
     end_with_starter()
-    parsed = _commands().parser.parse_args(arguments)
+    parsed = _commands().parse(arguments)
     try:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
@@ -35,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         # the byte of a path that is no UTF-8 becomes JSON's \udcxx
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-        print(dumps(record, indent=1))
+        print(record if isinstance(record, str) else dumps(record, indent=1))
     except BiasgridError as error:
         return _refused(str(error))
     except OSError as error:
@@ -52,7 +61,9 @@ def _refused(message: str) -> int:
 
 
 def _commands() -> Commands:
-    commands = Commands("biasgrid", __doc__.splitlines()[0])
-    for topic in (measuring, embeddings, studies, workflows, listing):
+    commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
+    commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
+    # in the order of a user's way
+    for topic in (running, listing, embeddings, measuring, studies, workflows):
         topic.add(commands)
     return commands

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,25 +40,60 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+class _Help(argparse.HelpFormatter):
+    """Help that leaves lines of examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return "".join(f"{indent}{line}\n" for line in text.splitlines())
+        return super()._fill_text(text, width, indent)
+
+
 class Commands:
     """The sub-commands of a program."""
 
-    def __init__(self, name: str, description: str):
-        self.parser = _Parser(prog=name, description=description, allow_abbrev=False)
-        self._commands = self.parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    def __init__(self, name: str, description: str, epilog: str):
+        shape = {"formatter_class": _Help, "allow_abbrev": False}
+        self.parser = _Parser(prog=name, description=description, epilog=epilog, **shape)
+        self._commands = self.parser.add_subparsers(
+            title="commands", required=True, metavar="COMMAND", parser_class=_Parser
+        )
+        self._shape = shape
 
     def add(
-        self, function: Callable[[argparse.Namespace], Any], name: str = "", /, **options: Mapping[str, Any]
+        self,
+        function: Callable[[argparse.Namespace], Any],
+        name: str = "",
+        /,
+        takes_others: bool = False,
+        **options: Mapping[str, Any],
     ) -> argparse.ArgumentParser:
-        """Add a function as a sub-command of its name, with options of these names; its docstring is the help."""
-        doc = function.__doc__
+        """Add a function as a sub-command of its name, with options of these names.
+
+        The first paragraph of its docstring is the help, the second are examples. With `takes_others` it gets
+        arguments that it does not know, as `others`.
+        """
+        doc, _, examples = inspect.getdoc(function).partition("\n\n")
+        doc = " ".join(doc.split())
+        lines = examples.splitlines()
+        epilog = "\n  ".join(
+            ["example:" if examples.count("biasgrid ") == 1 else "examples:", *lines, ""]
+        ).rstrip()
         command = self._commands.add_parser(
-            name or function.__name__, help=doc, description=doc, allow_abbrev=False
+            name or function.__name__, help=doc, description=doc, epilog=epilog, **self._shape
         )
         for flag, settings in options.items():
             command.add_argument("--" + flag.replace("_", "-"), **settings)
-        command.set_defaults(run=function)
+        command.set_defaults(run=function, takes_others=takes_others)
         return command
+
+    def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+        """The arguments of a sub-command. Ends the process where they are wrong."""
+        parsed, others = self.parser.parse_known_args(arguments)
+        if others and not parsed.takes_others:
+            self.parser.error(f"unrecognized arguments: {' '.join(others)}")
+        parsed.others = others
+        return parsed
 
 
 def of_file(args: argparse.Namespace) -> dict[str, Any]:

@@ -11,7 +11,10 @@ from .arguments import FILE, STUDY, Commands, read_study
 
 
 def convert(args: argparse.Namespace) -> dict[str, Any]:
-    """A file of vectors into a store."""
+    """Convert a file of vectors into a store.
+
+    biasgrid convert --input glove.6B.50d.txt --output models/glove
+    """
     from ..embeddings.readers import convert as convert_file
     from ..embeddings.writers import check_folder
     from ..files import readable
@@ -30,7 +33,10 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def fetch(args: argparse.Namespace) -> dict[str, Any]:
-    """A study's model, downloaded, checked and converted."""
+    """Download, check and convert a model of a study.
+
+    biasgrid fetch --model glove-6b-50d --config config/embedded.yaml
+    """
     from ..embeddings import build_store
     from ..study import Study
 
@@ -42,7 +48,10 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def train(args: argparse.Namespace) -> dict[str, Any]:
-    """A study's model, trained on its corpus, written where the workflow writes it."""
+    """Train a model of a study on its corpus.
+
+    biasgrid train --study config/text8.yaml --model text8-word2vec-sg
+    """
     from ..workflow.stores import make_store
 
     study = read_study(args.study)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..resources import located
 from .arguments import Commands, read_study
+from .running import shipped
 
 # topic -> the package whose registry has it
 REGISTRIES = {
@@ -27,9 +29,13 @@ Entries = Iterator[tuple[str, str]]
 
 
 def show(args: argparse.Namespace) -> list[dict[str, str]]:
-    """Metrics, debias methods, models and so on: their names, and a sentence about each."""
+    """List metrics, models, word sets and the like, with a sentence about each.
+
+    biasgrid list metrics
+    biasgrid list queries --study my-study.yaml
+    """
     # what a study's plugins hold is listed, too
-    study = read_study(args.study or DEFAULT) if args.study or args.topic in OF_STUDY else None
+    study = read_study(args.study) if args.study else _default() if args.topic in OF_STUDY else None
     entries = OF_STUDY[args.topic](study) if args.topic in OF_STUDY else _registered(REGISTRIES[args.topic])
     return [{"name": name, "description": description} for name, description in entries]
 
@@ -46,6 +52,23 @@ def _sentence(function: Callable[..., Any], label: str) -> str:
     paragraph = " ".join((inspect.getdoc(function) or "no description").partition("\n\n")[0].split())
     sentence = paragraph.partition(". ")[0].removesuffix(".") + "."
     return sentence if sentence.lower().startswith(label.lower()) else f"{label}: {sentence}"
+
+
+def _default() -> Any:
+    """What is listed of models, word sets and queries if no study is named."""
+    from ..config import load
+    from ..study import Study
+
+    config = load.read(located(DEFAULT))
+    # benchmarks need gensim
+    return Study.of(
+        {key: config[key] for key in config if key != "quality"} | {"models": _known(config)}, str(DEFAULT)
+    )
+
+
+def _known(config: Any) -> Any:
+    models = config["models"]
+    return [shipped(), *(models if isinstance(models, list) else [models])]
 
 
 def _models(study: Any) -> Entries:
@@ -79,6 +102,10 @@ def add(commands: Commands) -> None:
     command = commands.add(
         show,
         "list",
-        study={"type": Path, "help": f"of this study, and with its plugins (default: {DEFAULT})"},
+        study={
+            "type": Path,
+            "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
+        },
     )
-    command.add_argument("topic", choices=[*REGISTRIES, *OF_STUDY], help="what to list")
+    topics = [*REGISTRIES, *OF_STUDY]
+    command.add_argument("topic", choices=topics, metavar="TOPIC", help=f"one of {', '.join(topics)}")

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import math
+import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, listed, shown
 from ..options import INTERVALS, PARTS, checked_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, of_file
 
+if TYPE_CHECKING:
+    from ..measure import Result
+    from ..metrics import Metric
 
-def measure(args: argparse.Namespace) -> dict[str, Any]:
-    """A metric on a query on a model."""
+
+def measure(args: argparse.Namespace) -> dict[str, Any] | str:
+    """Measure a query on a model with a metric.
+
+    biasgrid measure --metric weat --model vectors.bin --query query.json
+    biasgrid measure --metric rnsb --model models/glove --query query.json \\
+        --permutation --bootstrap draws=500
+    """
     from .. import metrics
     from ..debias.transform import Transform
     from ..embeddings.readers import open_model
@@ -51,13 +63,55 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             results = inferred(
                 results, metric, query, model, parameters, words, args.seed, parts, args.interval
             )
+    if args.table or (not args.json and sys.stdout.isatty()):
+        return table(record, metric, results)
     if len(results) == 1 and query.exactly(metric.template):
         return record | as_json(results[0])
     return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
 
 
+def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> str:
+    """What was measured as a table to read: one row per query."""
+    under = f" under {record['debias']}" if "debias" in record else ""
+    low, high = metric.range
+    inferred = "asked" in record
+    rows = [["query", "value", *["p", "p (groups)", "interval"] * inferred, "lost words", "status"]]
+    for result in results:
+        low_end, high_end = _short(result.ci_low), _short(result.ci_high)
+        interval = "-" if low_end == "-" else f"{low_end} to {high_end}"
+        numbers = [
+            _short(result.p_value),
+            _short(result.p_groups),
+            interval,
+        ]
+        lost = [word for words in result.lost.values() for word in words]
+        rows.append(
+            [
+                result.query,
+                _short(result.value),
+                *numbers * inferred,
+                listed(lost) if lost else "-",
+                result.status,
+            ]
+        )
+    # a column that says nothing is left out
+    columns = [column for column in zip(*rows, strict=True) if set(column[1:]) != {"-"}]
+    widths = [max(map(len, column)) for column in columns]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+    title = f"{metric.label} of {record['model']}{under}: no bias is {metric.neutral:g}, range {low:g} to {high:g}"
+    return "\n".join([title, "", *lines])
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.4g}"
+
+
 def debias(args: argparse.Namespace) -> dict[str, Any]:
-    """A debias method fitted on a model; with --materialize, the debiased model as a file."""
+    """Fit a debias method on a model; with --materialize, write the debiased model.
+
+    biasgrid debias --method hard --model vectors.bin --words words.json \\
+        --output hard.npz
+    """
     from .. import debias as methods
     from ..configs import read_json
     from ..debias.materialize import materialize
@@ -98,7 +152,10 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def analogy(args: argparse.Namespace) -> dict[str, Any]:
-    """What a model answers to "a is to b as c is to ?"; any pairs, any words c."""
+    """Ask a model "a is to b as c is to ?", of any pairs and any words c.
+
+    biasgrid analogy --model vectors.bin --pairs he:she man:woman --word doctor
+    """
     from ..debias.transform import Transform
     from ..embeddings.readers import open_model
     from ..evaluation.answers import answers
@@ -134,7 +191,10 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
-    """What each metric can and cannot see; with --output, a table, counterexamples and figures."""
+    """Examine what metrics can and cannot see; with --output, a table, counterexamples and figures.
+
+    biasgrid properties --metric weat --output results/properties
+    """
     from .. import metrics
     from ..properties import examine, table
     from ..properties.files import write
@@ -147,7 +207,7 @@ def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any
 def add(commands: Commands) -> None:
     parameter = {"action": "append", "default": [], "metavar": "KEY=VALUE"}
     transform = {"type": Path, "metavar": "TRANSFORM.npz"}
-    commands.add(
+    command = commands.add(
         measure,
         metric={"required": True, "help": "its name, such as weat (biasgrid list metrics)"},
         model=MODEL,
@@ -174,6 +234,9 @@ def add(commands: Commands) -> None:
         debias=transform | {"help": "measure the model under this transform"},
         **FILE,
     )
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--table", action="store_true", help="print a short table (default on a terminal)")
+    form.add_argument("--json", action="store_true", help="print JSON (default where output is no terminal)")
     commands.add(
         debias,
         method={"required": True, "help": "its name, such as hard (biasgrid list debias)"},

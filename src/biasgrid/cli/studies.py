@@ -17,13 +17,19 @@ MORE = {"cell": f"they are named {CELLS}", "query": "biasgrid list queries --stu
 
 
 def query(args: argparse.Namespace) -> dict[str, Any]:
-    """A study's query as a query file."""
+    """Print a query of a study as a query file.
+
+    biasgrid query --study config/embedded.yaml --query gender_1 > query.json
+    """
     queries = read_study(args.study).queries
     return json.loads(_chosen("query", args.query, queries, args).to_json())
 
 
 def cell(args: argparse.Namespace) -> dict[str, Any]:
-    """One cell of a study, written where the workflow writes it."""
+    """Measure one cell of a study.
+
+    biasgrid cell --study my-study.yaml --cell glove-6b-50d/none/weat/career
+    """
     from ..files import write_text
     from ..plan.steps import cell_step
 
@@ -39,7 +45,10 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def infer(args: argparse.Namespace) -> dict[str, Any]:
-    """Test, intervals and sensitivity of a cell of a study, written, with the cell, where the workflow does."""
+    """Compute tests, intervals and sensitivity of a cell of a study.
+
+    biasgrid infer --study my-study.yaml --cell glove-6b-50d/none/weat/career
+    """
     from ..files import write_text
     from ..plan.steps import cell_step, inference_step
 
@@ -56,7 +65,11 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
-    """The null distributions of one cell of a study, as numbers; with --output, as a figure in PDF, SVG and PNG."""
+    """Compute the null distributions of a cell of a study; with --output, draw them.
+
+    biasgrid null --study my-study.yaml --cell glove-6b-50d/none/weat/career \\
+        --output null
+    """
     from ..figures import draw_file
     from ..figures.null import drawing
     from ..files import write_text
@@ -78,7 +91,11 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def fit(args: argparse.Namespace) -> dict[str, Any]:
-    """A debias method of a study fitted on one of its models, written where the workflow writes it."""
+    """Fit a debias method of a study on one of its models.
+
+    biasgrid fit --study config/embedded.yaml --debias gender-hard \\
+        --model word2vec-google-news-300-subset
+    """
     from ..plan.steps import fit_step
 
     study = read_study(args.study)
@@ -91,7 +108,11 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
-    """What a debias method of a study costs and hides, or a model's quality, written where the workflow writes it."""
+    """Evaluate what a debias method of a study costs and hides, or a model's quality.
+
+    biasgrid evaluate --study config/embedded.yaml \\
+        --evaluation glove-6b-50d/none/quality
+    """
     from ..plan.steps import evaluation_step
 
     study = read_study(args.study)
@@ -102,7 +123,10 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
-    """One table of a study, from the cells or tables that it is made of."""
+    """Make a table of a study from the cells or tables that it is made of.
+
+    biasgrid table --study my-study.yaml --table scores
+    """
     from ..plan.steps import rank_samples_step, table_step
 
     study = read_study(args.study)
@@ -114,7 +138,10 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def figure(args: argparse.Namespace) -> dict[str, Any]:
-    """One figure of a study as PDF, SVG and PNG."""
+    """Draw a figure of a study as PDF, SVG and PNG.
+
+    biasgrid figure --study my-study.yaml --figure rankings
+    """
     from ..figures.null import drawing
     from ..plan.steps import figure_step
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def simulate(args: argparse.Namespace) -> dict[str, Any]:
-    """One cell of a simulation, or a real model's store and pool; without either, tables and figures."""
+    """Compute a cell of a simulation, or a model's store and pool; else its tables and figures.
+
+    biasgrid simulate --config config/simulation.yaml --cell weat/8/0
+    """
     from ..simulation import Simulation, steps
     from ..workflow import stores
 
@@ -42,7 +45,10 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def factory(args: argparse.Namespace) -> dict[str, Any]:
-    """One model of a planted-bias benchmark, trained and measured; without --model, its tables and figures."""
+    """Train and measure a model of a planted-bias benchmark; else its tables and figures.
+
+    biasgrid factory --config config/factory.yaml --model ppmi/0/0.5/1
+    """
     from ..factory import Factory, steps
 
     benchmark = Factory.read(args.config)

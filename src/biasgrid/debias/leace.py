@@ -35,16 +35,15 @@ def leace(
     x - W^+ P W (x - E x), with W the whitening of the training words' vectors and P the orthogonal projection onto
     the columns of W Cov(x, z), where z is the class as one-hot (section 4). It makes Cov(x, z) zero on the training
     words, which is to say that their classes have one mean; no linear predictor of the class has then a lower
-    convex loss on them than a constant. It has rank (classes - 1) and is applied to all words. In float64, with the same
-    numerical rank of the covariance as the authors' library, concept_erasure. Vectors are used as they are; nothing
-    is scaled.
+    convex loss on them than a constant. It has rank (classes - 1) and is applied to all words. All is float64.
+    Vectors are used as they are; nothing is scaled.
 
     classes, bias_representation, definitional_pairs, n_words, neutral
                     the training words: see `biasgrid.debias.training.labelled_words`
     ignore, target  words left alone, and the only words to map; every word by default
-    shrinkage       estimate the covariance by `shrunk`, as the authors' library does. Erasure on the training words is as exact;
-                    the change is no longer the least on them, but with few training words for the dimensions it is
-                    smaller on all the others
+    shrinkage       estimate the covariance by `shrunk`, as the authors' library can. Erasure on the training words
+                    is as exact; the change is no longer the least on them, but with few training words for the
+                    dimensions it is smaller on all the others
     """
     words, lost = chosen(model, target, ignore, preprocessors)
     training = labelled_words(

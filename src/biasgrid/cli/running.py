@@ -1,0 +1,141 @@
+"""A study from its first line to its figures: `init` writes a config, `run` runs it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError, unknown
+from ..extras import require
+from ..resources import located, resource
+from .arguments import Commands
+
+TEMPLATE = Path(__file__).with_name("study.template.yaml")
+# what a config names first -> the workflow that runs it
+WORKFLOWS = {
+    "study": "Snakefile",
+    "simulation": "workflow/simulation.smk",
+    "factory": "workflow/factory.smk",
+}
+PROFILE = Path("profiles/default")
+MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
+
+
+def init(args: argparse.Namespace) -> dict[str, Any]:
+    """Write the commented config of a small study, to run at once and to edit.
+
+    biasgrid init my-study
+    biasgrid init my-study --models glove-6b-50d my-vectors.bin
+    """
+    import yaml
+
+    from ..config.common import Key
+    from ..validation import checked
+
+    output = args.name.with_name(f"{args.name.name.removesuffix('.yaml')}.yaml")
+    name = checked(Key, output.stem, "init")
+    entries = _entries(args.models)
+    models = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
+    config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)
+    config = config.replace("  @models@\n", re.sub(r"(?m)^(?=.)", "  ", models))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(config)
+    except FileExistsError:
+        raise BiasgridError(f"{output}: exists already; give another name, or edit it") from None
+    return {"config": str(output), "models": list(entries), "then": f"biasgrid run {output}"}
+
+
+def shipped() -> dict[str, dict[str, Any]]:
+    """The models whose sources come with biasgrid, as a config has them, by key."""
+    from ..configs import read_yaml
+
+    entries: dict[str, dict[str, Any]] = {}
+    for path in sorted(resource("config/models").glob("*.yaml")):
+        entries |= read_yaml(path)
+    return entries
+
+
+def _entries(models: list[str]) -> dict[str, dict[str, Any]]:
+    """Models by key, as a config has them, from names of shipped ones and paths of files."""
+    known, entries = shipped(), {}
+    for given in models:
+        if given in known:
+            key, entry = given, known[given]
+        elif Path(given).exists():
+            key = re.sub(r"[^A-Za-z0-9_.-]+|^[^A-Za-z0-9]+", "-", Path(given).stem).lstrip("-") or "model"
+            entry = {"label": key, "source": {"type": "file", "path": given}}
+        else:
+            raise BiasgridError(f"--models: {unknown('model', given, known)}; or a file's path")
+        if key in entries:
+            raise BiasgridError(f"--models: two models are named {key!r}; rename a file")
+        entries[key] = entry
+    return entries
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run a study's config to its tables and figures; further options are Snakemake's.
+
+    biasgrid run my-study.yaml --cores 4
+    biasgrid run my-study.yaml --dry-run
+    """
+    command, name, config = _command(args)
+    results = Path(config.get("results") or "results") / name
+    print(f"biasgrid: tables: {results}/*.csv, figures: {results}/figures", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    # Snakemake takes this process' place: signals reach it, and its exit code is this command's
+    os.execv(command[0], command)
+
+
+def _command(args: argparse.Namespace) -> tuple[list[str], str, dict[str, Any]]:
+    """The command that runs the workflow, what the config names, and the config."""
+    from ..config.load import read
+
+    paths = [located(path) for path in args.configs]
+    config: dict[str, Any] = {}
+    for path in paths:
+        if not isinstance(record := read(path), dict):
+            raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
+        config |= record
+    kind = next((kind for kind in WORKFLOWS if kind in config), None)
+    if kind is None:
+        raise BiasgridError(f"{paths[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}")
+    require("snakemake", "biasgrid run")
+    if config.get("figures") != []:
+        require("matplotlib", f"{paths[0]}: drawing figures (figures: [] draws none)")
+    profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
+    # before Snakemake's further options, of which the last counts
+    command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
+    command += ["--configfile", *map(str, paths), "--snakefile", str(resource(WORKFLOWS[kind]))]
+    return [*command, "--cores", str(args.cores), *args.others], str(config[kind]), config
+
+
+def add(commands: Commands) -> None:
+    command = commands.add(
+        init,
+        models={
+            "nargs": "+",
+            "default": MODELS,
+            "metavar": "MODEL",
+            "help": "names of models (biasgrid list models) or files of vectors; default: two small models, "
+            "84 MB to download",
+        },
+    )
+    command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")
+    command = commands.add(run, takes_others=True)
+    command.add_argument(
+        "configs",
+        nargs="+",
+        type=Path,
+        metavar="CONFIG",
+        help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
+        "found anywhere",
+    )
+    command.add_argument(
+        "--cores", default="all", metavar="N", help="how many steps at a time (default: all cores)"
+    )
