@@ -6,12 +6,12 @@ from importlib.util import find_spec
 
 from .errors import BiasgridError
 
-# package -> the extra of pyproject.toml that installs it
+# package -> the extras of pyproject.toml that install it
 EXTRAS = {
     "gensim": "gensim",
     "matplotlib": "figures",
     "pyarrow": "arrow",
-    "snakemake": "workflow",
+    "snakemake": "workflow,figures",  # a config without `figures` draws some
     "torch": "debias",
 }
 
