@@ -5,17 +5,27 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import requires
 
 import pytest
 import snakemake_process
 import yaml
 from conftest import ROOT
+from packaging.requirements import Requirement
 
-LOCK = dict(
-    line.strip().split("==")
-    for line in (ROOT / "requirements.lock").read_text().splitlines()
-    if line.strip() and not line.startswith("#")
-)
+from biasgrid import __version__
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def pinned(name):
+    lines = (ROOT / name).read_text().splitlines()
+    return dict(line.strip().split("==") for line in lines if line.strip() and not line.startswith("#"))
+
+
+STUDY, TEST = pinned("requirements.lock"), pinned("requirements-test.lock")
+LOCK = STUDY | TEST
 # conda's names for what the Python index calls otherwise
 CONDA = {"msgpack-python": "msgpack", "snakemake-minimal": "snakemake"}
 
@@ -24,36 +34,64 @@ def normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_the_lock_pins_every_dependency():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = project["dependencies"] + project["optional-dependencies"]["test"]
-    names = {normal(re.match(r"[A-Za-z0-9_.-]+", line)[0]) for line in needed}
-    assert names <= {normal(name) for name in LOCK}
+def needed(*extras):
+    """The packages that biasgrid needs with these extras, as they are installed here, and those that these need."""
+    done, ahead = set(), [Requirement(line) for line in PROJECT["dependencies"]]
+    ahead += [Requirement(f"biasgrid[{','.join(extras)}]")]
+    while ahead:
+        one = ahead.pop()
+        if (one.name, *one.extras) in done:
+            continue
+        done.add((one.name, *one.extras))
+        if one.name == "biasgrid":
+            ahead += [Requirement(line) for extra in one.extras for line in EXTRAS[extra]]
+            continue
+        for other in map(Requirement, requires(one.name) or ()):
+            marker = other.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in one.extras or {""}):
+                ahead.append(other)
+    return {normal(name) for name, *_ in done} - {"biasgrid"}
+
+
+def test_the_locks_pin_what_is_needed_and_nothing_else():
+    """requirements.lock what studies need, and no torch; requirements-test.lock what the tests add."""
+    study, test = ({normal(name) for name in lock} for lock in (STUDY, TEST))
+    of_studies = needed("workflow", "figures", "gensim")
+    build = {"pip", "hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers"}
+    assert of_studies <= study <= of_studies | build
+    assert needed("test") | study == test | study
+    assert study.isdisjoint(test)
+    assert "torch" in test
+
+
+def test_the_extra_all_is_all_of_a_users():
+    (line,) = EXTRAS["all"]
+    assert Requirement(line).extras == EXTRAS.keys() - {"all", "slurm", "test"}
 
 
 def test_the_lock_of_the_extra_for_slurm_pins_it():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = (ROOT / "requirements-slurm.lock").read_text().splitlines()
-    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
-    wanted = dict(line.split(">=") for line in project["optional-dependencies"]["slurm"])
-    assert pinned.keys() == wanted.keys()
-    assert pinned.keys().isdisjoint(LOCK)
+    slurm = pinned("requirements-slurm.lock")
+    wanted = dict(line.split(">=") for line in EXTRAS["slurm"])
+    assert slurm.keys() == wanted.keys()
+    assert slurm.keys().isdisjoint(LOCK)
     for name, least in wanted.items():
-        assert tuple(map(int, pinned[name].split("."))) >= tuple(map(int, least.split(".")))
+        assert tuple(map(int, slurm[name].split("."))) >= tuple(map(int, least.split(".")))
 
 
 def test_environment_yml_has_the_locks_versions_of_all_dependencies():
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    pinned = dict(line.split("=") for line in dependencies if isinstance(line, str))
-    pinned |= dict(line.split("==") for line in dependencies[-1]["pip"])
-    python = pinned.pop("python")
+    listed = dict(line.split("=") for line in dependencies if isinstance(line, str))
+    listed |= dict(line.split("==") for line in dependencies[-1]["pip"])
+    python = listed.pop("python")
     assert python == "3.11"
     locked = {normal(name): version for name, version in LOCK.items()}
-    ours = {normal(CONDA.get(name, name)): version for name, version in pinned.items()}
+    ours = {normal(CONDA.get(name, name)): version for name, version in listed.items()}
     assert ours == {name: locked[name] for name in ours}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = project["dependencies"] + project["optional-dependencies"]["test"]
-    assert {normal(re.match(r"[A-Za-z0-9_.-]+", line)[0]) for line in needed} <= set(ours)
+    extras = ("workflow", "figures", "gensim", "arrow", "debias", "test")
+    direct = map(
+        Requirement, [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    )
+    assert {normal(one.name) for one in direct} - {"biasgrid"} <= set(ours)
 
 
 def run(*command):
@@ -82,6 +120,5 @@ def test_every_rule_is_named_in_the_snakefile_or_below():
 
 
 def test_the_citation_and_the_package_have_one_version():
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
-    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()

@@ -223,6 +223,35 @@ def test_leace_is_the_papers_formula(seed, n_classes, scale):
         assert transform.left.shape == (DIMENSIONS, n_classes - 1)
 
 
+@pytest.mark.parametrize("shrinkage", [False, True])
+@pytest.mark.parametrize("n_words", [20, 1000])
+def test_leace_is_what_the_authors_library_makes_of_real_vectors(word2vec, n_words, shrinkage):
+    """Also with fewer words than dimensions; without shrinkage, and with it where words outnumber dimensions."""
+    import torch
+    from concept_erasure import LeaceEraser
+
+    training = labelled_words(
+        word2vec,
+        classes=None,
+        **HE_SHE,
+        definitional_pairs=None,
+        ignore=(),
+        n_words=n_words,
+        neutral=True,
+        seed=0,
+    )
+    x, labels = training.vectors, training.labels
+    theirs = LeaceEraser.fit(
+        torch.from_numpy(x),
+        torch.from_numpy(np.eye(3)[labels]),
+        shrinkage=shrinkage,
+        constrain_cov_trace=False,
+        svd_tol=1e-8,
+    )
+    ours = debias.leace(word2vec, **HE_SHE, n_words=n_words, shrinkage=shrinkage)
+    np.testing.assert_allclose(ours.map(x), theirs(torch.from_numpy(x)).numpy(), rtol=0, atol=1e-12)
+
+
 def check_erased(x, labels):
     """No cross-covariance is left, and linear classifiers learn the classes' shares and nothing else.
 

@@ -1,0 +1,394 @@
+"""biasgrid as a package: what `import biasgrid` costs and hands out, resources, extras, and the wheel in an empty
+environment."""
+
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from conftest import ROOT, biasgrid, make_store, printed, write_text_model
+
+import biasgrid as bg
+from biasgrid import EmbeddingStore, Query, extras, metrics, resources
+from biasgrid.config.study import StudyConfig
+from biasgrid.errors import BiasgridError
+from biasgrid.study import Study
+
+SOURCE = ROOT / "src" / "biasgrid"
+HEAVY = ("pandas", "scipy", "sklearn", "pydantic", "gensim", "torch", "matplotlib", "snakemake", "numpy")
+GENDER = {
+    "male_terms": ["he", "man", "boy", "brother", "him", "his", "son", "male"],
+    "female_terms": ["she", "woman", "girl", "sister", "her", "hers", "daughter", "female"],
+}
+
+
+def python(code: str, **settings) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, **settings
+    )
+
+
+# the door
+
+
+def test_the_import_alone_loads_nothing_large():
+    done = python(f"import sys, biasgrid; print([m for m in {HEAVY} if m in sys.modules])")
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", sorted(bg._DOOR))
+def test_the_door_hands_out_what_it_names(name):
+    module = f"biasgrid.{bg._DOOR[name] or name}"
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not there yet")
+    if bg._DOOR[name] and not hasattr(importlib.import_module(module), name):
+        pytest.skip(f"{module} has no {name} yet")
+    assert getattr(bg, name) is (
+        getattr(importlib.import_module(module), name) if bg._DOOR[name] else importlib.import_module(module)
+    )
+
+
+def test_the_door_is_what_dir_and_type_checkers_see():
+    assert set(dir(bg)) == {*bg._DOOR, "__version__"} == set(bg.__all__)
+    text = (SOURCE / "__init__.py").read_text()
+    imported = re.findall(r"^    from \.(\S*) import (\w+) as \2$", text, re.M)
+    assert {name: module for module, name in imported} == bg._DOOR
+    with pytest.raises(AttributeError, match=r"^module 'biasgrid' has no attribute 'lod'$"):
+        bg.lod  # noqa: B018
+
+
+def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
+    make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
+    code = (
+        "import biasgrid.measure, biasgrid.metrics\n"
+        "from biasgrid import EmbeddingStore, Query, metrics\n"
+        "query = Query.of([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
+        "print(metrics.weat(query, EmbeddingStore.open('store')).value)"
+    )
+    assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "0.0\n"
+
+
+def test_measuring_needs_no_module_that_other_systems_lack(tmp_path):
+    """Windows has none of these modules, macOS no affinity; what Python itself imports where it can is let pass."""
+    make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
+    code = (
+        "import os, sys\n"
+        "for name in ('fcntl', 'grp', 'pwd', 'resource', 'termios', 'pty', 'syslog'): sys.modules[name] = None\n"
+        "for name in ('sched_getaffinity', 'getuid', 'geteuid', 'fork', 'getloadavg', 'nice'):\n"
+        "    if hasattr(os, name): delattr(os, name)\n"
+        "from biasgrid import EmbeddingStore, Query, WordOptions, debias, metrics\n"
+        "query = Query.of([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
+        "model = EmbeddingStore.open('store')\n"
+        "transform = debias.hard(model, definitional_pairs=[['a', 'b'], ['c', 'd']])\n"
+        "values = [metrics.weat(query, m, permutation={}).value for m in (model, model.under(transform))]\n"
+        "print(len(values))"
+    )
+    assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "2\n"
+
+
+# resources and extras
+
+
+def test_resources_of_a_checkout_are_its_folders():
+    for name in ("Snakefile", "workflow/rules", "config/embedded.yaml", "data/word_sets", "profiles/default"):
+        assert resources.resource(name) == ROOT / name
+        assert resources.resource(name).exists()
+
+
+def test_resources_are_found_from_anywhere_and_the_users_own_go_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    embedded = Study.read(resources.resource("config/embedded.yaml"))
+    assert embedded.to_json() == Study.read(ROOT / "config" / "embedded.yaml", root=ROOT).to_json()
+    assert (
+        resources.located("config/queries/case_study.yaml") == ROOT / "config" / "queries" / "case_study.yaml"
+    )
+    # missing in both places: named as it was given
+    assert resources.located("config/none.yaml") == Path("config/none.yaml")
+    config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text())
+    own = tmp_path / "data" / "word_sets" / "weat.json"
+    own.parent.mkdir(parents=True)
+    own.write_text('{"sets": {"career": ["job"], "family": ["home"]}}')
+    config["criteria"] = {
+        "Gender": {
+            "queries": {
+                "q": {
+                    "targets": {"A": "eds.male_terms", "B": "eds.female_terms"},
+                    "attributes": {"C": "weat.career", "D": "weat.family"},
+                }
+            }
+        }
+    }
+    config |= {"debias": {}, "published": []}
+    query = Study.of(config).queries["q"]
+    assert [s.words for s in query.attribute_sets] == [("job",), ("home",)]
+    assert len(query.target_sets[0].words) > 2
+
+
+@pytest.mark.slow
+def test_published_numbers_and_ratings_are_inputs_by_their_place(tmp_path, monkeypatch):
+    from biasgrid.plan import steps
+
+    monkeypatch.chdir(tmp_path)
+    study = Study.read(resources.resource("config/same.yaml"))
+    files = [file for name in study.tables for file in steps.table_step(study, name).files]
+    assert any(file.startswith(str(ROOT / "data" / "ratings")) for file in files)
+    assert not [file for file in files if file.startswith("data/")]
+
+
+def test_every_extra_that_a_message_names_has_its_package():
+    optional = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for package, names in extras.EXTRAS.items():
+        assert any(re.match(rf"{package}\b", line) for name in names.split(",") for line in optional[name]), (
+            package
+        )
+
+
+def test_a_missing_package_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    folder = write_text_model(tmp_path / "a.txt", ["a", "b", "c"]).parent
+    store = bg.EmbeddingStore
+    model = make_store(folder, ["a", "b", "c"], np.eye(3))
+    assert isinstance(model, store)
+    from biasgrid.debias.materialize import materialize
+    from biasgrid.figures.layout import style
+
+    transform = bg.debias.linear_projection(model, definitional_pairs=[["a", "b"], ["a", "c"]])
+    cases = (
+        ("figures", lambda: style().__enter__()),
+        ("gensim", lambda: materialize(model, transform, tmp_path / "x.kv")),
+        ("arrow", lambda: materialize(model, transform, tmp_path / "x.txt")),
+        ("debias", lambda: bg.debias.ran(model, definitional_pairs=[["a", "b"]], variant="wefe")),
+    )
+    for extra, call in cases:
+        with pytest.raises(
+            BiasgridError, match=rf"needs \w+; install it: pip install 'biasgrid\[{extra}\]'$"
+        ):
+            call()
+
+
+def test_text_is_read_the_same_without_arrow(tmp_path, monkeypatch):
+    """Words of any kind, numbers in all notations, line ends of all kinds."""
+    numbers = ["1", "-0.1", "+3.25e-7", "1E5", ".5", "7.", "7.038531e-26", "123456789.123456789"]
+    words = ["one", "1", "ü", "a\tb", "NA", "null", '"', "#", "x,y"]
+    lines = [f"{word} " + " ".join(numbers[i:] + numbers[:i]) for i, word in enumerate(words)]
+    for text in ("\n".join(lines) + "\n", "\r\n".join(lines), " \n".join(lines) + " \n\n"):
+        (tmp_path / "model.txt").write_bytes(text.encode())
+        with monkeypatch.context() as without:
+            expected = bg_open(tmp_path / "model.txt")
+            without.setattr(extras, "find_spec", lambda name: None)
+            assert bg_open(tmp_path / "model.txt") == expected
+    assert [word for word, _ in expected] == words
+
+
+def bg_open(path: Path) -> list[tuple[str, bytes]]:
+    from biasgrid.embeddings.readers import open_model
+
+    with open_model(path) as model:
+        words = list(model.words())
+        return [(word, row.tobytes()) for word, row in zip(words, model.vectors, strict=True)]
+
+
+# init and run
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_init_writes_a_study_that_has_every_key(here):
+    record = printed("init", "my-study")
+    assert record["config"] == "my-study.yaml"
+    text = (here / "my-study.yaml").read_text()
+    assert all(re.search(rf"^(# )?{key}:", text, re.M) for key in StudyConfig.model_fields)
+    study = Study.read("my-study.yaml")
+    assert (study.name, list(study.models)) == ("my-study", record["models"])
+    assert len(study.models) == 2
+    assert study.figures
+    # what is behind a "# " may be taken in
+    part = r"(?m)^# (?:debias|evaluation|quality|benchmarks|published|embeddings):.*\n(?:#   .*\n)*"
+    taken = re.sub(part, lambda found: re.sub("(?m)^# ", "", found[0]), text)
+    assert Study.of(yaml.safe_load(taken)).fits
+
+
+def test_init_never_overwrites(here):
+    (here / "mine.yaml").write_text("mine")
+    done = biasgrid("init", "mine")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "biasgrid: mine.yaml: exists already; give another name, or edit it\n",
+    )
+    assert (here / "mine.yaml").read_text() == "mine"
+
+
+def test_init_takes_files_and_names_of_models(here):
+    write_text_model(here / "my vectors.txt", ["a", "b"])
+    printed("init", "sub/a.yaml", "--models", "glove-6b-50d", "my vectors.txt")
+    models = Study.read("sub/a.yaml").models
+    assert list(models) == ["glove-6b-50d", "my-vectors"]
+    assert models["my-vectors"]["source"] == {"type": "file", "path": "my vectors.txt"}
+    for arguments, message in (
+        (("b", "--models", "glove-6b-50"), "unknown model 'glove-6b-50'; did you mean 'glove-6b-50d'?"),
+        (("b", "--models", "glove-6b-50d", "glove-6b-50d"), "two models are named 'glove-6b-50d'"),
+        (("a b",), "init: 'a b' is no key; allowed: letters, digits"),
+    ):
+        done = biasgrid("init", *arguments)
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
+def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
+    ran = []
+    monkeypatch.setattr(os, "execv", lambda program, command: ran.append(command))
+    printed("init", "mine")
+    biasgrid("run", "mine.yaml", "--cores", "3", "--dry-run", "--until", "scores")
+    biasgrid("run", "config/factory.yaml")
+    first, second = ran
+    assert first[:3] == [sys.executable, "-m", "snakemake"]
+    assert first[first.index("--configfile") + 1] == "mine.yaml"
+    assert first[-5:] == ["--cores", "3", "--dry-run", "--until", "scores"]
+    assert str(ROOT / "Snakefile") in first
+    assert str(ROOT / "workflow" / "factory.smk") in second
+    assert second[second.index("--configfile") + 1] == str(ROOT / "config" / "factory.yaml")
+    (here / "other.yaml").write_text("a: 1\n")
+    for arguments, message in (
+        (["none.yaml"], "none.yaml: cannot read it: No such file or directory"),
+        (["other.yaml"], "other.yaml: is no config: it has none of the keys study, simulation, factory"),
+    ):
+        done = biasgrid("run", *arguments)
+        assert (done.returncode, done.stderr) == (2, f"biasgrid: {message}\n")
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    done = biasgrid("run", "mine.yaml")
+    assert done.returncode == 2
+    assert "biasgrid run needs snakemake; install it: pip install 'biasgrid[workflow,figures]'" in done.stderr
+
+
+def test_other_commands_take_no_other_options():
+    done = biasgrid("init", "x", "--nothing")
+    assert (done.returncode, "unrecognized arguments: --nothing" in done.stderr) == (2, True)
+
+
+# help and what is printed
+
+
+def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = biasgrid("--help").stdout
+    commands = re.findall(r"^    (\w+)(?: |$)", text, re.M)
+    assert commands[:3] == ["init", "run", "list"]
+    assert {"measure", "debias", "convert", "fetch", "table", "figure"} <= set(commands)
+    for command in ["", *commands]:
+        text = biasgrid(*filter(None, [command]), "--help").stdout
+        assert max(map(len, text.splitlines())) <= 80, command
+        assert re.search(rf"^  biasgrid {command}", text, re.M), command
+
+
+def test_the_version_is_the_packages():
+    done = biasgrid("--version")
+    assert (done.returncode, done.stdout) == (0, f"biasgrid {bg.__version__}\n")
+
+
+def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypatch):
+    words = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
+    make_store(here, words, np.random.default_rng(1).normal(size=(16, 5)))
+    sets = [words[:4], words[4:8]], [words[8:12], [*words[12:], "lost"]]
+    query = Query.of(*sets, ["A", "B"], ["C", "D"])
+    (here / "query.json").write_text(query.to_json())
+    options = ["measure", "--metric", "weat", "--model", "store", "--query", "query.json"]
+    options += ["--permutation", "--bootstrap", "draws=50"]
+    result = metrics.weat(query, EmbeddingStore.open(here / "store"), permutation={}, bootstrap={"draws": 50})
+    plain = biasgrid(*options).stdout
+    assert json.loads(plain)["value"] == result.value
+    assert biasgrid(*options, "--json").stdout == plain
+    title, _, head, row = biasgrid(*options, "--table").stdout.splitlines()
+    assert title == "WEAT of made: no bias is 0, range -inf to inf"
+    assert head.split() == ["query", "value", "p", "interval", "lost", "words", "status"]
+    assert f"{result.value:.4g}" in row
+    assert f"{result.p_value:.4g}" in row
+    assert f"{result.ci_low:.4g} to {result.ci_high:.4g}  lost" in row
+    assert biasgrid(*options, "--table", "--json").returncode == 2
+    sub = biasgrid("measure", "--metric", "rnd", *options[3:7], "--table").stdout.splitlines()
+    assert len(sub) == 5
+
+
+# the wheel
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_the_wheel_in_an_empty_environment(tmp_path):
+    """It is built; installed without extras it measures, with two it writes a study and draws its figures."""
+    run(tmp_path, sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, ROOT)
+    (wheel,) = tmp_path.glob("*.whl")
+    tracked = subprocess.run(
+        ["git", "ls-files", "config", "data", "profiles", "workflow"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"biasgrid/share/{path}" for path in (*tracked, "Snakefile", "environment.yml")} <= names
+    assert {"biasgrid/py.typed", "biasgrid/cli/study.template.yaml"} <= names
+    assert not [name for name in names if "embeddings/raw" in name or name.endswith(".pyc")]
+
+    venv.create(tmp_path / "venv", with_pip=True)
+    program = tmp_path / "venv" / "bin"
+    pip = [program / "python", "-m", "pip", "install", "-q", "--no-compile", "--disable-pip-version-check"]
+    pip += ["-c", ROOT / "requirements.lock"]
+    run(tmp_path, *pip, wheel)
+    files = {(s.st_ino, s.st_blocks) for p in (tmp_path / "venv").rglob("*") for s in [p.lstat()]}
+    assert sum(blocks for _, blocks in files) * 512 < 450e6
+
+    here = tmp_path / "here"
+    here.mkdir()
+    sets = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
+    needed = {name: sets[name] for name in ("career", "family", "science", "arts", *GENDER)}
+    words = sorted({word for words in needed.values() for word in words})
+    for seed, name in enumerate(("one", "two")):
+        write_text_model(here / f"{name}.txt", words, seed=seed)
+    code = (
+        "from pathlib import Path\n"
+        "import biasgrid as bg\n"
+        "from biasgrid.config.load import WordSets\n"
+        "from biasgrid.embeddings.readers import open_model\n"
+        "sets = WordSets(Path('none')).of('weat')\n"
+        "query = bg.Query.of([sets['male_terms'], sets['female_terms']], [sets['career'], sets['family']],\n"
+        "                    ['M', 'F'], ['C', 'F2'])\n"
+        "with open_model(Path('one.txt')) as model: print(repr(bg.metrics.weat(query, model).value))\n"
+    )
+    value = run(here, program / "python", "-c", code).stdout
+    done = subprocess.run([program / "biasgrid", "run", "x.yaml"], cwd=here, capture_output=True, text=True)
+    assert done.returncode == 2
+
+    run(tmp_path, *pip, f"{wheel}[workflow,figures]")
+    run(here, program / "biasgrid", "init", "mine", "--models", "one.txt", "two.txt")
+    run(here, program / "biasgrid", "run", "mine.yaml", "--cores", "2")
+    results = here / "results" / "mine"
+    assert (results / "figures" / "rankings.png").stat().st_size > 10_000
+    cell = json.loads((results / "cells" / "one" / "none" / "weat" / "career.json").read_text())
+    assert repr(cell["results"][0]["value"]) == value.strip()
+    # nothing is left to do
+    done = run(here, program / "biasgrid", "run", "mine.yaml", "--dry-run")
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:
+    """A command that must succeed, outside of the checkout and of this environment's paths."""
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BIASGRID"))
+    }
+    done = subprocess.run(
+        list(map(str, command)), cwd=folder, capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
