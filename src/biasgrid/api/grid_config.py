@@ -220,7 +220,7 @@ def _by_id(part: Any, criterion: str, where: str, others: Mapping[str, Query]) -
 
 def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
     """The metrics of a config by key."""
-    if isinstance(metrics, (str, registered.Metric)):
+    if isinstance(metrics, (str, registered.Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
     entries = metrics.items() if isinstance(metrics, Mapping) else metrics
     if not isinstance(entries, Iterable):
@@ -228,7 +228,7 @@ def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
     named: dict[str, dict[str, Any]] = {}
     for entry in entries:
         key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
-        key = getattr(key, "name", key)
+        key = getattr(getattr(key, "metric", key), "name", key)  # of a metric, or its function
         if not isinstance(key, str) or not isinstance(options or {}, Mapping):
             raise BiasgridError(
                 f"metrics: {shown(entry)}: expected a metric's name, or a name and a mapping of options"
