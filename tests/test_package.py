@@ -160,6 +160,7 @@ def test_a_missing_package_is_one_sentence(tmp_path, monkeypatch):
     model = make_store(folder, ["a", "b", "c"], np.eye(3))
     assert isinstance(model, store)
     from biasgrid.debias.materialize import materialize
+
     from biasgrid.figures.layout import style
 
     transform = bg.debias.linear_projection(model, definitional_pairs=[["a", "b"], ["a", "c"]])
