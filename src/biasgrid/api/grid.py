@@ -165,6 +165,7 @@ def _lost(outcomes: Mapping[str, Outcome]) -> str:
     (query, model), words = next(iter(lacking.items()))
     pairs = "pair" if len(lacking) == 1 else "pairs"
     return (
-        f"words are lost in {len(lacking)} {pairs} of query and model, {len(unmeasured)} of them without a value for it; "
-        f"the first: {shown(query)} on {shown(model)} lacks {listed(map(shown, words))}; the grid's lost_words has all"
+        f"words are lost in {len(lacking)} {pairs} of query and model, {len(unmeasured)} of them without a value "
+        f"for it; the first: {shown(query)} on {shown(model)} lacks {listed(map(shown, words))}; the grid's "
+        "lost_words has all"
     )
