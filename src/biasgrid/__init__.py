@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .errors import NetworkError as NetworkError
     from .measure import Result as Result
     from .query import Query as Query
-    from .query import WordSet as WordSet
+    from .word_set import WordSet as WordSet
     from .words import WordOptions as WordOptions
 
 __version__ = "0.1.0"
@@ -49,7 +49,7 @@ _DOOR = {
     "Query": "query",
     "Result": "measure",
     "WordOptions": "words",
-    "WordSet": "query",
+    "WordSet": "word_set",
     "debias": "",
     "load": "api.load",
     "measure_grid": "api.grid",

@@ -219,11 +219,4 @@ def _takes_anything(metric: Metric, name: str) -> bool:
     return parameter is None or parameter.annotation in (Any, parameter.empty)
 
 
-def _call(metric: Metric, query: Query, model: Model, **options: Any) -> Result:
-    """As `metrics.<name>`: `metrics.metric("WEAT")(query, model)`."""
-    return measured(metric, query, model, **options)
-
-
 metrics.REGISTRY.offer(function_of, wefe.instead)
-# what a metric is (metrics/) knows nothing of models and inference, which stand above it
-Metric.__call__ = _call  # type: ignore[method-assign]
