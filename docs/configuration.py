@@ -27,7 +27,8 @@ Every key of a config: what it holds, its default, its meaning. `make docs` gene
 - An unknown key is an error, which names the nearest one. So are a duplicate key, tags that are not of YAML's core,
   dates, more than 100 levels of nesting, and aliases (`*name`) that stand for more than 1,000,000 values.
 - Keys are letters, digits, `_`, `.` and `-`, at most 100 of them: they become names of files.
-- Paths are relative to the folder that the command runs in.
+- Paths are relative to the folder that the command runs in. What comes with biasgrid, such as
+  `config/queries/case_study.yaml`, is found although it is not there; a file of yours at that path goes first.
 - The name of a word set, such as `weat.career`, stands for `career` of `data/word_sets/weat.json` (`word_sets:`).
 - "optional" is what may be left out and has no default.
 

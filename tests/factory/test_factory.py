@@ -426,8 +426,9 @@ def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
     assert "unknown model 'ppmi/0.3/0.3/1'; did you mean " in capsys.readouterr().err
     assert main(["factory", "--config", str(path)]) == 2
     assert "ppmi/0.25/0.3/1.json: cannot read it" in capsys.readouterr().err
+    path = write_config(tmp_path / "config", TINY | {"templates": "nowhere"})
     assert main(["factory", "--config", str(path), "--model", "ppmi/0.25/0.3/1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capsys.readouterr().err.startswith("biasgrid: data/templates/nowhere.json: cannot read it")
     templates = tmp_path / "wrong.json"
     templates.write_text(json.dumps({"templates": {"he/she": ["[MASK] is one of the OCCUPATIONs"]}}))
     with pytest.raises(
