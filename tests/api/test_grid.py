@@ -261,6 +261,7 @@ def test_correlations_of_ranks_and_a_function_of_ones_own(grid):
         grid.correlate("spearmann")
 
 
+@pytest.mark.slow
 def test_own_aggregation_has_rank_intervals_too(study):
     grid = measured(study, aggregation=np.median, ties="min")
     ranks = grid.frame("rank_intervals")

@@ -227,6 +227,7 @@ def test_replicates_have_one_plan_and_sentences_of_their_own(tiny):
     assert np.mean(other["truth"]) > 0.6 > 0.4 > np.mean(records[0]["truth"])
 
 
+@pytest.mark.slow
 def test_the_planted_bias_is_recovered(tiny):
     models = pd.read_csv(tiny / "results" / "tiny" / "factory.csv")
     models = models[models["vectors"] == "word+context"]
