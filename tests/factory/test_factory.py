@@ -260,6 +260,7 @@ def records(folder):
     return {(record["mu"], record["sigma"], record["replicate"]): record for record in found}
 
 
+@pytest.mark.slow
 def test_both_kinds_of_vectors_are_of_one_training(tiny):
     """What a record says of each kind is what SAME's definition gives for a matrix that is trained here once."""
     record = records(tiny)[0.75, 0.3, 2]
@@ -277,6 +278,7 @@ def test_both_kinds_of_vectors_are_of_one_training(tiny):
         assert found["same"]["value"] == pytest.approx(np.abs(expected).mean(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_one_kind_of_vectors_is_measured_as_it_is_beside_the_other(tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(tiny / "data", tmp_path / "data")
@@ -286,6 +288,7 @@ def test_one_kind_of_vectors_is_measured_as_it_is_beside_the_other(tiny, tmp_pat
     assert alone == {"word": records(tiny)[0.25, 0.3, 1]["measured"]["word"]}
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_figures_are_the_correlations_of_the_records(tiny):
     results = tiny / "results" / "tiny"
     recovered = pd.read_csv(results / "recovery.csv").set_index(
@@ -317,6 +320,7 @@ def test_the_tables_of_the_figures_are_the_correlations_of_the_records(tiny):
         assert recovered[kind, "semaxis", "set", "mean", "pearson"] == pytest.approx(r, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_tables_to_read_are_those_of_recovery_csv(tiny):
     results = tiny / "results" / "tiny"
     recovered = pd.read_csv(results / "recovery.csv")
