@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import wefe_documentation as guide
 from conftest import DATA
+from gensim.models import KeyedVectors
 
-from biasgrid import metrics
+from biasgrid import debias, load, metrics
 from biasgrid.api.word_sets import word_sets
 
 WEFE = json.loads((DATA / "wefe_1.0.1_documentation.json").read_text())
@@ -112,3 +113,19 @@ def test_multiclass_hard_debias(word2vec):
     assert before.value == pytest.approx(WEFE["multiclass"]["before"], **CLOSE)
     # debiasing is float32 in WEFE
     assert after.value == pytest.approx(WEFE["multiclass"]["after"], abs=1e-5)
+
+
+def test_models_are_loaded_and_saved(word2vec, tmp_path):
+    query = guide.gender_query()
+    words = [word for side in (query.target_sets, query.attribute_sets) for words in side for word in words]
+    vectors = KeyedVectors(word2vec.dimensions)
+    vectors.add_vectors(words, word2vec.vectors(words))
+    vectors.save_word2vec_format(tmp_path / "word2vec.bin", binary=True)
+    wanted = guide.run_the_query(query, word2vec).value
+    for model in (guide.load_gensims_vectors(vectors), guide.load_a_word2vec_file(tmp_path / "word2vec.bin")):
+        assert (model.name, guide.run_the_query(query, model).value) == ("word2vec", wanted)
+    pairs = [["woman", "man"], ["girl", "boy"], ["she", "he"]]
+    debiased = model.under(debias.hard(model, definitional_pairs=pairs))
+    guide.save_a_debiased_model(debiased, tmp_path / "debiased.kv")
+    saved = KeyedVectors.load(str(tmp_path / "debiased.kv"))
+    assert guide.run_the_query(query, load(saved)).value == guide.run_the_query(query, debiased).value

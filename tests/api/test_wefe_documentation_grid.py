@@ -85,6 +85,11 @@ def plots(grid):
     return grid.plot("rankings"), grid.plot("correlations")
 
 
+@example(2)
+def bar_plots(grid):
+    return grid.plot("bars-by-query"), grid.plot("bars-by-model")
+
+
 @pytest.fixture(scope="module")
 def models(word2vec, tmp_path_factory):
     return dict(zip(NAMES, guide.twitter_models(word2vec, tmp_path_factory.mktemp("twitter")), strict=True))
@@ -129,4 +134,8 @@ def test_rankings_and_correlations(models):
                 table = function(grid)
                 expected = [[WEFE["correlations"][how][a][b] for b in KEYS] for a in KEYS]
                 np.testing.assert_allclose(table.to_numpy(), expected, atol=1e-12)
-            assert all(drawing is not None for drawing in plots(grid))
+            for drawing in plots(grid):
+                assert any(axes.has_data() for axes in drawing.axes)
+            for drawing in bar_plots(grid):
+                facets = {text.get_text() for axes in drawing.axes for text in [axes.title]}
+                assert facets >= {"WEAT", "WEAT-ES", "RNSB"}

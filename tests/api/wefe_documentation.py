@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from conftest import make_store
 
-from biasgrid import EmbeddingStore, Query, debias, metrics
+from biasgrid import EmbeddingStore, Query, debias, load, metrics
 from biasgrid.api.word_sets import word_sets
 
 # function -> lines of WEFE's code
@@ -241,3 +241,21 @@ def decrease_by_ethnicity(model, debiased):
     )
     options = {"normalize": True, "preprocessors": [{}, {"lowercase": True}]}
     return metrics.weat(query, model, **options), metrics.weat(query, debiased, **options)
+
+
+@example(1)
+def save_a_debiased_model(debiased, path):
+    debiased.save(path)
+
+
+# --- user guide: loading embeddings (with the lines that load) ----------------------------------------------------
+
+
+@example(2)
+def load_gensims_vectors(vectors):
+    return load(vectors, name="word2vec")
+
+
+@example(2)
+def load_a_word2vec_file(path):
+    return load(path, name="word2vec")
