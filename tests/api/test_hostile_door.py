@@ -83,3 +83,57 @@ def test_a_debiased_models_name_is_a_text(model):
     transform = bg.debias.hard(model, definitional_pairs=pairs)
     with pytest.raises(bg.InputError, match="name: expected a text, not 3"):
         model.under(transform, name=3)
+
+
+# --- queries and results ------------------------------------------------------------------------------------------
+
+
+def test_word_sets_are_added_like_lists(query):
+    first, second = query.target_sets
+    assert first + second == WORDS[:6]
+    more = ["more"]
+    assert first + more == [*WORDS[:3], "more"]
+    assert more + first == ["more", *WORDS[:3]]
+    with pytest.raises(TypeError):
+        first + 3
+    with pytest.raises(TypeError):
+        "text" + first
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("weat", "is result.value"),
+        ("effect_size", "weat_es"),
+        ("p_value", "result.p_value"),
+        ("x", "say result"),
+    ],
+)
+def test_a_result_is_no_dictionary_as_wefes(model, query, key, message):
+    with pytest.raises(bg.InputError, match=message):
+        bg.metrics.weat(query, model)[key]
+
+
+def test_a_result_is_no_sequence(model, query):
+    with pytest.raises(TypeError):
+        list(bg.metrics.weat(query, model))
+
+
+def test_what_a_results_dict_holds_is_its_own(model, query):
+    result = bg.metrics.weat(query, model)
+    record = as_json(result)
+    assert (record["found"], record["lost"]) == (result.found, result.lost)
+    record["found"]["A"]["w0"].append("changed")
+    record["lost"]["A"].append("changed")
+    assert (result.found["A"]["w0"], result.lost["A"]) == (["w0"], [])
+
+
+def test_a_query_where_a_debias_method_has_its_model(query):
+    with pytest.raises(bg.InputError, match=r"a Query is no model$"):
+        bg.debias.hard(query, definitional_pairs=[["he", "she"]])
+
+
+@pytest.mark.parametrize("package", [bg.metrics, bg.debias])
+def test_completion_offers_what_is_of_use(package):
+    offered = {name for name in dir(package) if not name.startswith("_")}
+    assert offered == {*package.REGISTRY, *package.__all__}
