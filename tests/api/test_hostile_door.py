@@ -137,3 +137,71 @@ def test_a_query_where_a_debias_method_has_its_model(query):
 def test_completion_offers_what_is_of_use(package):
     offered = {name for name in dir(package) if not name.startswith("_")}
     assert offered == {*package.REGISTRY, *package.__all__}
+
+
+# --- grids --------------------------------------------------------------------------------------------------------
+
+
+def test_two_of_one_metric_have_labels_of_their_own(model, query):
+    metrics = {"far": {"metric": "rnd"}, "askew": {"metric": "rnd", "distance": "cos"}, "rnd": {}}
+    labels = grid_of(query, [model], metrics).study.labels
+    assert [labels[key] for key in metrics] == ["far", "askew", "RND"]
+    metrics["far"]["label"] = "Euclid"
+    assert grid_of(query, [model], metrics).study.labels["far"] == "Euclid"
+
+
+def test_wefes_options_of_a_metric_in_a_grid(model, query):
+    with pytest.raises(bg.BiasgridError, match="calculate_p_value: say permutation=True"):
+        grid_of(query, [model], [("weat", {"calculate_p_value": True})])
+
+
+@pytest.mark.parametrize(
+    ("debias", "message"),
+    [({"hard": {"toi": None}}, "did you mean 'toy'"), ({3: print}, "3 cannot be a debias method's name")],
+)
+def test_debias_methods_of_no_model_and_without_a_name(model, query, debias, message):
+    with pytest.raises(bg.BiasgridError, match=message):
+        grid_of(query, [model], debias=debias)
+
+
+def test_ids_of_queries_are_texts(model, query):
+    with pytest.raises(bg.BiasgridError, match="3 cannot be a query's id"):
+        bg.measure_grid(["weat"], {"gender": {3: query}}, [model], progress=False)
+
+
+@pytest.mark.parametrize("given", [lambda *arrays: arrays[0], lambda *arrays: "1", lambda *arrays: None])
+def test_own_functions_that_give_no_number(model, other, query, given):
+    grid = grid_of(query, [model, other], ["rnd", "weat"])
+    for ask, what in (
+        (grid.aggregate, "aggregation"),
+        (grid.rank, "aggregation"),
+        (grid.correlate, "method"),
+    ):
+        with pytest.raises(bg.BiasgridError, match=f"{what}: <lambda> returned .* is no number"):
+            ask(given)
+
+
+def test_own_functions_may_give_nan(model, other, query):
+    grid = grid_of(query, [model, other], ["rnd", "weat"])
+    assert grid.aggregate(lambda values: np.nan).isna().all(axis=None)
+    assert grid.aggregate(lambda values: np.array(2.0)).eq(2).all(axis=None)
+    assert np.isnan(grid.correlate(lambda a, b: np.nan).loc["rnd", "weat"])
+
+
+@pytest.mark.parametrize("digits", [-1, "x", 1.5, None, True])
+def test_digits_are_a_whole_number(model, query, digits):
+    grid = grid_of(query, [model])
+    for write in (grid.to_markdown, grid.to_latex):
+        with pytest.raises(bg.BiasgridError, match=r"digits: .* is not allowed"):
+            write("rnd", digits)
+
+
+def test_a_bar_in_latex_is_a_bar(model, query):
+    # in LaTeX's default font encoding, | is a dash
+    assert r"a\textbar{}b & " in grid_of(query, {"a|b": model}).to_latex("rnd")
+
+
+def test_a_figure_that_cannot_be_written(model, query, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(bg.DiskError, match="cannot write it"):
+        grid_of(query, [model]).plot("rankings", path=tmp_path / "file" / "figure.png")
