@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .embeddings.model import Model
-from .errors import BiasgridError, listed, not_allowed, shown
+from .errors import BiasgridError, InputError, listed, not_allowed, shown
 from .metrics.registry import Detail, Metric, Score
 from .query import Query
 from .words import FoundSet, WordOptions, find, matched
@@ -34,6 +34,20 @@ COLUMNS = (
     "status",
     "p_groups",
 )
+
+
+# of the dictionaries that WEFE's metrics return, those that are not the metric's value
+WEFE_KEYS = {
+    "query_name": "result.query",
+    "p_value": "result.p_value",
+    "effect_size": "metrics.weat_es(query, model).value",
+    "distances_by_word": "result.detail",
+    "clf_distributions": "result.detail",
+    "negative_sentiment_distribution": "result.detail",
+    "negative_sentiment_probabilities": "result.detail",
+    "targets_eval": "result.detail",
+    "word_values": "result.detail",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,6 +132,21 @@ class Result:
             f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
         )
         return f"<table>{''.join(rows)}</table>"
+
+    if not TYPE_CHECKING:  # a checker is to find fault with it, too
+
+        def __getitem__(self, key: Any) -> Any:
+            if not isinstance(key, str):
+                raise TypeError("a Result is no sequence")
+            instead = "result.value" if key in ("result", self.metric) else WEFE_KEYS.get(key)
+            raise InputError(
+                "a Result is no mapping: "
+                + (
+                    f"WEFE's result[{shown(key)}] is {instead}"
+                    if instead
+                    else "say result.value, result.detail, ..."
+                )
+            )
 
     def _numbers(self) -> dict[str, float]:
         return {name: getattr(self, name) for name in ("value", "p_value", "p_groups", "ci_low", "ci_high")}
@@ -255,8 +284,16 @@ def as_json(result: Result) -> dict[str, Any]:
     if result.inference is None:
         left_out += ("p_value", "ci_low", "ci_high", "inference", "p_groups")
     left_out += ("contrasts",) if result.contrasts is None else ()
-    record = {f.name: getattr(result, f.name) for f in fields(result) if f.name not in left_out}
-    return as_finite(record)
+    # most of a record are the words, of which each value need not be looked at
+    words = {
+        "found": {name: {word: list(keys) for word, keys in of.items()} for name, of in result.found.items()},
+        "lost": {name: list(of) for name, of in result.lost.items()},
+    }
+    return {
+        f.name: words[f.name] if f.name in words else as_finite(getattr(result, f.name))
+        for f in fields(result)
+        if f.name not in left_out
+    }
 
 
 def dumps(record: Any, **options) -> str:

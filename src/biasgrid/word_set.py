@@ -54,6 +54,13 @@ class WordSet(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
         return self.words[place]
 
+    def __add__(self, other: Iterable[str]) -> list[str]:
+        """The words and others after them, as lists are added."""
+        return [*self.words, *other] if isinstance(other, (WordSet, list, tuple)) else NotImplemented
+
+    def __radd__(self, other: Iterable[str]) -> list[str]:
+        return [*other, *self.words] if isinstance(other, (list, tuple)) else NotImplemented
+
     def __repr__(self) -> str:
         return f"WordSet {shortened(self.name)} ({len(self.words)}): {first_words(self.words)}"
 

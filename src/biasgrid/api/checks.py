@@ -47,7 +47,9 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
             f"model: {shown(str(model))} is text; load the model: biasgrid.load({shown(str(model))})"
         )
     if isinstance(model, Query):
-        raise InputError("the query comes first, then the model: metrics.weat(query, model)")
+        # a debias method takes no query
+        where = "" if "fingerprint" in attributes else "; the query comes first: metrics.weat(query, model)"
+        raise InputError(f"model: a Query is no model{where}")
     if not all(hasattr(model, name) for name in attributes) or _is_frame(model):
         raise InputError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
-from ..errors import BiasgridError, listed, not_allowed, shown, unknown
+from ..errors import BiasgridError, DiskError, listed, not_allowed, shown, unknown
 from ..figures import Drawing
 from ..in_memory import File, InMemory
 from ..study import Study
@@ -146,4 +146,7 @@ def _let_notebooks_show() -> None:
 def _write(figure: Figure, path: Path) -> None:
     from ..figures.layout import save
 
-    save(figure, path.with_suffix(""), [path.suffix[1:]])
+    try:
+        save(figure, path.with_suffix(""), [path.suffix[1:]])
+    except OSError as error:
+        raise DiskError(f"{path}: cannot write it: {error.strerror or error}") from None

@@ -48,9 +48,10 @@ def measure_grid(
     """Measure every metric on every query on every model.
 
     Values, p-values and intervals are those that a study gives for the same models, queries (by id), metrics and
-    seed. A query that has more sets than a metric takes is measured by its sub-queries, as by WEFE's
-    `generate_subqueries`; one that has too few is left out, a warning says so, and `Grid.left_out` says why. Words
-    that models lack are in `Grid.lost_words`, and one warning counts them.
+    seed. (What is drawn at random is not what a single call draws with that seed: a cell's seed is made of the grid's
+    and of the names of model, metric and query.) A query that has more sets than a metric takes is measured by its
+    sub-queries, as by WEFE's `generate_subqueries`; one that has too few is left out, a warning says so, and
+    `Grid.left_out` says why. Words that models lack are in `Grid.lost_words`, and one warning counts them.
 
     Parameters
     ----------

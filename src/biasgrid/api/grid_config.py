@@ -16,6 +16,7 @@ from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..words import WordOptions
+from . import wefe
 from .measured import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
@@ -113,8 +114,13 @@ def debiased_models(
         )
     under = {}
     for key, fit in (debias or {}).items():
+        if not isinstance(key, str) or not key.strip():
+            raise BiasgridError(f"debias: {shown(key)} cannot be a debias method's name; allowed: text")
         if key == UNTOUCHED or key in models:
             raise BiasgridError(f"debias: {shown(key)} stands for a model; name the debias method otherwise")
+        for name in fit if isinstance(fit, Mapping) else ():
+            if name not in models:
+                raise BiasgridError(f"debias: {shown(key)}: {unknown('model', name, models)}")
         for name, model in models.items():
             if isinstance(fit, Mapping):
                 transform = fit.get(name)
@@ -214,6 +220,9 @@ def _by_id(part: Any, criterion: str, where: str, others: Mapping[str, Query]) -
                 f"{where}: two queries are named {shown(name)}; give them names of their own (name=)"
             )
     if isinstance(part, Mapping):
+        for key in part:
+            if not isinstance(key, str) or not key.strip():
+                raise BiasgridError(f"{where}: {shown(key)} cannot be a query's id; allowed: text")
         return dict(part)
     return {f"{criterion}/{q.name}" if q.name in others else q.name: q for q in given}
 
@@ -252,9 +261,12 @@ def _metric(metric: registered.Metric, key: str, options: dict[str, Any]) -> dic
     entry: dict[str, Any] = {"metric": metric.name} if metric.name != key else {}
     if "label" in options:
         entry["label"] = str(options.pop("label"))
+    elif key != metric.name:  # figures are to tell two of one metric apart
+        entry["label"] = key
     words = {name: options.pop(name) for name in LOOK_UP if name in options}
     own = {part: options.pop(part) for part in OWN if part in options}
     try:
+        wefe.check_names(options, metric.parameters, wefe.MEASURING, key)
         metric.check_parameters(options, ["label", *LOOK_UP, *OWN])
         WordOptions(**words)
         for part, given in own.items():

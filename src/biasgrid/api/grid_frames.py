@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import BiasgridError, shown, unknown
+from ..errors import BiasgridError, not_allowed, shown, unknown
 from ..study import Study
 from .measured import frame_of, left_out, states_of
 
@@ -261,13 +261,13 @@ class Grid:
         """
         from .texts import markdown
 
-        return markdown(self._table(table), digits)
+        return markdown(self._table(table), self._digits(digits))
 
     def to_latex(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
         """A table in LaTeX, with the rules of the package booktabs; the arguments are those of `to_markdown`."""
         from .texts import latex
 
-        return latex(self._table(table), digits)
+        return latex(self._table(table), self._digits(digits))
 
     def plot(
         self,
@@ -349,6 +349,12 @@ class Grid:
         if not hasattr(table, "columns"):
             raise BiasgridError(f"table: expected a metric's key or a DataFrame, not {shown(table)}")
         return table
+
+    @staticmethod
+    def _digits(digits: int) -> int:
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 17:
+            raise BiasgridError(not_allowed("digits", digits, "whole numbers from 0 to 17"))
+        return digits
 
     def _by_metric(self, long: pd.DataFrame, value: str, criterion: str | None) -> pd.DataFrame:
         """A long table of criteria and metrics, models by metrics."""

@@ -95,7 +95,9 @@ def load(
             raise InputError(f"{option}: expected a text, not {shown(value)}")
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source)).expanduser()
-        if path.exists():
+        if not os.fspath(source):  # a path would take it for the working directory
+            raise InputError("the source is an empty text; expected a file, a folder, or a model's name")
+        if _exists(path):
             return _from_path(
                 path,
                 name,
@@ -120,6 +122,13 @@ def load(
             )
         return source
     return _from_object(source, name, vocab_prefix, subwords)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # too long for a name
+        raise InputError(f"{shown(str(path))}: no such file or folder: {error.strerror}") from None
 
 
 def _refuse(what: str, format: str | None, sha256: str | None, vocab_prefix: str, subwords: bool) -> None:
@@ -220,9 +229,11 @@ def _is_pair(source: Any) -> bool:
 
 def _read_frame(frame: Any) -> tuple[Sequence[str], NDArray[Any]]:
     try:
-        return list(frame.index), frame.to_numpy(
-            dtype=np.float64 if len(set(map(str, frame.dtypes))) > 1 else None
-        )
+        # of pandas' own types and of objects, too
+        plain = len(set(map(str, frame.dtypes))) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)
+        return list(frame.index), _array(frame.to_numpy(dtype=None if plain else np.float64))
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"the DataFrame has a column that is not of numbers: {error!s:.100}") from None
 
@@ -248,12 +259,18 @@ def _read_mapping(vectors: Mapping[str, Any]) -> tuple[Sequence[str], NDArray[An
 
 
 def _read_pair(pair: Sequence[Any]) -> tuple[Sequence[str], NDArray[Any]]:
-    return list(pair[0]), _array(pair[1])
+    try:
+        words = list(pair[0])
+    except TypeError:
+        raise InputError(f"a pair is (words, array), and {shown(pair[0])} is no list of words") from None
+    return words, _array(pair[1])
 
 
 def _array(vectors: Any) -> NDArray[Any]:
     try:
         array = np.asarray(vectors)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers")
         return array if array.dtype.kind in "fiu" else array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"vectors: expected numbers, (words, dimensions): {error!s:.100}") from None

@@ -15,6 +15,7 @@ SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 
@@ -91,4 +92,4 @@ def _line(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"[\\~^<>&%$#_{}]", lambda found: SPECIAL[found[0]], _line(text))
+    return re.sub(r"[\\~^<>|&%$#_{}]", lambda found: SPECIAL[found[0]], _line(text))

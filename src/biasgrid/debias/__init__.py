@@ -53,4 +53,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *REGISTRY} - {"_name"})
+    return sorted({*__all__, *REGISTRY})  # what a user is to find: not this file's own imports

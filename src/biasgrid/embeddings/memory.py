@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..callers import stacklevel
 from ..errors import BiasgridError, InputError, shown
 from .model import Model
 from .store_writer import Rows, npy_header
@@ -99,7 +100,7 @@ class MemoryModel(Model):
             raise InputError(f"{where}: no word begins with vocab_prefix {shown(vocab_prefix)}")
         if gathered.warnings:
             counts = ", ".join(f"{key} {count}" for key, count in gathered.warnings.items())
-            warnings.warn(f"{where}: {counts}", stacklevel=3)
+            warnings.warn(f"{where}: {counts}", stacklevel=stacklevel())
         array = gathered.array[: gathered.rows]
         array.setflags(write=False)
         metadata = {"name": name, "label": name, "warnings": dict(gathered.warnings)}

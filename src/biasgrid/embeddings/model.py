@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from .store import DebiasedModel
 
 BLOCK = 8192  # rows that are in memory at a time
+# what WEFE's and gensim's models have, and what to say in its place
+WEFE_NAMES = {
+    "wv": "model.vectors(words) and model.most_similar(...) do what it is mostly used for",
+    "get": "say model[word] if word in model else default",
+    "normalize": "say normalize=True in a measurement: a model is never changed",
+    "update": "a model is never changed: change what it was loaded from, and load it again",
+    "batch_update": "a model is never changed: change what it was loaded from, and load it again",
+    "key_to_index": "say word in model, and list(model) for all words",
+    "index_to_key": "say list(model)",
+    "similarity": "say model.most_similar(...), or take the cosine of model[a] and model[b]",
+}
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -226,6 +237,8 @@ class Model(ABC):
         """
         from .store import DebiasedModel
 
+        if name is not None and not isinstance(name, str):
+            raise InputError(f"{self.name}.under: name: expected a text, not {shown(name)}")
         if not hasattr(transform, "check_model"):
             raise InputError(
                 f"{self.name}.under: expected a transform, as debias.hard(model, ...) returns, not {shown(transform)}"
@@ -251,6 +264,14 @@ class Model(ABC):
         """
         # by name: what only looks words up needs none of it, and is not stale when it changes
         importlib.import_module("biasgrid.embeddings.saving").save(self, path)
+
+    if not TYPE_CHECKING:  # a checker is to find fault with these names, too
+
+        def __getattr__(self, attribute: str) -> Any:
+            message = f"{type(self).__name__} has no attribute {attribute!r}"
+            if attribute in WEFE_NAMES:
+                message += f"; {WEFE_NAMES[attribute]}"
+            raise AttributeError(message, name=attribute, obj=self)
 
     def __repr__(self) -> str:
         facts = [f"{len(self):,} words", f"{self.dimensions} dimensions", *self._facts().values()]
@@ -298,7 +319,12 @@ def _parts(side: Any) -> list[Any]:
     """A word, a vector, or a list of these as a list."""
     if isinstance(side, str):
         return [side]
-    side = list(side)
+    try:
+        side = list(side)
+    except TypeError:
+        raise InputError(
+            f"most_similar: {shown(side)} is not allowed; allowed: a word, a vector, or a list of these"
+        ) from None
     return (
         [np.asarray(side)]
         if side and all(np.ndim(part) == 0 and not isinstance(part, str) for part in side)

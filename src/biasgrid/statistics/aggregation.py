@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, shown, unknown
 
 OVERALL = "Overall"  # all ranked criteria together
 AGGREGATIONS = {
@@ -26,10 +26,24 @@ Aggregation = str | Callable[[np.ndarray], float]  # a name, or a function of va
 def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
     """The function that an aggregation stands for. Raises BiasgridError for an unknown name."""
     if callable(aggregation):
-        return aggregation
+        return lambda values: number_of(aggregation, "aggregation", values)
     if not isinstance(aggregation, str) or aggregation not in AGGREGATIONS:
         raise BiasgridError(unknown("aggregation", aggregation, AGGREGATIONS, "or a function of an array"))
     return AGGREGATIONS[aggregation]
+
+
+def number_of(function: Callable[..., Any], what: str, *arrays: np.ndarray) -> float:
+    """What a user's function says of arrays. Raises BiasgridError where that is no number."""
+    value = function(*arrays)
+    try:
+        if np.ndim(value) == 0 and not isinstance(value, (str, bytes)):
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise BiasgridError(
+        f"{what}: {name_of(function)} returned {shown(value)}, which is no number; expected a function of "
+        f"{'an array' if len(arrays) == 1 else 'two arrays'} that returns one"
+    )
 
 
 def aggregation_name(aggregation: Aggregation) -> str:

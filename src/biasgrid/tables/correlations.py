@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..statistics.aggregation import name_of
+from ..statistics.aggregation import name_of, number_of
 from ..statistics.correlation import of_columns, percentile_interval
 from .keys import CRITERION
 from .rank_samples import read_ranks
@@ -35,10 +35,14 @@ def correlations(
     for criterion, part in rankings.groupby("criterion", sort=True):
         ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank")
         for name, method in sorted(named.items()):
-            matrix = ranks.corr(method=method)
+            matrix = ranks.corr(method=_numbered(method) if callable(method) else method)
             rows += [(criterion, name, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
     columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
     return pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
+
+
+def _numbered(method: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[np.ndarray, np.ndarray], float]:
+    return lambda a, b: number_of(method, "method", a, b)
 
 
 def intervals(
