@@ -48,14 +48,8 @@ def test_the_import_alone_loads_nothing_large():
 
 @pytest.mark.parametrize("name", sorted(bg._DOOR))
 def test_the_door_hands_out_what_it_names(name):
-    module = f"biasgrid.{bg._DOOR[name] or name}"
-    if find_spec(module) is None:
-        pytest.skip(f"{module} is not there yet")
-    if bg._DOOR[name] and not hasattr(importlib.import_module(module), name):
-        pytest.skip(f"{module} has no {name} yet")
-    assert getattr(bg, name) is (
-        getattr(importlib.import_module(module), name) if bg._DOOR[name] else importlib.import_module(module)
-    )
+    module = importlib.import_module(f"biasgrid.{bg._DOOR[name] or name}")
+    assert getattr(bg, name) is (getattr(module, name) if bg._DOOR[name] else module)
 
 
 def test_the_door_is_what_dir_and_type_checkers_see():
@@ -78,22 +72,25 @@ def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "0.0\n"
 
 
-def test_measuring_needs_no_module_that_other_systems_lack(tmp_path):
+def test_the_door_needs_no_module_that_other_systems_lack(tmp_path):
     """Windows has none of these modules, macOS no affinity; what Python itself imports where it can is let pass."""
-    make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
+    write_text_model(tmp_path / "model.txt", ["a", "b", "c", "d"])
     code = (
         "import os, sys\n"
         "for name in ('fcntl', 'grp', 'pwd', 'resource', 'termios', 'pty', 'syslog'): sys.modules[name] = None\n"
         "for name in ('sched_getaffinity', 'getuid', 'geteuid', 'fork', 'getloadavg', 'nice'):\n"
         "    if hasattr(os, name): delattr(os, name)\n"
-        "from biasgrid import EmbeddingStore, Query, WordOptions, debias, metrics\n"
-        "query = Query.of([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
-        "model = EmbeddingStore.open('store')\n"
-        "transform = debias.hard(model, definitional_pairs=[['a', 'b'], ['c', 'd']])\n"
-        "values = [metrics.weat(query, m, permutation={}).value for m in (model, model.under(transform))]\n"
-        "print(len(values))"
+        "import biasgrid as bg\n"
+        "query = bg.Query([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
+        "model = bg.load('model.txt')\n"
+        "transform = bg.debias.hard(model, definitional_pairs=[['a', 'b'], ['c', 'd']])\n"
+        "model.under(transform).save('debiased')\n"
+        "models = [model, bg.load('debiased')]\n"
+        "values = [bg.metrics.weat(query, m, permutation=True).value for m in models]\n"
+        "grid = bg.measure_grid(['weat'], [query], models, progress=False)\n"
+        "print(grid.scores['value'].tolist() == values)"
     )
-    assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "2\n"
+    assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "True\n"
 
 
 # resources and extras
@@ -175,6 +172,15 @@ def test_a_missing_package_is_one_sentence(tmp_path, monkeypatch):
             BiasgridError, match=rf"needs \w+; install it: pip install 'biasgrid\[{extra}\]'$"
         ):
             call()
+
+
+def test_a_model_that_needs_a_missing_package_is_not_fetched(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "none"))
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(BiasgridError, match=r"^glove-6b-50d, a Parquet file, needs pyarrow; install it: pip"):
+        bg.load("glove-6b-50d")
+    assert not capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_text_is_read_the_same_without_arrow(tmp_path, monkeypatch):
@@ -261,17 +267,56 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     assert str(ROOT / "Snakefile") in first
     assert str(ROOT / "workflow" / "factory.smk") in second
     assert second[second.index("--configfile") + 1] == str(ROOT / "config" / "factory.yaml")
-    (here / "other.yaml").write_text("a: 1\n")
+    # Snakemake adds these to the config, so that it is checked by the workflow alone
+    (here / "part.yaml").write_text("study: part\n")
+    biasgrid("run", "part.yaml", "--config", "models=models.yaml")
+    assert ran.pop()[-2:] == ["--config", "models=models.yaml"]
+    # what is wrong is said in one line, before Snakemake starts
+    texts = {
+        "other.yaml": "a: 1\n",
+        "results.yaml": (here / "mine.yaml").read_text().replace("results: results", "results: [a]"),
+        "metric.yaml": "metrics: {weet: {}}\n",
+        "seed.yaml": "seed: x\n",
+    }
+    for name, text in texts.items():
+        (here / name).write_text(text)
     for arguments, message in (
         (["none.yaml"], "none.yaml: cannot read it: No such file or directory"),
         (["other.yaml"], "other.yaml: is no config: it has none of the keys study, simulation, factory"),
+        (["part.yaml"], "part.yaml: key 'models' is missing"),
+        (["results.yaml"], "results.yaml: results: ['a'] is not text"),
+        (["config/factory.yaml", "seed.yaml"], "seed.yaml: seed: 'x' is not a whole number"),
+        (
+            ["mine.yaml", "metric.yaml"],
+            "mine.yaml, metric.yaml: metrics: weet: unknown metric 'weet'; did you",
+        ),
+        (["mine.yaml", "--cores", "0"], "argument --cores: '0' is no number from 1 on, nor 'all'"),
     ):
         done = biasgrid("run", *arguments)
-        assert (done.returncode, done.stderr) == (2, f"biasgrid: {message}\n")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert message in done.stderr
+    assert len(ran) == 2
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     done = biasgrid("run", "mine.yaml")
     assert done.returncode == 2
     assert "biasgrid run needs snakemake; install it: pip install 'biasgrid[workflow,figures]'" in done.stderr
+
+
+def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
+    name = printed("query", "--study", "config/embedded.yaml", "--query", "gender_1")["name"]
+    assert name == "Male terms and Female terms wrt Career and Family"
+    assert {"glove-6b-50d", "glove-twitter-25"} <= {entry["name"] for entry in printed("list", "models")}
+    for command in (
+        ("fetch", "--config", "config/embedded.yaml"),
+        ("factory", "--config", "config/factory.yaml"),
+        ("simulate", "--config", "config/simulation.yaml"),
+    ):
+        assert "unknown model 'none'" in biasgrid(*command, "--model", "none").stderr
+    # the user's own go first
+    (here / "config").mkdir()
+    (here / "config" / "embedded.yaml").write_text("study: own\n")
+    done = biasgrid("query", "--study", "config/embedded.yaml", "--query", "gender_1")
+    assert done.stderr == "biasgrid: config/embedded.yaml: key 'models' is missing\n"
 
 
 def test_other_commands_take_no_other_options():
@@ -360,14 +405,16 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     for seed, name in enumerate(("one", "two")):
         write_text_model(here / f"{name}.txt", words, seed=seed)
     code = (
-        "from pathlib import Path\n"
         "import biasgrid as bg\n"
-        "from biasgrid.config.load import WordSets\n"
-        "from biasgrid.embeddings.readers import open_model\n"
-        "sets = WordSets(Path('none')).of('weat')\n"
-        "query = bg.Query.of([sets['male_terms'], sets['female_terms']], [sets['career'], sets['family']],\n"
-        "                    ['M', 'F'], ['C', 'F2'])\n"
-        "with open_model(Path('one.txt')) as model: print(repr(bg.metrics.weat(query, model).value))\n"
+        "sets = bg.word_sets('weat')\n"
+        "query = bg.Query([sets['male_terms'], sets['female_terms']], [sets['career'], sets['family']])\n"
+        "models = [bg.load('one.txt'), bg.load('two.txt')]\n"
+        "grid = bg.measure_grid(['weat'], [query], models, progress=False, n_jobs=2)\n"
+        "value = bg.metrics.weat(query, models[0]).value\n"
+        "assert grid.scores['value'][0] == value\n"
+        "try: grid.plot('scores')\n"
+        "except bg.BiasgridError as error: assert 'biasgrid[figures]' in str(error)\n"
+        "print(repr(value))\n"
     )
     value = run(here, program / "python", "-c", code).stdout
     done = subprocess.run([program / "biasgrid", "run", "x.yaml"], cwd=here, capture_output=True, text=True)
@@ -380,6 +427,8 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     assert (results / "figures" / "rankings.png").stat().st_size > 10_000
     cell = json.loads((results / "cells" / "one" / "none" / "weat" / "career.json").read_text())
     assert repr(cell["results"][0]["value"]) == value.strip()
+    code = "import biasgrid as bg; print(repr(float(bg.open_study('results/mine').table('weat').iloc[0, 0])))"
+    assert run(here, program / "python", "-c", code).stdout == value
     # nothing is left to do
     done = run(here, program / "biasgrid", "run", "mine.yaml", "--dry-run")
     assert "Nothing to be done" in done.stdout + done.stderr

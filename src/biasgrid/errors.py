@@ -33,7 +33,7 @@ class DiskError(BiasgridError):
 
 
 class WordError(BiasgridError, KeyError):
-    """A word that a model does not have."""
+    """A word that a model does not have, or a set of words that a collection does not have."""
 
     # KeyError's own would print the message as a literal
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from ..configs import read_yaml
 from ..embeddings.model import Model
 from ..embeddings.store import MODEL, EmbeddingStore
 from ..errors import BiasgridError, DiskError, InputError, unknown
+from ..extras import require
 from ..folders import PLACE
 from ..resources import resource
 
@@ -93,6 +94,8 @@ def by_name(name: str, label: str | None = None) -> Model:
         return EmbeddingStore.open(store_of(folder, name, entry).open().path, label)
     except BiasgridError:
         pass  # not there, or another one, which is said below
+    if entry.get("format") == "npy-parquet":
+        require("pyarrow", f"{name}, a Parquet file,")
     fetched = (folder / "raw" / name / "manifest.json").is_file()
     size = f", {SIZES[name]:,} MB" if name in SIZES else ""
     what = "converting" if fetched else f"downloading ({entry['source']['type']}{size}) and converting"

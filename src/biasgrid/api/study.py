@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from ..config import load
 from ..config.study import StudyConfig
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, InputError, listed, shown
 from ..query import Query
 from ..schema import unstamped
 from ..study import Study
@@ -54,6 +55,8 @@ def open_study(study: Path | str) -> Grid:
     >>> study = open_study("results/embedded")  # doctest: +SKIP
     >>> study.rank()  # doctest: +SKIP
     """
+    if not isinstance(study, (str, os.PathLike)):
+        raise InputError(f"study: {shown(study)} is no path; expected a folder such as results/embedded")
     path = Path(study)
     if path.is_file() and path.name != CONFIG:
         folder = Study.read(path).results

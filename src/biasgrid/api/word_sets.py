@@ -7,21 +7,13 @@ from html import escape
 from typing import Any, overload
 
 from ..configs import read_json
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, WordError, not_allowed, unknown
 from ..resources import resource
 
 FOLDER = "data/word_sets"
 # of eds, whose occupations were chosen by shares in a census: what of them is in its file
 YEAR, MOST = 2015, 10
 BY_SHARE = [f"occupations_{group}" for group in ("white", "black", "asian", "hispanic")]
-
-
-class WordSetError(BiasgridError, KeyError):
-    """A collection of word sets, or a set of one, that does not exist."""
-
-    # KeyError's own would print the message as a literal
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class WordSets(dict[str, Any]):
@@ -47,7 +39,7 @@ class WordSets(dict[str, Any]):
     notes: list[str]
 
     def __missing__(self, key: object) -> Any:
-        raise WordSetError(f"word sets {self.name!r}: {unknown('word set', key, self)}")
+        raise WordError(f"word sets {self.name!r}: {unknown('word set', key, self)}")
 
     def __repr__(self) -> str:
         # a name and its number stay in one line
@@ -63,7 +55,7 @@ class WordSets(dict[str, Any]):
     def _repr_html_(self) -> str:
         """The collection as a notebook shows it: a line for each set."""
         lines = (
-            (name, len(words), textwrap.shorten(", ".join(_shown(part) for part in list(words)[:12]), 90))
+            (name, len(words), textwrap.shorten(", ".join(text_of(part) for part in list(words)[:12]), 90))
             for name, words in self.items()
         )
         rows = "".join(
@@ -85,7 +77,7 @@ class Collections(dict[str, str]):
         return "\n".join(f"{name:<{width}}  {what}" for name, what in self.items())
 
     def __missing__(self, key: object) -> str:
-        raise WordSetError(unknown("collection of word sets", key, self))
+        raise WordError(unknown("collection of word sets", key, self))
 
 
 @overload
@@ -142,7 +134,7 @@ def word_sets(
         records = {name: read_json(folder / f"{name}.json") for name in names}
         return Collections({name: f"{len(r['sets'])} sets. {r['title']}" for name, r in records.items()})
     if collection not in names:
-        raise WordSetError(unknown("collection of word sets", collection, names))
+        raise WordError(unknown("collection of word sets", collection, names))
     record = read_json(folder / f"{collection}.json")
     sets = WordSets(record["sets"])
     sets.name = collection
@@ -171,5 +163,6 @@ def _check(year: object, most: object) -> None:
         )
 
 
-def _shown(part: Any) -> str:
+def text_of(part: Any) -> str:
+    """A word, or the words of a pair or tuple with hyphens between."""
     return "-".join(map(str, part)) if isinstance(part, list) else str(part)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError, shown
+from ..resources import located
 
 LONGEST = 250  # characters of a message of the parser
 STUDY = {
     "required": True,
-    "type": Path,
+    "type": located,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
     "help": "a study's config, or its results/<study>/study.json; - reads the latter on standard input",
 }
 MODEL = {

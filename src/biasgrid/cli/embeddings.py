@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError, unknown
+from ..resources import located
 from .arguments import FILE, STUDY, Commands, read_study
 
 
@@ -77,6 +78,6 @@ def add(commands: Commands) -> None:
     commands.add(
         fetch,
         model={"required": True, "help": "the model's key in the config"},
-        config={"required": True, "type": Path, "help": "the study's config"},
+        config={"required": True, "type": located, "help": "the study's config"},
     )
     commands.add(train, study=STUDY, model={"required": True, "help": "the model's key"})

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..resources import located
 from .arguments import Commands, read_study
-from .running import shipped
 
 # topic -> the package whose registry has it
 REGISTRIES = {
@@ -56,19 +55,16 @@ def _sentence(function: Callable[..., Any], label: str) -> str:
 
 def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
+    from ..api.shipped import shipped
     from ..config import load
     from ..study import Study
 
     config = load.read(located(DEFAULT))
+    models = shipped() | load.merged(config["models"], "models", str(DEFAULT), Path("."))
     # benchmarks need gensim
     return Study.of(
-        {key: config[key] for key in config if key != "quality"} | {"models": _known(config)}, str(DEFAULT)
+        {key: config[key] for key in config if key != "quality"} | {"models": models}, str(DEFAULT)
     )
-
-
-def _known(config: Any) -> Any:
-    models = config["models"]
-    return [shipped(), *(models if isinstance(models, list) else [models])]
 
 
 def _models(study: Any) -> Entries:
@@ -77,17 +73,14 @@ def _models(study: Any) -> Entries:
 
 
 def _word_sets(study: Any) -> Entries:
+    from ..api.word_sets import text_of
     from ..config.load import WordSets
 
     files = WordSets(Path(study.config["word_sets"]))
     for stem in files.names:
         for name, words in files.of(stem).items():
-            first = ", ".join(_text(part) for part in list(words)[:3])
+            first = ", ".join(text_of(part) for part in list(words)[:3])
             yield f"{stem}.{name}", f"{len(words)}: {first}{', ...' * (len(words) > 3)}"
-
-
-def _text(part: Any) -> str:
-    return "-".join(map(str, part)) if isinstance(part, list) else str(part)
 
 
 def _queries(study: Any) -> Entries:
@@ -103,7 +96,7 @@ def add(commands: Commands) -> None:
         show,
         "list",
         study={
-            "type": Path,
+            "type": located,
             "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
         },
     )

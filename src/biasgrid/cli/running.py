@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, shown, unknown
 from ..extras import require
 from ..resources import located, resource
 from .arguments import Commands
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
-# what a config names first -> the workflow that runs it
+# what a config names first -> the workflow that runs it, and where it is checked: module and class
 WORKFLOWS = {
-    "study": "Snakefile",
-    "simulation": "workflow/simulation.smk",
-    "factory": "workflow/factory.smk",
+    "study": ("Snakefile", "biasgrid.study", "Study"),
+    "simulation": ("workflow/simulation.smk", "biasgrid.simulation", "Simulation"),
+    "factory": ("workflow/factory.smk", "biasgrid.factory", "Factory"),
 }
+# Snakemake's options that change the config, or the folder that its paths are relative to
+CHANGING = ("--config", "-C", "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
 
@@ -51,18 +55,10 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     return {"config": str(output), "models": list(entries), "then": f"biasgrid run {output}"}
 
 
-def shipped() -> dict[str, dict[str, Any]]:
-    """The models whose sources come with biasgrid, as a config has them, by key."""
-    from ..configs import read_yaml
-
-    entries: dict[str, dict[str, Any]] = {}
-    for path in sorted(resource("config/models").glob("*.yaml")):
-        entries |= read_yaml(path)
-    return entries
-
-
 def _entries(models: list[str]) -> dict[str, dict[str, Any]]:
     """Models by key, as a config has them, from names of shipped ones and paths of files."""
+    from ..api.shipped import shipped
+
     known, entries = shipped(), {}
     for given in models:
         if given in known:
@@ -84,35 +80,54 @@ def run(args: argparse.Namespace) -> None:
     biasgrid run my-study.yaml --cores 4
     biasgrid run my-study.yaml --dry-run
     """
-    command, name, config = _command(args)
-    results = Path(config.get("results") or "results") / name
-    print(f"biasgrid: tables: {results}/*.csv, figures: {results}/figures", file=sys.stderr, flush=True)
+    command, study = _command(args)
+    if study is not None:
+        print(
+            f"biasgrid: tables: {study.results}/*.csv, figures: {study.results}/figures",
+            file=sys.stderr,
+            flush=True,
+        )
     sys.stdout.flush()
     # Snakemake takes this process' place: signals reach it, and its exit code is this command's
     os.execv(command[0], command)
 
 
-def _command(args: argparse.Namespace) -> tuple[list[str], str, dict[str, Any]]:
-    """The command that runs the workflow, what the config names, and the config."""
+def _command(args: argparse.Namespace) -> tuple[list[str], Any]:
+    """The command that runs the workflow, and the study, simulation or factory that the configs describe, checked:
+    what is wrong is said at once. None where further options change the config, or where it is looked for."""
     from ..config.load import read
 
-    paths = [located(path) for path in args.configs]
     config: dict[str, Any] = {}
-    for path in paths:
+    for path in args.configs:
         if not isinstance(record := read(path), dict):
             raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
-        config |= record
+        _update(config, record)
     kind = next((kind for kind in WORKFLOWS if kind in config), None)
     if kind is None:
-        raise BiasgridError(f"{paths[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}")
+        raise BiasgridError(
+            f"{args.configs[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}"
+        )
+    snakefile, module, name = WORKFLOWS[kind]
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
-        require("matplotlib", f"{paths[0]}: drawing figures (figures: [] draws none)")
+        require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
+    checked = None
+    if not any(option.partition("=")[0] in CHANGING for option in args.others):
+        checked = getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
     profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
     # before Snakemake's further options, of which the last counts
     command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
-    command += ["--configfile", *map(str, paths), "--snakefile", str(resource(WORKFLOWS[kind]))]
-    return [*command, "--cores", str(args.cores), *args.others], str(config[kind]), config
+    command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource(snakefile))]
+    return [*command, "--cores", str(args.cores), *args.others], checked
+
+
+def _update(config: dict[str, Any], record: Mapping[str, Any]) -> None:
+    """Add a config to another as Snakemake does: mappings key by key, what else there is in place of the former."""
+    for key, value in record.items():
+        if isinstance(value, dict) and isinstance(config.get(key), dict):
+            _update(config[key], value)
+        else:
+            config[key] = value
 
 
 def add(commands: Commands) -> None:
@@ -131,11 +146,21 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "configs",
         nargs="+",
-        type=Path,
+        type=located,
         metavar="CONFIG",
         help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
         "found anywhere",
     )
     command.add_argument(
-        "--cores", default="all", metavar="N", help="how many steps at a time (default: all cores)"
+        "--cores",
+        type=_cores,
+        default="all",
+        metavar="N",
+        help="how many steps at a time (default: all cores)",
     )
+
+
+def _cores(text: str) -> str:
+    if text != "all" and not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no number from 1 on, nor 'all'")
+    return text

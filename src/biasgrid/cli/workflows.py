@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, unknown
+from ..resources import located
 from .arguments import Commands
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ def _written(tables: Mapping[str, Step], figures: Mapping[str, Step]) -> list[st
 def add(commands: Commands) -> None:
     commands.add(
         simulate,
-        config={"required": True, "type": Path, "help": "the simulation's config"},
+        config={"required": True, "type": located, "help": "the simulation's config"},
         cell={"help": "metric/words/bias, or model/kind"},
         model={"help": "fetch this model, and make its store and its pool of random groups"},
     )
     commands.add(
         factory,
-        config={"required": True, "type": Path, "help": "the planted-bias benchmark's config"},
+        config={"required": True, "type": located, "help": "the planted-bias benchmark's config"},
         model={"help": "trainer/mu/sigma/replicate"},
     )
