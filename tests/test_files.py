@@ -285,3 +285,13 @@ def test_a_process_at_work_ends_with_its_starter(tmp_path):
     assert ended(child)
     # the pipe's other end was the child's, too: it is closed, and nothing was said
     assert starter.communicate()[1] == ""
+
+
+def test_a_store_where_no_folder_can_be_made_is_refused(tmp_path, monkeypatch):
+    source = write_text_model(tmp_path / "m.txt", ["a", "b"])
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(FileNotFoundError):
+        convert(source, Path("store"), name="m")

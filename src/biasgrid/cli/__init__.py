@@ -44,7 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         # the byte of a path that is no UTF-8 becomes JSON's \udcxx
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-        print(record if isinstance(record, str) else dumps(record, indent=1))
+        try:
+            print(record if isinstance(record, str) else dumps(record, indent=1), flush=True)
+        except BrokenPipeError:  # who reads it has enough: biasgrid list metrics | head
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except BiasgridError as error:
         return _refused(str(error))
     except OSError as error:

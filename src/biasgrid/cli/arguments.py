@@ -21,7 +21,7 @@ STUDY = {
 MODEL = {
     "required": True,
     "type": Path,
-    "help": "a store, or word2vec text or binary, gzipped or not, or .kv",
+    "help": "a store, or a file or folder of any format (biasgrid list formats)",
 }
 # of a model's file
 FILE = {

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, listed, shown
@@ -17,6 +18,8 @@ from .arguments import FILE, MODEL, Commands, check_output, key_values, of_file
 if TYPE_CHECKING:
     from ..measure import Result
     from ..metrics import Metric
+
+LOST = 30  # characters of a table's lost words
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
@@ -90,12 +93,12 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
                 result.query,
                 _short(result.value),
                 *numbers * inferred,
-                listed(lost) if lost else "-",
+                f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",
                 result.status,
             ]
         )
-    # a column that says nothing is left out
-    columns = [column for column in zip(*rows, strict=True) if set(column[1:]) != {"-"}]
+    # a column that says nothing is left out, but for the values
+    columns = [column for column in zip(*rows, strict=True) if column[0] == "value" or {*column[1:]} != {"-"}]
     widths = [max(map(len, column)) for column in columns]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
     title = f"{metric.label} of {record['model']}{under}: no bias is {metric.neutral:g}, range {low:g} to {high:g}"
@@ -252,7 +255,8 @@ def add(commands: Commands) -> None:
         materialize={
             "type": Path,
             "metavar": "OUT",
-            "help": "also write the debiased model: .bin (word2vec), .txt, .kv (gensim), or a folder for a store",
+            "help": "also write the debiased model: .bin (word2vec), .txt, .vec, .kv (gensim), .npz, or a "
+            "folder for a store",
         },
         **FILE,
     )

@@ -40,8 +40,8 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     from ..config.common import Key
     from ..validation import checked
 
-    output = args.name.with_name(f"{args.name.name.removesuffix('.yaml')}.yaml")
-    name = checked(Key, output.stem, "init")
+    name = checked(Key, args.name.name.removesuffix(".yaml"), "init")
+    output = args.name.with_name(f"{name}.yaml")
     entries = _entries(args.models)
     models = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
     config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)

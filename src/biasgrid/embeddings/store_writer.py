@@ -183,10 +183,11 @@ class StoreWriter(Rows):
         while True:
             try:
                 self.output.mkdir(parents=True, exist_ok=True)
-                held.enter_context(locked(self.output / LOCK, wait=False))
-                return held
             except (FileExistsError, NotADirectoryError):
                 raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
+            try:
+                held.enter_context(locked(self.output / LOCK, wait=False))
+                return held
             except BlockingIOError:
                 raise BiasgridError(f"{self.output}: another process is writing this store") from None
             except FileNotFoundError:
