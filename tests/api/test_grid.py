@@ -364,7 +364,8 @@ def test_markdown_and_latex_of_a_table(tiny):
     odd = pd.DataFrame({"50%_a|b": [1.0, 2.0]}, index=pd.Index(["x & y", "z"], name="model"))
     assert grid.to_markdown(odd).splitlines()[2] == "| x & y |        1 |"
     assert grid.to_latex(odd) == (
-        "\\begin{tabular}{lr}\n\\toprule\nmodel & 50\\%\\_a\\textbar{}b \\\\\n\\midrule\nx \\& y & 1 \\\\\nz & 2 \\\\\n"
+        "\\begin{tabular}{lr}\n\\toprule\nmodel & 50\\%\\_a\\textbar{}b \\\\\n\\midrule\n"
+        "x \\& y & 1 \\\\\nz & 2 \\\\\n"
         "\\bottomrule\n\\end{tabular}\n"
     )
     assert "rnd" in grid.to_latex()

@@ -205,3 +205,14 @@ def test_a_figure_that_cannot_be_written(model, query, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(bg.DiskError, match="cannot write it"):
         grid_of(query, [model]).plot("rankings", path=tmp_path / "file" / "figure.png")
+
+
+def test_numbers_of_numpy_are_numbers(model, query):
+    given = {"seed": np.int64(3), "n_iterations": np.int32(2), "holdout": np.False_}
+    plain = {"seed": 3, "n_iterations": 2, "holdout": False}
+    assert bg.metrics.rnsb(query, model, **given) == bg.metrics.rnsb(query, model, **plain)
+    grids = [bg.measure_grid(["rnsb"], [query], [model], seed=s, progress=False) for s in (np.int64(3), 3)]
+    assert grids[0].scores.equals(grids[1].scores)
+    pairs = [WORDS[:2], WORDS[2:4], WORDS[4:6]]
+    fits = [bg.debias.hard(model, definitional_pairs=pairs, n_components=n) for n in (np.int64(1), 1)]
+    assert fits[0].fitted_on == fits[1].fitted_on

@@ -15,7 +15,7 @@ from ..metrics.registry import Metric
 from ..query import Query
 from ..words import Preprocessor
 from . import docstrings, wefe
-from .checks import check_model, check_query
+from .checks import check_model, check_query, plain
 from .lost import warn_lost
 
 # True: with the defaults; a mapping: with these options
@@ -89,6 +89,8 @@ def measured(
     """
     check_query(query)
     check_model(model)
+    seed = plain(seed)
+    parameters = {name: plain(value) for name, value in parameters.items()}
     for name, choice in (("strategy", strategy), ("interval", interval)):
         if not isinstance(choice, str):
             raise InputError(not_allowed(name, choice, "a name, as text"))

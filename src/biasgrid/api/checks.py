@@ -5,9 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ..debias.transform import Transform
 from ..errors import InputError, shown
 from ..query import Query
+
+
+def plain(value: Any) -> Any:
+    """A number or text of NumPy, as loops over arrays give them, as Python's; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_query(query: Any) -> None:

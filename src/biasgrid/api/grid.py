@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, listed, not_allowed, shown
 from . import grid_config
+from .checks import plain
 from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
 from .measured import Outcome, left_out
@@ -128,7 +129,7 @@ def measure_grid(
         },
         ranking={"by": by, "ties": ties},
         aggregation=aggregation,
-        seed=seed,
+        seed=plain(seed),
     )
     reasons = [f"{metric}: {reason}" for _, _, metric, reason in left_out(study)]
     if reasons:
