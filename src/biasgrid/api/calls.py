@@ -15,7 +15,7 @@ from ..metrics.registry import Metric
 from ..query import Query
 from ..words import Preprocessor
 from . import docstrings, wefe
-from .checks import check_model, check_query, plain
+from .checks import check_model, check_plain, check_query, plain
 from .lost import warn_lost
 
 # True: with the defaults; a mapping: with these options
@@ -95,10 +95,8 @@ def measured(
         if not isinstance(choice, str):
             raise InputError(not_allowed(name, choice, "a name, as text"))
     for name, value in parameters.items():
-        if not _is_plain(value) and not _takes_anything(metric, name):
-            raise InputError(
-                not_allowed(name, value, "text, numbers, true, false, lists and mappings of these")
-            )
+        if not _takes_anything(metric, name):
+            check_plain(name, value)
     wefe.check_names(parameters, metric.parameters, wefe.MEASURING, f"metrics.{metric.name}")
     look_up: dict[str, Any] = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
@@ -205,15 +203,6 @@ def _options(name: str, part: Any) -> Mapping[str, Any]:
     if part is not True and not isinstance(part, Mapping):
         raise InputError(not_allowed(name, part, "True, False, and a mapping of options"))
     return {} if part is True else part
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether it is what JSON has."""
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, (str, bool, int, float))
 
 
 def _takes_anything(metric: Metric, name: str) -> bool:

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..debias.transform import Transform
-from ..errors import InputError, shown
+from ..errors import InputError, not_allowed, shown
 from ..query import Query
 
 
 def plain(value: Any) -> Any:
     """A number or text of NumPy, as loops over arrays give them, as Python's; anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def check_plain(name: str, value: Any) -> None:
+    """Raises InputError for a parameter's value that JSON does not have, such as an array."""
+    if not _is_plain(value):
+        raise InputError(not_allowed(name, value, "text, numbers, true, false, lists and mappings of these"))
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (str, bool, int, float))
 
 
 def check_query(query: Any) -> None:

@@ -13,7 +13,7 @@ from ..embeddings.model import Model
 from ..embeddings.store import DebiasedModel
 from ..errors import InputError, unknown
 from . import docstrings, wefe
-from .checks import check_model, plain
+from .checks import check_model, check_plain, plain
 
 # what several methods have, and their own docstrings need not say again
 SHARED = {
@@ -57,7 +57,10 @@ def fitted(method: Method, model: Model, **options: Any) -> Transform:
     for name in options:
         if name not in (*known, "seed"):
             raise InputError(unknown(f"{method.name} parameter", name, known))
-    return method(model, **{name: plain(value) for name, value in options.items()})
+    options = {name: plain(value) for name, value in options.items()}
+    for name in {*options} & {*method.parameters} - {"preprocessors"}:  # among which may be functions
+        check_plain(name, options[name])
+    return method(model, **options)
 
 
 def function_of(method: Method) -> Callable[..., Transform]:
