@@ -203,7 +203,7 @@ def test_shipped_ratings_are_bolukbasis():
         ("word,rating\nnurse,high\n", "line 2: expected a word and a number"),
         ("word,rating\nnurse,0.1,x\n", "line 2: expected a word and a number"),
         ("word,rating\nnurse,nan\n", "line 2: expected a word and a number"),
-        ("word,rating\nnurse,1\nnurse,2\n", "line 3: 'nurse' stands twice"),
+        ("word,rating\nnurse,1\nnurse,2\n", "line 3: duplicate word 'nurse'"),
     ],
 )
 def test_wrong_ratings_are_said_in_a_line(tmp_path, text, says):

@@ -35,6 +35,6 @@ def read(path: Path | str) -> dict[str, float]:
         if not math.isfinite(value):
             raise BiasgridError(f"{path}: line {number}: expected a word and a number")
         if word in found:
-            raise BiasgridError(f"{path}: line {number}: {word!r} stands twice")
+            raise BiasgridError(f"{path}: line {number}: duplicate word {word!r}")
         found[word] = value
     return found

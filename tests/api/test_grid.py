@@ -105,7 +105,6 @@ def test_null_distributions_are_the_workflows(study, grid):
             )
 
 
-@pytest.mark.slow
 def test_processes_change_nothing(study, grid, picklable):
     parallel = measured(study, n_jobs=2)
     pd.testing.assert_frame_equal(parallel.scores, grid.scores, check_exact=True)
@@ -113,7 +112,10 @@ def test_processes_change_nothing(study, grid, picklable):
     assert list(parallel.study.outcomes) == list(grid.study.outcomes)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:words are lost", "ignore:attribute set")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:words are lost", "ignore:attribute set"),
+]
 
 
 @pytest.fixture
@@ -261,7 +263,6 @@ def test_correlations_of_ranks_and_a_function_of_ones_own(grid):
         grid.correlate("spearmann")
 
 
-@pytest.mark.slow
 def test_own_aggregation_has_rank_intervals_too(study):
     grid = measured(study, aggregation=np.median, ties="min")
     ranks = grid.frame("rank_intervals")

@@ -1,4 +1,4 @@
-"""Bootstrap intervals: what else could a metric's value have been, had the words of the sets been others?
+"""Bootstrap confidence intervals over words: where would a metric's value be with other words of the same kind?
 
 Words are drawn again from their set, with replacement, as many as it has; pairs are drawn as pairs, and the forms of
 one word together. A set is drawn alike in all cells of a study: a draw of the words "she, she, woman" is one draw for
