@@ -22,9 +22,17 @@ def _as_given(value: Any, check: Any) -> Any:
     return value
 
 
+def _not_of_wefe(value: Any) -> Any:
+    """WEFE's names of alternatives are answered by ours, which "two-sided" looks more alike."""
+    ours = {"right-sided": "greater", "left-sided": "less"}.get(value if isinstance(value, str) else "")
+    if ours:
+        raise BiasgridError(f"WEFE's {value!r} is {ours!r} here")
+    return value
+
+
 Whole = Annotated[int, BeforeValidator(_whole)]
 Number = Annotated[float, WrapValidator(_as_given)]
-Alternative = Literal["bias", "greater", "less", "two-sided"]
+Alternative = Annotated[Literal["bias", "greater", "less", "two-sided"], BeforeValidator(_not_of_wefe)]
 Interval = Literal["jackknife", "percentile", "bca"]
 INTERVALS = get_args(Interval)
 ALTERNATIVE = (

@@ -17,7 +17,7 @@ from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biasgrid import BiasgridError, Query, debias, metrics
+from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
 from biasgrid.api import calls, docstrings, wefe
 from biasgrid.measure import Result
 from biasgrid.metrics import Metric, Score
@@ -186,6 +186,28 @@ def test_each_option_of_wefe_is_one_here_or_is_answered(random_model):
     for name in OF_DEBIAS - known:
         with pytest.raises(BiasgridError, match=f"^debias.hsr: {name}: "):
             debias.hsr(random_model(0), definitional_words=["w0"], **{name: True})
+
+
+def test_options_of_wefes_run_queries_and_rankings_are_answered(random_model):
+    taken = set(inspect.signature(measure_grid).parameters)
+    of_run_queries = OF_RUN_QUERY | {"metric", "word_embeddings_models"}
+    parameters = {name for metric in metrics.REGISTRY.values() for name in metric.parameters}
+    for name in of_run_queries - taken - parameters:
+        with pytest.raises(BiasgridError, match=f"^measure_grid: {name}: ") as error:
+            measure_grid(["weat"], [QUERY], [random_model(0)], **{name: True})
+        assert len(str(error.value)) < 400
+    with pytest.raises(BiasgridError, match="unknown measure_grid option 'njobs'; did you mean 'n_jobs'"):
+        measure_grid(["weat"], [QUERY], [random_model(0)], njobs=2)
+    grid = measure_grid(["weat"], [QUERY], [random_model(0)], progress=False)
+    for name, value in {"method": "first", "ascending": True}.items():
+        with pytest.raises(BiasgridError, match=f"^rank: {name}: say "):
+            grid.rank(**{name: value})
+
+
+def test_alternatives_of_wefe_are_answered(random_model):
+    for theirs, ours in {"right-sided": "greater", "left-sided": "less"}.items():
+        with pytest.raises(BiasgridError, match=f"WEFE's '{theirs}' is '{ours}' here"):
+            metrics.weat(QUERY, random_model(0), permutation={"alternative": theirs})
 
 
 def test_what_is_no_query_or_no_model_is_answered_by_a_sentence(random_model, tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, listed, not_allowed, shown
-from . import grid_config
+from . import grid_config, wefe
 from .checks import plain
 from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "measure_grid"]
 
 
+@wefe.answers(wefe.RUN_QUERIES)
 def measure_grid(
     metrics: Iterable[str | tuple[str, Mapping[str, Any]]] | Mapping[str, Mapping[str, Any]],
     queries: Any,

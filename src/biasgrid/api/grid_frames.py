@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import BiasgridError, not_allowed, shown, unknown
 from ..study import Study
+from . import wefe
 from .measured import frame_of, left_out, states_of
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Grid:
         long = aggregates(self.scores, sorted(self.study.ranked), [how])
         return self._by_metric(long, "value", criterion)
 
+    @wefe.answers(wefe.RANKING)
     def rank(
         self,
         aggregation: Aggregation | None = None,

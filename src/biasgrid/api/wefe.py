@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 from ..debias.registry import Method
-from ..errors import InputError
+from ..errors import InputError, unknown
 from ..metrics.registry import Metric
 
+P = ParamSpec("P")
+R = TypeVar("R")
 LOST = "lost words always warn, once per query and model, and result.lost has them"
 IN_A_GRID = "a grid measures several queries: biasgrid.measure_grid(metrics, queries, models)"
 FORMS = 'say preprocessors=[{}, {"lowercase": True}], one mapping per form of a word, tried in this order'
@@ -35,6 +39,26 @@ MEASURING = {
     "aggregation_function": f"{IN_A_GRID}.aggregate(function)",
     "return_only_aggregation": f"{IN_A_GRID}.aggregate()",
 }
+# of WEFE 1.0.1's run_queries, for `measure_grid`
+RUN_QUERIES = MEASURING | {
+    "metric": "say metrics=['weat', ...]: a grid measures several metrics",
+    "word_embeddings_models": "say models=[...]",
+    "models_names": "say models={name: model}",
+    "metric_params": "give parameters with the metric: metrics=[('rnd', {'distance': 'cos'})]",
+    "queries_set_name": "say queries={name: [query, ...]}, a mapping of criterion to queries",
+    "generate_subqueries": "sub-queries of the metric's template are taken where a query has more sets",
+    "aggregate_results": "say measure_grid(...).aggregate()",
+    "aggregation_function": "say aggregation='abs_avg', or measure_grid(...).aggregate(function)",
+    "return_only_aggregation": "say measure_grid(...).aggregate()",
+    "return_effect_size": "add the metric 'weat_es', WEAT's effect size",
+    "warn_not_found_words": "one warning counts the lost words, and measure_grid(...).lost_words has them",
+    "print_model_evaluation": "nothing is printed; frame('scalars') has the accuracy on words left out of training",
+}
+# of its create_ranking and calculate_ranking_correlations, for `Grid.rank` and `Grid.correlate`
+RANKING = {
+    "method": "say ties='first' (WEFE's default), 'average', 'min', 'max' or 'dense'",
+    "ascending": "say by='value', WEFE's order: the smallest value first",
+}
 # of the constructors, fit and transform of WEFE 1.0.1's debias methods
 DEBIASING = {
     "pca_args": "say n_components=..., which hard and multiclass_hard have for the bias subspace",
@@ -51,6 +75,25 @@ def check_names(given: Iterable[str], known: Iterable[str], names: Mapping[str, 
     for name in given:
         if name in names and name not in known:
             raise InputError(f"{function}: {name}: {names[name]}")
+
+
+def answers(names: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: a function's unknown keywords are answered, WEFE's with what to say in their place."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        known = [name for name in inspect.signature(function).parameters if name != "self"]
+
+        @functools.wraps(function)
+        def answering(*args: P.args, **options: P.kwargs) -> R:
+            check_names(options, known, names, function.__name__)
+            for name in options:
+                if name not in known:
+                    raise InputError(unknown(f"{function.__name__} option", name, known))
+            return function(*args, **options)
+
+        return answering
+
+    return decorated
 
 
 def instead_of_metric(metric: Metric, name: str) -> str:
