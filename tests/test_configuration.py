@@ -132,6 +132,7 @@ def test_word_sets_by_name(root):
         sets.resolved(["toy.g"], "x")
 
 
+@pytest.mark.slow
 def test_a_config_is_read_without_a_drawing_library():
     import subprocess
 

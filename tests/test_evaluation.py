@@ -797,6 +797,7 @@ def models_in(kind):
         yield from models_in(inner)
 
 
+@pytest.mark.slow
 def test_planning_imports_no_library_that_measures():
     code = "import sys, biasgrid.study; from biasgrid.evaluation import Spec; Spec.of({})\n"
     code += "print([m for m in ('sklearn', 'scipy.stats', 'gensim', 'torch') if m in sys.modules])"

@@ -124,6 +124,7 @@ def store_of(*configs, model):
     return building.store_of(study.embeddings, model, study.models[model]).open(), study.queries
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_sweeneys_own_split_and_classifier(recomputes):
     """Seed 0, not stratified; a multinomial logistic regression of two classes is a binary one with C = 2."""

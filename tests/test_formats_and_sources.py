@@ -153,6 +153,7 @@ def test_a_file_that_could_be_of_two_formats_needs_one_named(tmp_path, plugins):
     assert convert(path, tmp_path / "store", name="m", format="toy-two").metadata["format"] == "toy-two"
 
 
+@pytest.mark.slow
 def test_toys_in_a_copy_of_the_package_are_found(tmp_path):
     package = tmp_path / "src" / "biasgrid"
     shutil.copytree(Path(biasgrid.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -252,6 +252,7 @@ def test_lengths_do_not_matter(seed, k):
         assert second == pytest.approx(first, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_groups_does_not_matter(seed):

@@ -520,6 +520,7 @@ def test_a_study_is_tested(project, monkeypatch):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
     """What is in a metric's file and is of the same words, cell, model, spec and code stays; the bytes are those of a
     file made at once."""
@@ -574,6 +575,7 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         assert [file.read_bytes() for file in files] == first
 
 
+@pytest.mark.slow
 def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
     monkeypatch.chdir(root)
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)

@@ -72,6 +72,7 @@ def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "0.0\n"
 
 
+@pytest.mark.slow
 def test_the_door_needs_no_module_that_other_systems_lack(tmp_path):
     """Windows has none of these modules, macOS no affinity; what Python itself imports where it can is let pass."""
     write_text_model(tmp_path / "model.txt", ["a", "b", "c", "d"])
@@ -339,6 +340,7 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
         assert re.search(rf"^  biasgrid {command}", text, re.M), command
 
 
+@pytest.mark.slow
 def test_who_reads_only_the_beginning_is_no_error():
     command = f"set -o pipefail; {sys.executable} -m biasgrid list word-sets | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)

@@ -257,6 +257,7 @@ def test_a_file_without_rows_is_refused(read):
         read("2 0\na\nb\n", format="text")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(words=words_of_text, data=st.data(), header=st.booleans(), end=st.sampled_from(["\n", " \n", "\r\n"]))
 @example(words=["\x00", "\x85", "\u2028", "\x0b"], data=None, header=True, end=" \n")
@@ -353,6 +354,7 @@ def test_duplicate_words_of_a_binary(read):
     assert_store(store, ["a", "b"], VECTORS[:2])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     words=st.lists(

@@ -139,6 +139,7 @@ def test_what_is_no_estimator_is_one_sentence(random_model, options, says):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [False, {"draws": 19}])
 def test_tests_and_intervals_of_the_same_classifier_are_the_same(groups, random_model, request):
     """The exact solver's many at once, and scikit-learn's classifier at its minimum, draw by draw."""

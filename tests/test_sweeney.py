@@ -154,6 +154,7 @@ def fact(shares, value=0.5, accuracy=0.9):
 LOST = {"value": None, "status": "lost_words:German;Irish", "scalars": {}, "detail": {}}
 
 
+@pytest.mark.slow
 def test_figure_of_cells(tmp_path):
     shares = {"German": 0.7, "Irish": 0.2, "Dutch": 0.1}
     paths = [

@@ -193,6 +193,7 @@ def test_3cosadd_is_gensims(google, c):
     assert [score for _, score, _ in ours] == pytest.approx([score for _, score in theirs], abs=2e-6)
 
 
+@pytest.mark.slow
 def test_3cosavg_finds_the_sister_of_a_brother(google, family):
     pairs = [pair for pair in family if pair not in (("brother", "sister"), ("brothers", "sisters"))]
     assert best(google, pairs, ["brother"], "3cosavg", True)[0][0] == "sister"

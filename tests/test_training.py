@@ -117,6 +117,7 @@ def test_a_corpus_whose_end_is_missing_trains_nothing(tmp_path):
 # what comes out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "made_by", "params"),
     [

@@ -32,7 +32,8 @@ def _not_of_wefe(value: Any) -> Any:
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 Number = Annotated[float, WrapValidator(_as_given)]
-Alternative = Annotated[Literal["bias", "greater", "less", "two-sided"], BeforeValidator(_not_of_wefe)]
+Alternative = Literal["bias", "greater", "less", "two-sided"]
+AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]
 Interval = Literal["jackknife", "percentile", "bca"]
 INTERVALS = get_args(Interval)
 ALTERNATIVE = (
@@ -53,14 +54,14 @@ class Permutation(Strict):
     exact: Whole = field(
         "all permutations are enumerated where there are at most this many", 20_000, ge=0, le=10_000_000
     )
-    alternative: Alternative = field(ALTERNATIVE, "bias")
+    alternative: AnAlternative = field(ALTERNATIVE, "bias")
 
 
 class RandomGroups(Strict):
     """Test of every metric against random groups of the model's words."""
 
     draws: Whole = field("random groups that are drawn", 999, ge=19, le=1_000_000)
-    alternative: Alternative = field(ALTERNATIVE, "bias")
+    alternative: AnAlternative = field(ALTERNATIVE, "bias")
 
 
 class Bootstrap(Strict):

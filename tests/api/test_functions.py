@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -202,6 +203,15 @@ def test_options_of_wefes_run_queries_and_rankings_are_answered(random_model):
     for name, value in {"method": "first", "ascending": True}.items():
         with pytest.raises(BiasgridError, match=f"^rank: {name}: say "):
             grid.rank(**{name: value})
+
+
+def test_a_grids_warnings_name_the_callers_line(random_model):
+    queries = [QUERY, Query([["w0"], ["no-such-word"]], [["w1"]], name="lost")]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        measure_grid(["rnd", "weat"], queries, [random_model(0)], progress=False)
+    assert len(warned) > 1
+    assert {warning.filename for warning in warned} == {__file__}
 
 
 def test_alternatives_of_wefe_are_answered(random_model):

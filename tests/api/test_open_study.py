@@ -13,6 +13,8 @@ from biasgrid import BiasgridError
 from biasgrid.api.study import open_study
 from biasgrid.tables import read
 
+pytestmark = pytest.mark.slow  # a study is run first
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

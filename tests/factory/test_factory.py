@@ -449,6 +449,7 @@ def test_the_committed_config_has_the_papers_grid():
     assert sum(model.trainer == "ppmi" for model in committed.models.values()) == 330
 
 
+@pytest.mark.slow
 def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch):
     """Of the roles that the config gives it: RNSB has none of two pronouns a side, of which none can be held out."""
     monkeypatch.chdir(ROOT)

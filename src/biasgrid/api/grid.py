@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..callers import stacklevel
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, listed, not_allowed, shown
 from . import grid_config, wefe
@@ -135,7 +136,7 @@ def measure_grid(
     reasons = [f"{metric}: {reason}" for _, _, metric, reason in left_out(study)]
     if reasons:
         more = f"; {len(reasons) - 1} more are in the grid's left_out" if len(reasons) > 1 else ""
-        warnings.warn(f"not measured: {reasons[0]}{more}", stacklevel=2)
+        warnings.warn(f"not measured: {reasons[0]}{more}", stacklevel=stacklevel())
     if not isinstance(null_distributions, bool):
         raise BiasgridError(not_allowed("null_distributions", null_distributions, "True, False"))
     outcomes = measured_outcomes(
@@ -146,7 +147,7 @@ def measure_grid(
         keep_null=null_distributions,
     )
     if sentence := _lost(outcomes):
-        warnings.warn(sentence, LostWordsWarning, stacklevel=2)
+        warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
     kept = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": kept}
     return Grid(dataclasses.replace(study, config=config, outcomes=outcomes))

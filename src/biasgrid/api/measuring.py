@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import metrics
+from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
 from ..grid import Cell
 from ..measure import as_json, measure
@@ -85,7 +86,7 @@ def _in_parallel(
             # each process says it for itself
             if (category, message) not in said:
                 said.add((category, message))
-                warnings.warn(message, category, stacklevel=5)
+                warnings.warn(message, category, stacklevel=stacklevel())
         yield outcomes
 
 
