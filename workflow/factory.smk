@@ -24,7 +24,8 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow))
+PROGRESS = engine.show_progress(workflow)
+RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS)
 RESULTS = str(FACTORY.results)
 LOGS = str(RUN.logs)
 TABLES = steps.table_steps(FACTORY)
@@ -45,6 +46,10 @@ wildcard_constraints:
 
 onstart:
     RUN.begin()
+
+
+onsuccess:
+    RUN.end()
 
 
 onerror:

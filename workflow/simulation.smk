@@ -26,7 +26,8 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow))
+PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
+RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)
@@ -51,6 +52,10 @@ wildcard_constraints:
 
 onstart:
     RUN.begin()
+
+
+onsuccess:
+    RUN.end()
 
 
 onerror:

@@ -24,7 +24,8 @@ try:
 except BiasgridError as error:
     engine.stop(error)
 
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), STUDY.to_json())
+PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
+RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), STUDY.to_json(), PROGRESS)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality
@@ -93,6 +94,10 @@ onstart:
     RUN.begin()
     if line := schema.notice(STUDY.results):
         print(f"biasgrid: {line}", file=sys.stderr)
+
+
+onsuccess:
+    RUN.end()
 
 
 onerror:

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
+
+from snakemake.logging import logger
 
 from ..configs import read_yaml
 from ..errors import BiasgridError, shown
+from .progress import Progress
 
 
 def config_files(workflow: Any) -> list[str]:
@@ -48,6 +52,29 @@ def run_steps_here(workflow: Any) -> None:
     if workflow.remote_exec:
         workflow.localrules(*(rule.name for rule in workflow.rules))
         workflow.global_resources["_nodes"] = None  # as in a local run: it is cores that are counted
+
+
+def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
+    """Show a run's progress in place of Snakemake's messages, unless options ask for these; then None.
+
+    They do in a dry run, with --printshellcmds, --verbose, --logger, --quiet all, and in the jobs of a cluster.
+    """
+    settings = workflow.output_settings
+    asked = settings.dryrun or settings.printshellcmds or settings.verbose or settings.debug_dag
+    if (
+        asked
+        or settings.log_handler_settings
+        or workflow.remote_exec
+        or "all" in map(str, settings.quiet or ())
+    ):
+        return None
+    for handler in list(logger.handlers):
+        if handler.name == "DefaultStreamHandler":
+            shown = Progress(Path(downloads), handler.formatter)
+            logger.removeHandler(handler)
+            logger.addHandler(shown)
+            return shown
+    return None
 
 
 def stop(message: object) -> None:

@@ -16,6 +16,7 @@ from ..errors import BiasgridError
 from ..files import write_text
 from ..plan.step import Step
 from ..workers import Workers
+from .progress import Progress
 
 
 class Run:
@@ -33,10 +34,19 @@ class Run:
         The resolved config as text. Processes that rules start read it from `study_file`, which is written when the
         run begins and is no rule's output: a step is not out of date because the config changed, but because what it
         depends on did.
+    progress
+        What is shown meanwhile (`engine.show_progress`).
     """
 
-    def __init__(self, name: str, plugins: Iterable[Path | str], cores: int | None, study: str = ""):
-        self.name, self.logs = name, Path("logs") / name
+    def __init__(
+        self,
+        name: str,
+        plugins: Iterable[Path | str],
+        cores: int | None,
+        study: str = "",
+        progress: Progress | None = None,
+    ):
+        self.name, self.logs, self._progress = name, Path("logs") / name, progress
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
         self._workers = Workers(plugins, cores)
@@ -79,6 +89,11 @@ class Run:
             Path(log).write_text(why if wrong_input else traceback.format_exc())
             raise WorkflowError(f"{name} failed: {why}") from None
 
+    def end(self) -> None:
+        """Show no more progress: the run is over."""
+        if self._progress is not None:
+            self._progress.finish()
+
     def failures(self) -> Iterator[tuple[str, str, str]]:
         """What failed in this run, from the jobs' logs: rule, the rest of the job's name, and why."""
         began = self._lock_file.stat().st_mtime
@@ -90,9 +105,17 @@ class Run:
 
     def report(self, local: Collection[str] = ()) -> None:
         """Say what failed, a line each; `local` are the sources that are files of the user."""
+        self.end()
+        if self._progress is not None and self._progress.stopped:
+            print("biasgrid: stopped; run the same command to go on", file=sys.stderr)
+            return
         # one reason often holds for several models: a host that cannot be reached
         unreachable: dict[str, list[str]] = {}
-        for rule, name, why in self.failures():
+        failures = list(self.failures())
+        if self._progress is not None and not failures:
+            # a step failed outside what `call` runs
+            self._progress.show_errors()
+        for rule, name, why in failures:
             if rule == "archive" and name in local:
                 print(f"biasgrid: {why}", file=sys.stderr)
             elif rule == "archive":

@@ -1,0 +1,103 @@
+"""What a run shows while it works, and when it ends."""
+
+import io
+import logging
+import time
+
+import pytest
+
+from biasgrid.workflow import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def record(event=None, text="", level=logging.INFO, **values):
+    made = logging.makeLogRecord({"msg": text, "levelno": level, "event": event, **values})
+    return made
+
+
+def run(shown, steps):
+    """The events of a run of `steps` cells, one after the other."""
+    shown.handle(record("run_info", stats={"cell": steps, "table": 1, "total": steps + 1}))
+    for job in range(steps):
+        shown.handle(record("job_started", jobs=[job]))
+        shown.handle(
+            record("job_info", jobid=job, rule_name="cell", wildcards={"model": "glove", "metric": "weat"})
+        )
+        shown.handle(record("job_finished", job_id=job))
+        shown.handle(record("progress", done=job + 1, total=steps + 1))
+    shown.handle(record("job_started", jobs=[steps]))
+    shown.handle(record("job_info", jobid=steps, rule_name="table", wildcards={"table": "scores"}))
+
+
+def test_a_log_has_a_line_every_so_often_and_what_is_at_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+    monkeypatch.setattr(progress, "FIRST", 0.05)
+    monkeypatch.setattr(progress, "LEAST", 0.2)
+    out = io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    run(shown, 900)
+    time.sleep(0.5)
+    shown.finish()
+    lines = out.getvalue().splitlines()
+    assert 1 <= len(lines) <= 4
+    assert lines[0].startswith("900 of 901 steps, ")
+    assert lines[0].endswith("table scores")
+    assert "left" in lines[0]
+
+
+def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+    monkeypatch.setenv("COLUMNS", "100")
+    out = Terminal()
+    shown = progress.Progress(tmp_path, stream=out)
+    run(shown, 3)
+    time.sleep(0.2)
+    shown.finish()
+    text = out.getvalue()
+    assert "3 of 4 steps" in text
+    assert "table scores" in text
+    assert "\n" not in text
+    assert not text.split("\r")[-1].strip()
+
+
+def test_bytes_of_downloads_are_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+    monkeypatch.setattr(progress, "FIRST", 0.05)
+    (tmp_path / "glove").mkdir()
+    (tmp_path / "glove" / "vectors.zip.part").write_bytes(bytes(3_000_000))
+    out = io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    shown.handle(record("run_info", stats={"archive": 1, "total": 1}))
+    shown.handle(record("job_started", jobs=[0]))
+    shown.handle(record("job_info", jobid=0, rule_name="archive", wildcards={"name": "glove"}))
+    time.sleep(0.3)
+    shown.finish()
+    assert "0 of 1 steps, 3 MB downloaded; archive glove" in out.getvalue()
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_errors_are_shown_at_once_before_the_run_and_else_kept(tmp_path, begun):
+    out = io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    if begun:
+        run(shown, 1)
+    shown.handle(record("error", "MissingInputException: no such file", logging.ERROR))
+    assert ("no such file" in out.getvalue()) is not begun
+    # nobody has told them: they are told at the end
+    shown.close()
+    assert out.getvalue().count("no such file") == 1
+
+
+def test_a_warning_is_shown_and_an_interrupted_run_known(tmp_path):
+    out = io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    run(shown, 1)
+    shown.handle(record(None, "a warning", logging.WARNING))
+    shown.handle(record(None, "Terminating processes on user request, this might take some time."))
+    shown.finish()
+    assert out.getvalue() == "a warning\n"
+    assert shown.stopped
