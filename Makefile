@@ -12,37 +12,37 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 .DELETE_ON_ERROR:
 
 study: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml --quiet rules
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml
 	@echo "figures: results/embedded/figures   tables: results/embedded/*.csv"
 
 study-npm: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml --quiet rules
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml
 
 # the embedded study with the metrics that WEFE lacks
 all-metrics: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_all_metrics.yaml --quiet rules
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_all_metrics.yaml
 	@echo "figures: results/all_metrics/figures   tables: results/all_metrics/*.csv"
 
 # sweeney's own vectors are an npm package: without npm, the study has the others
 sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 
 debias text8 $(REPLICATIONS): .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY) --quiet rules
+	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
 	@echo "figures: results/$@/figures   tables: results/$@/*.csv"
 
 replications: $(REPLICATIONS)
 
 full: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --quiet rules
+	$(BIN)/snakemake --cores $(CORES)
 
 # Are p-values calibrated, and do intervals cover? On simulated embeddings and real vectors: docs/simulation.md
 simulation: .venv/installed
-	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --quiet rules
+	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES)
 	@echo "figures: results/simulation/figures   tables: results/simulation/simulation.csv, calibration.csv"
 
 # The planted-bias benchmark: how well does each metric recover a bias that is known? docs/factory.md
 factory: .venv/installed
-	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --quiet rules
+	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES)
 	@echo "figures: results/factory/figures   tables: results/factory/*.csv"
 
 # Which metric sees what: computed, with counterexamples. docs/properties.md
