@@ -98,6 +98,17 @@ def double_hard(
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
 
+    Notes
+    -----
+    **What it leaves.** It leaves bias that does not lie along the one direction that is left after the first
+    step: words keep their neighbours, but for what the removed component had made of them. The choice of the
+    component minimises how well the most biased words can be clustered, and so the clustering of the same
+    words is no independent test of it.
+
+    **Defaults.** The default is the paper's algorithm 1, of all words but `ignore`. WEFE 1.0.1 changes the 2
+    x `n_words` most biased words alone, takes the direction of the untouched vectors and an incremental PCA:
+    `variant="wefe"`. Its 2-means clustering is not seeded; `component` forces a choice that it may have made.
+
     References
     ----------
     Wang, Lin, Rajani, McCann, Ordonez, Xiong. Double-Hard Debias: tailoring word embeddings for gender bias
@@ -166,6 +177,16 @@ def hard(
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
 
+    Notes
+    -----
+    **What it leaves.** Only the bias subspace goes. Words that leaned alike keep each other as neighbours, so
+    that a classifier or a clustering can still tell which side a word was on (Gonen & Goldberg 2019). Nothing
+    is removed from the words in `ignore`, and what the definitional pairs do not span stays.
+
+    **Defaults.** The default is the paper's algorithm. `equalize_pairs` are the definitional pairs by
+    default, as in WEFE 1.0.1. WEFE normalises a second time by stale lengths, so that equalised words end
+    with lengths up to 1.13, and keeps incomplete pairs unless it is verbose: no option repeats either.
+
     References
     ----------
     Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? Debiasing word
@@ -225,6 +246,15 @@ def hsr(
     ------
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
+
+    Notes
+    -----
+    **What it leaves.** It leaves what the definitional words do not predict by a linear map, and the
+    definitional words themselves. As `alpha` is a penalty, a part of what they do predict stays, too: the
+    larger `alpha`, the more.
+
+    **Defaults.** `alpha` is the paper's 60, also WEFE 1.0.1's. A definitional word that is listed twice
+    counts twice, as in WEFE and in the authors' code.
 
     References
     ----------
@@ -316,6 +346,16 @@ def inlp(
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
 
+    Notes
+    -----
+    **What it leaves.** A classifier that is not linear may still tell the classes, and so may a linear one
+    that learns from other words. Each iteration takes one direction from every word (one per class of more
+    than two), whether it holds bias or not.
+
+    **Defaults.** The default is algorithm 1 with the setting of the paper's section 6.1, with its three
+    classes of 7,500 words (`neutral`, `n_words`). The projection is on the intersection of all nullspaces, as
+    in the authors' code. WEFE 1.0.1 does not have the method.
+
     References
     ----------
     Ravfogel, Elazar, Gonen, Twiton, Goldberg. Null it out: guarding protected attributes by iterative nullspace
@@ -399,6 +439,14 @@ def leace(
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
 
+    Notes
+    -----
+    **What it leaves.** A classifier that is not linear may still tell the classes. Its guarantee is of the
+    training words; on others a linear classifier may find what is left.
+
+    **Defaults.** The default is that of the paper's section 4, without the shrinkage of the covariance that
+    the authors' library can do (`shrinkage`). WEFE 1.0.1 does not have the method.
+
     References
     ----------
     Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept erasure in closed
@@ -467,6 +515,14 @@ def linear_projection(
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
 
+    Notes
+    -----
+    **What it leaves.** It leaves all that does not lie along the one direction: words keep their neighbours,
+    and several pairs seldom differ along one direction alone.
+
+    **Defaults.** The paper projects the whole vocabulary and leaves no word out; `direction="pca"` is its
+    direction of pairs. WEFE 1.0.1 does not have the method.
+
     References
     ----------
     Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019
@@ -528,6 +584,14 @@ def multiclass_hard(
     ------
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
+
+    Notes
+    -----
+    **What it leaves.** It leaves what hard debias leaves: words keep their neighbours, and what the
+    definitional sets do not span stays. The definitional words keep their part in the subspace.
+
+    **Defaults.** `n_components` is WEFE 1.0.1's 10, but at most what the sets span: WEFE removes ten
+    dimensions of sets that span seven, of which three are arbitrary, and no option repeats that.
 
     References
     ----------
@@ -618,6 +682,16 @@ def ran(
     ------
     BiasgridError
         For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
+
+    Notes
+    -----
+    **What it leaves.** A word without neighbours that share the bias is repelled by nothing; it only loses
+    its own part along the direction, and not all of it. Words that are no targets stay as they are, but for
+    their length. Neighbours are those of the untouched model.
+
+    **Defaults.** The default is the paper's objective. The authors' code has the second weight in the third's
+    place and a dot product in a cosine's: `variant="original"`. WEFE 1.0.1 exchanges the vector and its
+    anchor: `variant="wefe"`.
 
     References
     ----------

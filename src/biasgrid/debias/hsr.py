@@ -47,6 +47,15 @@ def hsr(
     -------
     Transform
 
+    Notes
+    -----
+    **What it leaves.** It leaves what the definitional words do not predict by a linear map, and the
+    definitional words themselves. As `alpha` is a penalty, a part of what they do predict stays, too: the
+    larger `alpha`, the more.
+
+    **Defaults.** `alpha` is the paper's 60, also WEFE 1.0.1's. A definitional word that is listed twice
+    counts twice, as in WEFE and in the authors' code.
+
     Examples
     --------
     >>> from biasgrid import debias, load

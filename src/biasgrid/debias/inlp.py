@@ -79,6 +79,16 @@ def inlp(
     -------
     Transform
 
+    Notes
+    -----
+    **What it leaves.** A classifier that is not linear may still tell the classes, and so may a linear one
+    that learns from other words. Each iteration takes one direction from every word (one per class of more
+    than two), whether it holds bias or not.
+
+    **Defaults.** The default is algorithm 1 with the setting of the paper's section 6.1, with its three
+    classes of 7,500 words (`neutral`, `n_words`). The projection is on the intersection of all nullspaces, as
+    in the authors' code. WEFE 1.0.1 does not have the method.
+
     Examples
     --------
     >>> from biasgrid import debias, load

@@ -68,6 +68,14 @@ def leace(
     -------
     Transform
 
+    Notes
+    -----
+    **What it leaves.** A classifier that is not linear may still tell the classes. Its guarantee is of the
+    training words; on others a linear classifier may find what is left.
+
+    **Defaults.** The default is that of the paper's section 4, without the shrinkage of the covariance that
+    the authors' library can do (`shrinkage`). WEFE 1.0.1 does not have the method.
+
     Examples
     --------
     >>> from biasgrid import debias, load

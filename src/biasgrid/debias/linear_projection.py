@@ -54,6 +54,14 @@ def linear_projection(
     -------
     Transform
 
+    Notes
+    -----
+    **What it leaves.** It leaves all that does not lie along the one direction: words keep their neighbours,
+    and several pairs seldom differ along one direction alone.
+
+    **Defaults.** The paper projects the whole vocabulary and leaves no word out; `direction="pca"` is its
+    direction of pairs. WEFE 1.0.1 does not have the method.
+
     Examples
     --------
     >>> from biasgrid import debias, load

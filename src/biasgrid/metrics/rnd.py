@@ -36,6 +36,16 @@ def rnd(
         "cos", to the first. "norm" depends on how long vectors are; "cos" is undefined (NaN) for a zero
         vector. `detail`: distance_by_word, the difference of each word.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel: two words that lean to one group can make up
+    for one that leans further to the other. It does not tell bias from length: the longer a group's mean, the
+    further all words are from it, so that values of models with vectors of other lengths do not compare.
+
+    **Defaults.** The default is WEFE's: the mean over words, of vectors at their own length. The paper takes
+    vectors at unit length and adds up: `normalize=True`, times the number of words. `distance="cos"` is
+    WEFE's `cos`, with its sign.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics

@@ -48,13 +48,24 @@ def same(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. Undefined (NaN) where all groups have the same mean, and for a zero
-        vector. More groups than dimensions leave no room for 0. `detail`: bias of each word, signed
-        (positive: towards the first group) where there are two groups; components, on the differences'
-        Gram-Schmidt basis in the order of the groups, so that what two differences share is credited to the
-        earlier one: `direction_cosine_i_j` of `scalars` says how much that is. `contrasts`: SAME, skew and
-        stereotype of each pair of groups and, where there are more than two, of each against the union of the
-        others, for all words and for each set of them.
+        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. Undefined
+        (NaN) where all groups have the same mean, and for a zero vector. More groups than dimensions leave no
+        room for 0. `detail`: bias of each word, signed (positive: towards the first group) where there are
+        two groups; components, on the differences' Gram-Schmidt basis in the order of the groups, so that
+        what two differences share is credited to the earlier one: `direction_cosine_i_j` of `scalars` says
+        how much that is. `contrasts`: SAME, skew and stereotype of each pair of groups and, where there are
+        more than two, of each against the union of the others, for all words and for each set of them.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see which group words lean to, and words that all lean to one group
+    have the value of words that lean apart. `same_skew` and `same_stereotype` tell these from each other;
+    SAME is 0 only where no word leans.
+
+    **Defaults.** The default is that of the paper's section 4.1: groups of protected words, and neutral words
+    that are near to them or not. WEFE 1.0.1 does not have the metric, but its benchmark chapter has numbers
+    of it, made with EmbeddingBiasScores, for which the attribute sets are the groups:
+    `orientation="wefe_benchmark"`.
 
     Examples
     --------

@@ -51,6 +51,14 @@ def same_skew(
         one way and as many the other: only with the stereotype does it show that there is no bias. Undefined
         (NaN) where the groups have the same mean.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel; `same_stereotype` sees them.
+
+    **Defaults.** The default is that of the paper's section 4.2; `contrast="rest"` compares each of more than
+    two groups with all others. WEFE 1.0.1 does not have the metric; the numbers of its benchmark chapter,
+    where the attribute sets are the groups, are `orientation="wefe_benchmark"`.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
@@ -93,8 +101,18 @@ def same_stereotype(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It is 0, too, where all words lean alike. Undefined (NaN) where the
-        groups have the same mean.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. It is 0, too, where all words
+        lean alike. Undefined (NaN) where the groups have the same mean.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what all words have in common: where all of them lean to one group
+    alike, it is 0. `same_skew` sees that.
+
+    **Defaults.** The default is a standard deviation, as the text of the paper's section 4.2 says and
+    EmbeddingBiasScores does. The formula that is printed there divides by the root of the number of words
+    once more: `as_printed=True`. WEFE 1.0.1 does not have the metric; its benchmark chapter's orientation is
+    `orientation="wefe_benchmark"`.
 
     Examples
     --------

@@ -53,6 +53,16 @@ def sc_weat(
         Undefined (NaN) for a word that is as near to all words of both groups, and for a zero vector.
         `detail`: effect_size, d(w) of each word; difference, of the means alone.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel. As each word's difference is divided by the
+    word's own spread, it can also be 0 where the words on average lean to one group. And it does not see how
+    far groups lie apart: a small difference with a small spread counts as much as a large one.
+
+    **Defaults.** The paper's supplement (WEFAT) scores one word at a time and does not say what the standard
+    deviation divides by; the value here is the mean over words. `ddof` 1 is that of PsychWordVec and sweater,
+    0 that of `weat_es` here. WEFE 1.0.1 does not have the metric.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
@@ -96,7 +106,16 @@ def nas(
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; otherwise as of `sc_weat`.
+        Range [-2, 2], neutral value 0. Positive: towards the first group; otherwise as of `sc_weat`.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what `sc_weat` does not see: words that lean opposite ways cancel,
+    and it does not say how far the groups lie apart.
+
+    **Defaults.** It is sweater's, with `ddof` 1. sweater gives the words' scores and no number for all of
+    them; here their mean is the value. WEFE 1.0.1 does not have the metric. Have either `nas` or `sc_weat` in
+    a study.
 
     Examples
     --------

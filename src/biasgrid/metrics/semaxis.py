@@ -53,6 +53,16 @@ def semaxis(
         group, such a vector is one of length 0 (with `neighbours`, undefined, too). `detail`: score of each
         word.
 
+    Notes
+    -----
+    **What it cannot see.** Words that lean opposite ways cancel. As the groups' vectors keep their length, a
+    few long ones decide where the axis points, and a word that is nearer to one group by its mean cosine can
+    have the score 0.
+
+    **Defaults.** The paper scores one word at a time, on an axis between two words, each averaged with its
+    nearest neighbours; here groups of words make the axis, no neighbours are needed (`neighbours` 0), and the
+    mean over words is the value. `neighbours` is sweater's `l`. WEFE 1.0.1 does not have the metric.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics

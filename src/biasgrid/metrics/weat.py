@@ -44,6 +44,17 @@ def weat(
         Undefined (NaN) for a zero vector. `scalars`: weat, effect_size. `detail`: association, s(w) of each
         target word.
 
+    Notes
+    -----
+    **What it cannot see.** It does not see what the two target sets have in common: where both lean to the
+    same attribute set alike, WEAT is 0, however far they lean. As it is a sum over words, sets of unequal
+    size can cancel, too: one word that leans far, against two that lean half as far.
+
+    **Defaults.** The statistic and the effect size are the paper's, and WEFE 1.0.1 has both. The paper does
+    not say what the standard deviation divides by: `ddof` 0 is WEFE's, and 1 gives the effect sizes that the
+    paper prints. The paper and WEFE test with one tail: `permutation={"alternative": "greater"}`. WEFE draws
+    words with replacement there, which is not the paper's permutation test, and no option repeats it.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
@@ -85,6 +96,16 @@ def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: in
         Positive: the first target set is nearer to the first attribute set. It is large, too, where a small
         difference has a small spread. Undefined (NaN) where all words have the same association. `scalars`
         and `detail`: as of `weat`.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see what the two target sets have in common, as `weat` does not, nor
+    how far the sets are apart: it is at its end, 2, for two sets whose words lean by .30 and by .29, as
+    nothing else varies.
+
+    **Defaults.** The paper prints no divisor. `ddof` 0 is WEFE's; with 1, 9 of the 10 effect sizes that the
+    paper prints for word2vec come out, and it is EmbeddingBiasScores'. `sc_weat` has 1 by default: in a study
+    that has both, set one of them.
 
     Examples
     --------
