@@ -757,11 +757,11 @@ def indirect_bias(
     Returns
     -------
     Result
-        Range (-inf, inf), neutral value 0 (no part of it); at most 1 where both products are positive,
-        negative where the words are nearer without g, and without bound near w . v = 0: sets of words that
-        have nothing in common say nothing. Undefined (NaN) for orthogonal words, a word that lies on g, a
-        zero vector, and groups that do not differ. `detail`: beta, of each word the mean with the words of
-        the other set.
+        Range (-inf, inf), neutral value 0 (no part of it). Positive: part of the similarity is due to the
+        direction, at most 1 where both products are positive. Negative: the words are nearer without it. It
+        has no bound near w . v = 0: sets of words that have nothing in common say nothing. Undefined (NaN)
+        for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ. `detail`:
+        beta, of each word the mean with the words of the other set.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1983,10 +1983,10 @@ def weat_es(
     Returns
     -------
     Result
-        Range [-2, 2], neutral value 0; wider with `ddof` 0 for sets of unequal size, and narrower with 1.
-        Positive: the first target set is nearer to the first attribute set. It is large, too, where a small
-        difference has a small spread. Undefined (NaN) where all words have the same association. `scalars`
-        and `detail`: as of `weat`.
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n) with
+        `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
+        to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
+        (NaN) where all words have the same association. `scalars` and `detail`: as of `weat`.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises

@@ -42,11 +42,11 @@ def indirect_bias(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0 (no part of it); at most 1 where both products are positive,
-        negative where the words are nearer without g, and without bound near w . v = 0: sets of words that
-        have nothing in common say nothing. Undefined (NaN) for orthogonal words, a word that lies on g, a
-        zero vector, and groups that do not differ. `detail`: beta, of each word the mean with the words of
-        the other set.
+        Range (-inf, inf), neutral value 0 (no part of it). Positive: part of the similarity is due to the
+        direction, at most 1 where both products are positive. Negative: the words are nearer without it. It
+        has no bound near w . v = 0: sets of words that have nothing in common say nothing. Undefined (NaN)
+        for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ. `detail`:
+        beta, of each word the mean with the words of the other set.
 
     Notes
     -----

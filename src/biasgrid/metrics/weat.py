@@ -92,10 +92,10 @@ def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: in
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; wider with `ddof` 0 for sets of unequal size, and narrower with 1.
-        Positive: the first target set is nearer to the first attribute set. It is large, too, where a small
-        difference has a small spread. Undefined (NaN) where all words have the same association. `scalars`
-        and `detail`: as of `weat`.
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n) with
+        `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
+        to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
+        (NaN) where all words have the same association. `scalars` and `detail`: as of `weat`.
 
     Notes
     -----

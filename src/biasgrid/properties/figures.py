@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..figures.layout import MARGIN, PAGE, add_axes, add_box, legend_area, legend_line, page, styled
+from ..figures.layout import MARGIN, PAGE, add_axes, add_box, blank, legend_area, legend_line, page, styled
 from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
 from ..figures.text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
 from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
@@ -172,6 +172,34 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     if ranges:
         _ranges(figure, top + sum(rows), ranges, below)
     return figure
+
+
+@styled
+def blind_spots(panels: Sequence[tuple[Setting, str]]) -> figure.Figure:
+    """Settings of one metric with what it says of each, two beside each other: a picture for a narrow page."""
+    columns, width, drawing, gap = min(len(panels), 2), 1.8, 1.3, 0.12
+    titles = [fitted(plain(setting), (width - gap) / BOLD, NORMAL) for setting, _ in panels]
+    texts = [fitted(text, width - gap, NORMAL) for _, text in panels]
+    starts = range(0, len(panels), columns)
+    heads = [0.14 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
+    feet = [0.14 * max(map(line_count, texts[i : i + columns])) + 0.2 for i in starts]
+    rows = [head + drawing + foot for head, foot in zip(heads, feet, strict=True)]
+    figure = blank(columns * width + 2 * MARGIN - gap, sum(rows) + MARGIN)
+    w, h = figure.get_size_inches()
+    for i, (setting, _) in enumerate(panels):
+        row, column = divmod(i, columns)
+        x, y = MARGIN + column * width, MARGIN + sum(rows[:row])
+        figure.text(x / w, 1 - y / h, titles[i], va="top", weight="bold", size=NORMAL, linespacing=1.15)
+        _draw(add_axes(figure, x, y + heads[row], width - gap, drawing), setting)
+        y += heads[row] + drawing + 0.05
+        figure.text(x / w, 1 - y / h, texts[i], va="top", size=NORMAL, linespacing=1.15)
+    return figure
+
+
+def plain(setting: Setting) -> str:
+    """A setting's name without the number that the paper's specification gives it."""
+    name = setting.name.partition(" (P")[0]
+    return name[0].upper() + name[1:]
 
 
 def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:

@@ -68,7 +68,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "|" + " --- |" * (len(SHORT) + 2),
     ]
     for (label, level), row in by_row(verdicts).items():
-        cells = [_cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
+        cells = [cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
         lines.append(f"| {label} | {level} | {' | '.join(cells)} |")
     lines += [f"\n{v.label} is not examined: {v.note}." for v in verdicts if v.holds == NOT_EXAMINED]
     lines += ["", "## Counterexamples", ""]
@@ -86,7 +86,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(verdict: Verdict | None, ordered: Verdict | None) -> str:
+def cell(verdict: Verdict | None, ordered: Verdict | None) -> str:
     if verdict is None:
         return ""
     text = f"**{verdict.holds}**" if verdict.paper else verdict.holds
