@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import yaml
+from matplotlib.figure import Figure
 from pictures import IMAGES, ROOT, property_verdicts, read
 from PIL import Image
 
@@ -24,7 +25,9 @@ from biasgrid import debias, load, metrics, properties
 from biasgrid.api import docstrings, fits
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.layout import styled
+from biasgrid.figures.layout import add_axes, blank, styled
+from biasgrid.figures.palette import MODEL_COLOURS
+from biasgrid.figures.text import LARGE, NORMAL
 from biasgrid.metrics.registry import TESTS, Metric
 from biasgrid.properties import Setting
 from biasgrid.properties.figures import blind_spots
@@ -73,7 +76,7 @@ def metric_page(name: str) -> str:
             + beside(name),
             "## Options\n\n" + "\n\n".join(options(metric)),
             f"## Example\n\n```pycon\n{parts['Examples']}\n```\n\n"
-            + filled("All metrics share further arguments: [metrics.md](../metrics.md#in-python)."),
+            + filled("All metrics share [further arguments](../metrics.md#in-python)."),
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
@@ -127,7 +130,7 @@ def tests(metric: Metric) -> Iterator[str]:
             "`p_isotropic_directions` is no test: it is the share of random directions, all equally likely, along "
             "which the value is as large."
         )
-    yield "\nNeither test implies the other: [inference.md](../inference.md#p-values)."
+    yield "\nNeither test implies the other: [p-values](../inference.md#p-values)."
 
 
 def _p_value(metric: Metric, drawn: str) -> str:
@@ -153,17 +156,15 @@ def seen(metric: Metric) -> str:
     rows = properties.by_row(_verdicts()[metric.name])
     if not rows:
         (verdict,) = _verdicts()[metric.name]
-        parts.append(
-            f"The property matrix does not have it: {verdict.note} ([properties.md](../properties.md))."
-        )
+        parts.append(f"The [property matrix](../properties.md) does not have it: {verdict.note}.")
         return "\n\n".join([parts[0], *map(filled, parts[1:])])
     lines = ["| | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
     for (label, level), row in rows.items():
         answers = [cell(row.get((name, "")), row.get((name, properties.ORDERED))) for name in SHORT]
         lines.append(f"| {label} | {level} | {' | '.join(answers)} |")
     parts.append(
-        "Its answers in the property matrix ([properties.md](../properties.md) says what is asked, "
-        "[property-matrix.md](../property-matrix.md) has all counterexamples):"
+        "Its answers in the property matrix ([what is asked](../properties.md), [all "
+        "counterexamples](../property-matrix.md); bold: also a theorem of Schroeder et al.):"
     )
     return "\n\n".join([parts[0], *map(filled, parts[1:]), "\n".join(lines)])
 
@@ -172,9 +173,9 @@ def beside(name: str) -> str:
     """The rows of defaults.md that are of this metric."""
     rows = [cells[1:] for cells in _defaults() if cells[0] == f"`{name}`" and cells[1] != "none"]
     if not rows:
-        return "All metrics side by side: [defaults.md](../defaults.md)."
+        return "[All metrics side by side](../defaults.md)"
     head = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
-    return "\n".join(table(head, rows)) + "\n\nAll metrics side by side: [defaults.md](../defaults.md)."
+    return "\n".join(table(head, rows)) + "\n\n[All metrics side by side](../defaults.md)"
 
 
 @cache
@@ -188,7 +189,7 @@ def _defaults() -> list[list[str]]:
 def options(metric: Metric) -> Iterator[str]:
     """Its parameters, and what changes under them."""
     if not metric.parameters:
-        yield "It has none but those of all metrics ([metrics.md](../metrics.md#in-python))."
+        yield "It has none but [those of all metrics](../metrics.md#in-python)."
         return
     said = docstrings.parameters(metric.function)
     rows = [(f"`{name}`", _default(default), said[name]) for name, default in metric.parameters.items()]
@@ -346,9 +347,14 @@ def plain_name(setting: Setting) -> str:
 
 @styled
 def picture(name: str) -> Image.Image:
-    """A metric's picture, of few colours, so that the file is small."""
+    """A metric's picture."""
     metric = metrics.REGISTRY[name]
     figure = blind_spots([(setting, f"{metric.label}: {text}") for setting, text in blind_spots_of(metric)])
+    return small(figure)
+
+
+def small(figure: Figure) -> Image.Image:
+    """A figure in few colours, so that its file is small."""
     figure.set_dpi(220)
     figure.canvas.draw()
     return Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB").quantize(COLOURS)
@@ -356,11 +362,12 @@ def picture(name: str) -> Image.Image:
 
 # --- pages of debias methods --------------------------------------------------------------------------------------
 
+DIFFERENCES = "where-the-methods-differ-from-wefe-101-and-from-their-authors-code"
 MEASURED = {
     ("metric", "weat_es"): "WEAT-ES, mean distance from 0",
     ("direct", "direct_bias"): "Direct Bias of occupations",
     ("hidden", "cluster_accuracy"): "share of biased words that a clustering puts on their former side",
-    ("hidden", "svm_accuracy"): "the same of a classifier that is not linear",
+    ("hidden", "svm_accuracy"): "the same of a classifier that is not linear (RBF kernel)",
     ("similarity", "men"): "correlation with human similarity ratings (MEN)",
     ("analogy", "google"): "analogies solved (Google)",
 }
@@ -381,10 +388,10 @@ def debias_page(name: str) -> str:
             "## Words\n\n" + "\n".join(words_of(method)),
             f"## What it leaves\n\n{linked(notes['What it leaves'], name)}\n\n" + measured(name),
             f"## Defaults, beside the paper and WEFE 1.0.1\n\n{linked(notes['Defaults'], name)}\n\n"
-            "All methods side by side: "
-            "[debias.md](../debias.md#where-the-methods-differ-from-wefe-101-and-from-their-authors-code).",
+            f"[All methods side by side](../debias.md#{DIFFERENCES})",
             "## Options\n\n" + "\n".join(method_options(method)),
-            f"## Example\n\n```pycon\n{parts['Examples']}\n```",
+            f"## Example\n\n```pycon\n{parts['Examples']}\n```\n\n"
+            "In a study, and on the command line: [debias.md](../debias.md#in-a-study).",
             "## Reference\n\n" + filled(f"{method.reference}.") + "\n",
         ]
     )
@@ -416,24 +423,67 @@ def method_options(method: Method) -> Iterator[str]:
 
 def measured(name: str) -> str:
     """What the study of debias methods has of it: gender, before and after."""
+    rows = []
+    for (group, measure), text in MEASURED.items():
+        of = of_method(name, group, measure)
+        rows.append((text, *(f"{before:.2f} → {after:.2f}" for before, after in of.values())))
+    hidden = of_method(name, "hidden", "svm_accuracy")
+    shares = ", ".join(f"{model} {before:.2f} to {after:.2f}" for model, (before, after) in hidden.items())
+    return "\n\n".join(
+        [
+            f"![Words that a classifier still tells by side: {shares}](../images/debias/{name}.png)",
+            "Measured by `make debias`, for gender, on the embedded models (before → after):",
+            "\n".join(table(("measure", *(f"`{model}`" for model in hidden)), rows)),
+            "A share of .50 is what guessing would give. "
+            "[What is measured](../debias.md#what-debiasing-costs-and-hides)",
+        ]
+    )
+
+
+def of_method(name: str, group: str, measure: str) -> dict[str, tuple[float, float]]:
+    """Model -> a measure's value before and after."""
     config = yaml.safe_load((ROOT / "config" / "debias.yaml").read_text(encoding="utf-8"))
     (key,) = [key for key, entry in config["debias"]["Gender"].items() if entry["method"] == name]
     found = read("mitigation", IMAGES / "hidden-bias.csv")
-    found = found[found["debias"] == key]
-    models = sorted(found["model"].unique())
-    rows = []
-    for (group, measure), text in MEASURED.items():
-        of = found[(found["group"] == group) & (found["measure"] == measure)].set_index("model")
-        rows.append((text, *(f"{of.at[m, 'before']:.2f} → {of.at[m, 'after']:.2f}" for m in models)))
-    return (
-        "Measured by `make debias`, for gender, on the embedded models (before → after):\n\n"
-        + "\n".join(table(("measure", *(f"`{model}`" for model in models)), rows))
-        + "\n\n"
-        + filled(
-            "A share of .50 is what guessing would give. What is measured: "
-            "[debias.md](../debias.md#what-debiasing-costs-and-hides)."
-        )
+    found = found[(found["debias"] == key) & (found["group"] == group) & (found["measure"] == measure)]
+    rows = found.sort_values("model")
+    return {row.model: (row.before, row.after) for row in rows.itertuples()}
+
+
+@styled
+def left(name: str) -> Image.Image:
+    """What a method leaves: the share of biased words that are still told by side, before and after it."""
+    found = {
+        "by a clustering": of_method(name, "hidden", "cluster_accuracy"),
+        "by a classifier that is not linear": of_method(name, "hidden", "svm_accuracy"),
+    }
+    models = list(next(iter(found.values())))
+    step, top = 0.46, 0.55
+    figure = blank(3.7, top + step * len(models) + 0.75)
+    axes = add_axes(figure, 0.2, top, 3.3, step * len(models))
+    for i, model in enumerate(models):
+        axes.text(0.505, i - 0.36, model, size=NORMAL, va="center")
+        for j, (values, colour) in enumerate(zip(found.values(), MODEL_COLOURS, strict=False)):
+            before, after = values[model]
+            y = i - 0.08 + 0.26 * j
+            axes.plot([before, after], [y, y], color=colour, linewidth=1.2)
+            axes.plot(before, y, "o", color=colour, markerfacecolor="white", markersize=5)
+            axes.plot(after, y, "o", color=colour, markersize=5)
+    axes.set(
+        xlim=(0.48, 1.02), ylim=(len(models) - 0.5, -0.55), yticks=[], xticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1]
     )
+    axes.set_xlabel("share told; .5 is guessing")
+    axes.axvline(0.5, color="#BBBBBB", linewidth=0.8, zorder=0)
+    w, h = figure.get_size_inches()
+    figure.text(
+        0.1 / w, 1 - 0.08 / h, "Biased words whose side is still told", weight="bold", size=LARGE, va="top"
+    )
+    figure.text(
+        0.1 / w, 1 - 0.3 / h, "open: untouched model, filled: after the method", size=NORMAL, va="top"
+    )
+    for j, (who, colour) in enumerate(zip(found, MODEL_COLOURS, strict=False)):
+        figure.text((0.1 + 1.2 * j) / w, 0.06 / h, f"● {who}", color=colour, size=NORMAL, va="bottom")
+    return small(figure)
 
 
 # --- text ---------------------------------------------------------------------------------------------------------
@@ -503,6 +553,13 @@ def pages() -> dict[Path, str]:
     }
 
 
+def pictures() -> dict[Path, Callable[[], Image.Image]]:
+    """The pictures' files, and what draws them."""
+    return {IMAGES / "metrics" / f"{name}.png": partial(picture, name) for name in _own(metrics)} | {
+        IMAGES / "debias" / f"{name}.png": partial(left, name) for name in _own(debias)
+    }
+
+
 def _own(package: Any) -> list[str]:
     """Without plugins."""
     return [name for name in package.REGISTRY if package.REGISTRY.module(name).startswith("biasgrid.")]
@@ -512,5 +569,6 @@ if __name__ == "__main__":
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for name in _own(metrics):
-        picture(name).save(IMAGES / "metrics" / f"{name}.png", optimize=True)
+    for path, draw in pictures().items():
+        path.parent.mkdir(exist_ok=True)
+        draw().save(path, optimize=True)

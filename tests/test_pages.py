@@ -16,7 +16,7 @@ from biasgrid.api import docstrings
 sys.path.insert(0, str(ROOT / "docs"))
 import pages
 
-PAGES = pages.pages()
+PAGES, PICTURES = pages.pages(), pages.pictures()
 METRICS = [name for name in metrics.REGISTRY if ROOT / "docs" / "metrics" / f"{name}.md" in PAGES]
 SECTIONS = {
     "metrics": [
@@ -81,6 +81,7 @@ def test_a_page_is_whole(path):
         assert f"(../images/metrics/{path.stem}.png)" in found["What it cannot see"]
         assert "WEFE" in found["Defaults, beside the paper and WEFE 1.0.1"]
     else:
+        assert f"(../images/debias/{path.stem}.png)" in found["What it leaves"]
         assert not [name for name in entry.words if f"| `{name}` |" not in found["Words"]]
     for link in re.findall(r"\]\(([^)#\s]+)", text):
         assert (path.parent / link).is_file(), link
@@ -143,12 +144,11 @@ def test_what_a_metric_does_not_see_is_measured(name):
         assert pages.number(value) == said.partition(",")[0], said
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_picture_is_the_one_that_is_drawn_today(name):
-    file = ROOT / "docs" / "images" / "metrics" / f"{name}.png"
+@pytest.mark.parametrize("file", PICTURES, ids=by_file)
+def test_a_picture_is_the_one_that_is_drawn_today(file):
     assert file.stat().st_size < 40_000
     drawn, committed = (
-        np.asarray(image.convert("RGB"), dtype=int) for image in (pages.picture(name), Image.open(file))
+        np.asarray(image.convert("RGB"), dtype=int) for image in (PICTURES[file](), Image.open(file))
     )
     assert drawn.shape == committed.shape, "make docs"
     # another processor may round a shade otherwise; a digit that changes is some hundred pixels
@@ -156,4 +156,7 @@ def test_a_picture_is_the_one_that_is_drawn_today(name):
 
 
 def test_there_are_no_other_pictures():
-    assert {file.stem for file in (ROOT / "docs" / "images" / "metrics").iterdir()} == set(METRICS)
+    for folder in ("metrics", "debias"):
+        assert set((ROOT / "docs" / "images" / folder).iterdir()) == {
+            file for file in PICTURES if file.parent.name == folder
+        }
