@@ -30,7 +30,7 @@ from biasgrid.figures.palette import MODEL_COLOURS
 from biasgrid.figures.text import LARGE, NORMAL
 from biasgrid.metrics.registry import TESTS, Metric
 from biasgrid.properties import Setting
-from biasgrid.properties.figures import blind_spots
+from biasgrid.properties.figures import blind_spots, plain
 from biasgrid.properties.numbers import number
 from biasgrid.properties.questions import SHORT
 from biasgrid.properties.search import sides
@@ -150,7 +150,7 @@ def item(text: str) -> str:
 def seen(metric: Metric) -> str:
     """The picture of what it cannot see, and its answers in the property matrix."""
     panels = blind_spots_of(metric)
-    words = ", and ".join(f"{plain_name(setting)}: {text}" for setting, text in panels)
+    words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
     legend = NEIGHBOURS if metric.of_model else LEGEND[max(len(setting.words) for setting, _ in panels)]
     parts = [f"![{words}](../images/metrics/{metric.name}.png)", legend]
     rows = properties.by_row(_verdicts()[metric.name])
@@ -339,10 +339,6 @@ def _by_metric(verdicts: Iterable[properties.Verdict]) -> dict[str, list[propert
     for verdict in verdicts:
         found.setdefault(verdict.metric, []).append(verdict)
     return found
-
-
-def plain_name(setting: Setting) -> str:
-    return setting.name.partition(" (P")[0]
 
 
 @styled
@@ -546,10 +542,10 @@ def _module(package: Any, name: str) -> str:
     return "src/" + package.REGISTRY.module(name).replace(".", "/") + ".py"
 
 
-def pages() -> dict[Path, str]:
-    """The pages' files, and what is in them."""
-    return {DOCS / "metrics" / f"{name}.md": metric_page(name) for name in _own(metrics)} | {
-        DOCS / "debias" / f"{name}.md": debias_page(name) for name in _own(debias)
+def pages() -> dict[Path, Callable[[], str]]:
+    """The pages' files, and what writes them."""
+    return {DOCS / "metrics" / f"{name}.md": partial(metric_page, name) for name in _own(metrics)} | {
+        DOCS / "debias" / f"{name}.md": partial(debias_page, name) for name in _own(debias)
     }
 
 
@@ -566,9 +562,9 @@ def _own(package: Any) -> list[str]:
 
 
 if __name__ == "__main__":
-    for path, text in pages().items():
+    for path, write in pages().items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(write(), encoding="utf-8")
     for path, draw in pictures().items():
         path.parent.mkdir(exist_ok=True)
         draw().save(path, optimize=True)

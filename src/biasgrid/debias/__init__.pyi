@@ -100,10 +100,9 @@ def double_hard(
 
     Notes
     -----
-    **What it leaves.** It leaves bias that does not lie along the one direction that is left after the first
-    step: words keep their neighbours, but for what the removed component had made of them. The choice of the
-    component minimises how well the most biased words can be clustered, and so the clustering of the same
-    words is no independent test of it.
+    **What it leaves.** It leaves bias that does not lie along the two removed directions, so that words keep
+    most of their neighbours. The choice of the component minimises how well the most biased words can be
+    clustered, and so the clustering of the same words is no independent test of it.
 
     **Defaults.** The default is the paper's algorithm 1, of all words but `ignore`. WEFE 1.0.1 changes the 2
     x `n_words` most biased words alone, takes the direction of the untouched vectors and an incremental PCA:

@@ -1068,8 +1068,8 @@ def rnd(
     Notes
     -----
     **What it cannot see.** Words that lean opposite ways cancel: two words that lean to one group can make up
-    for one that leans further to the other. It does not tell bias from length: the longer a group's mean, the
-    further all words are from it, so that values of models with vectors of other lengths do not compare.
+    for one that leans further to the other. It does not tell bias from length: a group whose mean is long is
+    far from most words, and values of models whose vectors have other lengths do not compare.
 
     **Defaults.** The default is WEFE's: the mean over words, of vectors at their own length. The paper takes
     vectors at unit length and adds up: `normalize=True`, times the number of words. `distance="cos"` is
