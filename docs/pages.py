@@ -130,13 +130,16 @@ def tests(metric: Metric) -> Iterator[str]:
             "`p_isotropic_directions` is no test: it is the share of random directions, all equally likely, along "
             "which the value is as large."
         )
-    yield "\nNeither test implies the other: [p-values](../inference.md#p-values)."
+    if metric.no_test:
+        yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
+    else:
+        yield "\nNeither test implies the other: [p-values](../inference.md#p-values)."
 
 
 def _p_value(metric: Metric, drawn: str) -> str:
     larger, smaller = "as large or larger", "as small or smaller"
     if metric.bias == "two-sided":
-        share = f"twice the share of {drawn} with a value {larger}, or {smaller}, whichever share is less"
+        share = f"twice the share of {drawn} with a value {larger}, or {smaller}, whichever share is less, and at most 1"
     else:
         share = f"the share of {drawn} with a value {larger if metric.bias == 'greater' else smaller}"
     return f"The p-value is {share}."
