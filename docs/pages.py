@@ -139,7 +139,7 @@ def tests(metric: Metric) -> Iterator[str]:
 def _p_value(metric: Metric, drawn: str) -> str:
     larger, smaller = "as large or larger", "as small or smaller"
     if metric.bias == "two-sided":
-        share = f"twice the share of {drawn} with a value {larger}, or {smaller}, whichever share is less, and at most 1"
+        share = f"twice the share of {drawn} with a value {larger}, or {smaller}, whichever is less, and at most 1"
     else:
         share = f"the share of {drawn} with a value {larger if metric.bias == 'greater' else smaller}"
     return f"The p-value is {share}."
