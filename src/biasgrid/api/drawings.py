@@ -156,8 +156,10 @@ def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any])
     narrowed = []
     for drawing in drawings:
         inputs = {}
-        for name in drawing.inputs.keys() & set(tables.REGISTRY):
-            table = tables.read(drawing.inputs[name])
+        for name, file in drawing.inputs.items():
+            if name not in tables.REGISTRY or isinstance(file, list):
+                continue
+            table = tables.read(file)
             columns = [column for column in METRIC_COLUMNS if column in table]
             if columns and set(metrics) <= set(table[columns[0]]):
                 inputs[name] = InMemory((name,), table[table[columns].isin(metrics).all(axis=1)])
