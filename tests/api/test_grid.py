@@ -394,12 +394,32 @@ def test_numbers_are_compared_with_published_ones(tiny, tmp_path):
     other = frame.assign(model="theirs")
     assert grid.compare(other).empty
     assert set(grid.compare(other, published_as={"second": "theirs"})["model"]) == {"second"}
+    found = grid.compare(other, published_as={"second": "theirs"}, beside={"first": "theirs"})
+    assert set(found.loc[found["model"] == "first", "verdict"]) == {"other vectors"}
+    with pytest.raises(BiasgridError, match="beside: unknown model 'third'"):
+        grid.compare(other, beside={"third": "theirs"})
+    with pytest.raises(BiasgridError, match="beside: expected a mapping of models to published models"):
+        grid.compare(other, beside=["first"])
     figure = grid.plot("comparison", published=frame)
     assert figure.axes
     with pytest.raises(BiasgridError, match=r"published\[0\]: line 1: the columns must be source"):
         grid.compare(frame.drop(columns="note"))
     with pytest.raises(BiasgridError, match="plot: 'comparison' needs published numbers"):
         grid.plot("comparison")
+
+
+def test_models_under_a_debias_method_can_be_left_out_of_the_least_biased(tiny):
+    grid = measured_tiny({"first": tiny["first"]}, debias={"x": flipped}, bootstrap={"draws": 20})
+    found = grid.least_biased()
+    assert list(found["undecided"]) == ["first under x"]  # equally biased in each resample: a tie counts half
+    assert not found["decided"].any()
+    assert list(found["share_of_resamples"]) == [0.5]
+    alone = grid.least_biased(debiased=False)
+    assert list(alone["model"]) == ["first"]
+    assert alone["decided"].all()
+    assert alone["share_of_resamples"].isna().all()
+    with pytest.raises(BiasgridError, match=r"least_biased: .* needs a bootstrap"):
+        measured_tiny(tiny).least_biased()
 
 
 KINDS = ["scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations"]

@@ -70,6 +70,47 @@ def test_figures_are_drawn_from_the_files(grid, kind):
     assert grid.plot(kind).axes
 
 
+def test_the_least_biased_model_is_the_first_and_decided_as_the_order_says(folder, grid):
+    found = grid.least_biased().set_index(["criterion", "metric"])
+    ranks, order = grid.rank(), grid.frame("order")
+    assert set(found.index) == set(ranks.columns)
+    order = order[order["resampled"] == "both"]
+    for place, row in found.iterrows():
+        assert ranks.loc[row["model"], place] == ranks[place].min()
+        pairs = order[(order["criterion"] == place[0]) & (order["metric"] == place[1])]
+        a, b = (pairs[pairs[column] == row["model"]] for column in ("model_a", "model_b"))
+        shares = dict(zip(a["model_b"], a["share_of_resamples"], strict=True))
+        shares |= dict(zip(b["model_a"], 1 - b["share_of_resamples"], strict=True))
+        assert set(shares) <= {"one", "two", "three"} - {row["model"]}
+        undecided = [name for name in ("one", "two", "three") if name in shares and not shares[name] > 0.975]
+        assert row["undecided"] == ", ".join(undecided)
+        assert row["decided"] == (not undecided)
+        assert row["share_of_resamples"] == pytest.approx(min(shares.values()))
+    assert list(grid.least_biased("Awe")["criterion"].unique()) == ["Awe"]
+    missing = read(folder / "rankings.csv").set_index(["criterion", "metric", "model"])["cells_nan"]
+    assert all(row["missing"] == missing[(*place, row["model"])] for place, row in found.iterrows())
+
+
+def test_a_figure_of_several_metrics_is_drawn_of_some(grid):
+    panels = {axes.get_title(loc="left") for axes in grid.plot("order", metric=["weat", "cosine"]).axes}
+    assert panels == {"WEAT", "RND (cosine)"}
+    (panel,) = grid.plot("influence", criterion="Awe", metric="ect").axes
+    assert panel.get_title(loc="left") == "ECT"
+    heatmaps = grid.plot("correlations", metric=["weat", "ect"]).axes
+    assert {label.get_text() for axes in heatmaps for label in axes.get_xticklabels()} >= {"WEAT", "ECT"}
+    assert "RND" not in {label.get_text() for axes in heatmaps for label in axes.get_xticklabels()}
+    with pytest.raises(BiasgridError, match="unknown metric 'weta'; did you mean 'weat'"):
+        grid.plot("order", metric="weta")
+
+
+@pytest.mark.parametrize("kind", ["order", "rank-intervals"])
+def test_ranks_of_one_criterion_are_drawn(grid, kind):
+    assert grid.plot(kind, criterion="Zeal").texts[0].get_text().endswith(": Zeal")
+    assert "Zeal" not in grid.plot(kind).texts[0].get_text()
+    with pytest.raises(BiasgridError, match="no rows of criterion 'Fear'; the table has Awe, Overall, Zeal"):
+        grid.plot(kind, criterion="Fear")
+
+
 def test_the_lost_words_and_other_tables_are_there(grid):
     lost = grid.lost_words
     assert set(lost.loc[lost["model"] == "three", "word"]) == {"g0", "g1", "g2", "a3"}

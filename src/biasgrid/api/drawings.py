@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import figures
+from .. import figures, tables
 from ..errors import BiasgridError, DiskError, listed, not_allowed, shown, unknown
 from ..figures import Drawing
 from ..in_memory import File, InMemory
@@ -36,10 +36,13 @@ NEEDS = {
     "scores": "a ranked criterion",
 }
 DEBIASED = "evaluations of debias methods, which a study makes (docs/debias.md)"
+# kinds that draw all criteria together, or the one that their spec names
+ANY_CRITERION = ("order", "rank-intervals")
+METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
 
 def plotted(
-    study: Study, kind: str, which: Mapping[str, str], path: Path | str | None, published: Any = None
+    study: Study, kind: str, which: Mapping[str, Any], path: Path | str | None, published: Any = None
 ) -> Figure:
     """`Grid.plot`."""
     if kind not in figures.REGISTRY:
@@ -64,7 +67,12 @@ def plotted(
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
+    if kind in ANY_CRITERION and "criterion" in which:
+        spec = {"criterion": which["criterion"]}
+        drawings = [dataclasses.replace(drawing, spec={**drawing.spec, **spec}) for drawing in drawings]
     chosen = [drawing for drawing in drawings if _is(study, drawing, which)]
+    if not chosen and "metric" in which:
+        chosen = _of_metrics(study, drawings, which)
     if not chosen:
         asked = ", ".join(f"{name}={value!r}" for name, value in which.items())
         raise BiasgridError(
@@ -82,7 +90,12 @@ def plotted(
     return figure
 
 
-def compared(study: Study, published: Any, published_as: Mapping[str, str] | None = None) -> pd.DataFrame:
+def compared(
+    study: Study,
+    published: Any,
+    published_as: Mapping[str, str] | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """`Grid.compare` with numbers that the study itself does not name."""
     from ..tables.comparison import COMPARISON
 
@@ -94,16 +107,23 @@ def compared(study: Study, published: Any, published_as: Mapping[str, str] | Non
                 f"published: expected files or DataFrames of published numbers, not {shown(entry)}"
             )
         files.append(entry if isinstance(entry, (str, Path)) else InMemory((f"published[{place}]",), entry))
-    for key in published_as or {}:
-        if key not in study.models:
-            raise BiasgridError(f"published_as: {unknown('model', key, study.models)}")
-    of = _publishing(study, published_as)
+    for name, models in (("published_as", published_as), ("beside", beside)):
+        if models is not None and not isinstance(models, Mapping):
+            raise BiasgridError(
+                f"{name}: expected a mapping of models to published models, not {shown(models)}"
+            )
+        for key in models or {}:
+            if key not in study.models:
+                raise BiasgridError(f"{name}: {unknown('model', key, study.models)}")
+    of = _publishing(study, published_as, beside)
     return COMPARISON.frame(
         {**COMPARISON.inputs(of), "published": files, "computed": []}, COMPARISON.spec(of)
     )
 
 
-def _publishing(study: Study, published_as: Mapping[str, str] | None = None) -> Study:
+def _publishing(
+    study: Study, published_as: Mapping[str, str] | None = None, beside: Mapping[str, str] | None = None
+) -> Study:
     """The study, as one that is compared with published numbers; which these are is not in its config."""
     others = published_as or {}
     models = {
@@ -111,6 +131,8 @@ def _publishing(study: Study, published_as: Mapping[str, str] | None = None) -> 
         for key, model in study.config["models"].items()
     }
     config = study.config | {"models": models, "published": ["given"], "computed": []}
+    if beside is not None:
+        config["beside"] = dict(beside)
     return dataclasses.replace(study, config=config)
 
 
@@ -122,9 +144,28 @@ def _place(study: Study, drawing: Drawing) -> dict[str, str]:
     return {name: of[name] for name in names if isinstance(of.get(name), str)}
 
 
-def _is(study: Study, drawing: Drawing, which: Mapping[str, str]) -> bool:
+def _is(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
     place = _place(study, drawing)
     return all(place.get(name) == value for name, value in which.items())
+
+
+def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
+    """Figures of several metrics as ones of the metrics that are asked for: none of them has another's rows."""
+    rest = {name: value for name, value in which.items() if name != "metric"}
+    metrics = [which["metric"]] if isinstance(which["metric"], str) else list(which["metric"])
+    narrowed = []
+    for drawing in drawings:
+        inputs = {}
+        for name, file in drawing.inputs.items():
+            if name not in tables.REGISTRY or isinstance(file, list):
+                continue
+            table = tables.read(file)
+            columns = [column for column in METRIC_COLUMNS if column in table]
+            if columns and set(metrics) <= set(table[columns[0]]):
+                inputs[name] = InMemory((name,), table[table[columns].isin(metrics).all(axis=1)])
+        if inputs and _is(study, drawing, rest):
+            narrowed.append(dataclasses.replace(drawing, inputs={**drawing.inputs, **inputs}))
+    return narrowed
 
 
 def _told(study: Study, drawings: list[Drawing]) -> str:

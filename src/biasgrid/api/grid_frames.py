@@ -164,6 +164,36 @@ class Grid:
         """
         return self._by_metric(self._rankings(aggregation, by, ties), "rank", criterion)
 
+    def least_biased(self, criterion: str | None = None, *, debiased: bool = True) -> pd.DataFrame:
+        """The model that each metric ranks as the least biased, and whether that is decided.
+
+        The order of two models is decided where the first is less biased in more than 97.5 % (of a level of 95 %) of
+        the bootstrap resamples of words and queries; a tie counts half.
+
+        Parameters
+        ----------
+        criterion
+            One ranked criterion, or "Overall"; left out: all.
+        debiased
+            Whether models under a debias method take part.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per criterion and metric. `model` has the lowest rank (of several, the first of `models`), and
+            `missing` of its scores have no value. `share_of_resamples` is the lowest share, over all other models, of
+            resamples in which it is the less biased of the two, from 0 to 1; `undecided` has the models of which it
+            is not decided, and `decided` says that there are none.
+
+        Raises
+        ------
+        BiasgridError
+            For a grid without a bootstrap.
+        """
+        from .least_biased import least_biased
+
+        return least_biased(self, self._chosen(criterion, overall=True), debiased)
+
     def correlate(
         self,
         method: Correlation = "spearman",
@@ -202,7 +232,11 @@ class Grid:
         return wide.droplevel("criterion") if len(names) == 1 else wide
 
     def compare(
-        self, published: Any = None, *, published_as: Mapping[str, str] | None = None
+        self,
+        published: Any = None,
+        *,
+        published_as: Mapping[str, str] | None = None,
+        beside: Mapping[str, str] | None = None,
     ) -> pd.DataFrame:
         """The grid's numbers beside published ones, with a verdict on each.
 
@@ -213,6 +247,8 @@ class Grid:
             a list of these; left out: those that the study names.
         published_as
             Model's name -> the published model that its numbers are compared with; left out: one of its own name.
+        beside
+            Model's name -> a published model of other vectors, whose numbers are shown and not judged.
 
         Returns
         -------
@@ -221,9 +257,9 @@ class Grid:
         """
         from .drawings import compared
 
-        return (
-            self.frame("comparison") if published is None else compared(self.study, published, published_as)
-        )
+        if published is None:
+            return self.frame("comparison")
+        return compared(self.study, published, published_as, beside)
 
     @property
     def lost_words(self) -> pd.DataFrame:
@@ -279,7 +315,7 @@ class Grid:
         published: Any = None,
         criterion: str | None = None,
         query: str | None = None,
-        metric: str | None = None,
+        metric: str | Sequence[str] | None = None,
         model: str | None = None,
         debias: str | None = None,
     ) -> Figure:
@@ -296,7 +332,8 @@ class Grid:
             Of kinds that compare with published numbers: as in `compare`.
         criterion, query, metric, model, debias
             Which figure, where there are several of the kind; `query` is a query's id. Left out: the first, and a
-            warning says what others there are.
+            warning says what others there are. A figure of several metrics is drawn of those in `metric` alone;
+            "order" and "rank-intervals" are drawn of all criteria together, or of `criterion`.
 
         Returns
         -------
@@ -310,6 +347,8 @@ class Grid:
         """
         from .drawings import plotted
 
+        for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
+            self._check("metric", key, self.metrics)
         which = {"criterion": criterion, "query": query, "metric": metric, "model": model, "debias": debias}
         given = {name: value for name, value in which.items() if value is not None}
         return plotted(self.study, kind, given, path, published)

@@ -29,7 +29,7 @@ def measured_outcomes(
     keep_null: bool,
 ) -> dict[str, Outcome]:
     """What is measured of every cell of the study, by name. `models` by model and debias key."""
-    from tqdm.auto import tqdm
+    from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
 
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise BiasgridError(

@@ -1,0 +1,59 @@
+"""The least biased model of each metric, and whether that is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..debias import UNTOUCHED
+from ..errors import BiasgridError
+from .measured import states_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .grid_frames import Grid
+
+
+def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.DataFrame:
+    """`Grid.least_biased`."""
+    import numpy as np
+    import pandas as pd
+
+    from ..comparison.ours import unit
+    from ..figures.figure import level
+    from ..figures.order import pair_shares, resampled_pairs
+
+    if "bootstrap" not in grid.study.config["inference"]:
+        raise BiasgridError(
+            "least_biased: which model is decided needs a bootstrap, which this grid does not have"
+        )
+    decided_from = (1 + level(grid.study)) / 2
+    states = [state for state in states_of(grid.study) if debiased or state[1] == UNTOUCHED]
+    rankings = grid.frame("rankings").set_index(["criterion", "metric", "model", "debias"])
+    order = dict(list(resampled_pairs(grid.frame("order"))[0].groupby(["criterion", "metric"])))
+    rows = []
+    for place in ((criterion, metric) for criterion in criteria for metric in grid.metrics):
+        ranked = {
+            state: rankings.loc[(*place, *state)] for state in states if (*place, *state) in rankings.index
+        }
+        ranks = {state: row["rank"] for state, row in ranked.items() if not np.isnan(row["rank"])}
+        if not ranks:
+            continue
+        first = min(ranks, key=lambda state: ranks[state])
+        shares = pair_shares(order[place]) if place in order else {}
+        against = {other: shares.get((first, other), np.nan) for other in ranks if other != first}
+        undecided = [unit(*other) for other, share in against.items() if not share > decided_from]
+        rows.append(
+            {
+                "criterion": place[0],
+                "metric": place[1],
+                "model": unit(*first),
+                "decided": not undecided,
+                "share_of_resamples": min(against.values(), default=np.nan),
+                "undecided": ", ".join(undecided),
+                "missing": int(ranked[first]["cells_nan"]),
+            }
+        )
+    columns = ["criterion", "metric", "model", "decided", "share_of_resamples", "undecided", "missing"]
+    return pd.DataFrame(rows, columns=columns)
