@@ -10,7 +10,7 @@ from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
 from biasgrid.simulation import Simulation, steps
-from biasgrid.workflow import engine, stores
+from biasgrid.workflow import engine, notices, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
@@ -22,7 +22,6 @@ if not engine.has_config(workflow):
 
 try:
     STUDY = Simulation.of(config, where=", ".join(engine.config_files(workflow)))
-    stores.make_folder(STUDY)
 except BiasgridError as error:
     engine.stop(error)
 
@@ -52,6 +51,13 @@ wildcard_constraints:
 
 onstart:
     RUN.begin()
+    try:
+        # not before: a dry run makes no folder
+        stores.make_folder(STUDY)
+    except BiasgridError as error:
+        engine.stop(error)
+    if line := notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]):
+        print(f"biasgrid: {line}", file=sys.stderr, flush=True)
 
 
 onsuccess:

@@ -359,8 +359,15 @@ class Study(Folders):
         }
 
     def to_json(self) -> str:
-        """The config with defaults and includes resolved, in the form that `read` reads."""
-        return json.dumps(stamped(self.config), ensure_ascii=False, indent=1) + "\n"
+        """The config with defaults and includes resolved, in the form that `read` reads.
+
+        Sizes of downloads are left out: they describe a server's files and not the study.
+        """
+        parts = {
+            part: {key: _without(entry, "download_mb") for key, entry in self.config[part].items()}
+            for part in ("models", "benchmarks", "corpora")
+        }
+        return json.dumps(stamped(self.config | parts), ensure_ascii=False, indent=1) + "\n"
 
     @property
     def digest(self) -> str:
@@ -438,3 +445,7 @@ class Study(Folders):
             self.figures  # noqa: B018
         except BiasgridError as error:
             raise BiasgridError(f"{where}: figures: {error}") from None
+
+
+def _without(entry: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name != key}

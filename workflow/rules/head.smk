@@ -10,7 +10,7 @@ from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import steps
 from biasgrid.study import UNTOUCHED, Study
-from biasgrid.workflow import engine, stores
+from biasgrid.workflow import engine, notices, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
@@ -20,7 +20,6 @@ try:
     for entry in STUDY.config["criteria"].values():
         if "ratings" in entry:
             ratings.read(entry["ratings"]["file"])
-    stores.make_folder(STUDY)
 except BiasgridError as error:
     engine.stop(error)
 
@@ -92,12 +91,23 @@ def null_figure_step(wildcards):
 
 onstart:
     RUN.begin()
-    if line := schema.notice(STUDY.results):
-        print(f"biasgrid: {line}", file=sys.stderr)
+    try:
+        # not before: a dry run makes no folder
+        stores.make_folder(STUDY)
+    except BiasgridError as error:
+        engine.stop(error)
+    for line in (
+        schema.notice(STUDY.results),
+        notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]),
+    ):
+        if line:
+            print(f"biasgrid: {line}", file=sys.stderr, flush=True)
 
 
 onsuccess:
     RUN.end()
+    if line := notices.lost_by_case(STUDY):
+        print(f"biasgrid: {line}", file=sys.stderr)
 
 
 onerror:

@@ -4,46 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from ..configs import read_yaml
+from ..config.shipped import shipped
 from ..embeddings.model import Model
 from ..embeddings.store import MODEL, EmbeddingStore
 from ..errors import BiasgridError, DiskError, InputError, unknown
 from ..extras import require
 from ..folders import PLACE
 from ..resources import resource
-
-# megabytes that are downloaded, where they are known
-SIZES = {
-    "word2vec-google-news-300-subset": 8,
-    "glove-6b-50d": 76,
-    "spacy-en-core-web-md-3.7.1": 43,
-    "glove-840b-300d-filtered": 34,
-    "fasttext-wiki-news-subwords-300": 1005,
-    "conceptnet-numberbatch-17-06-300": 1225,
-    "word2vec-ruscorpora-300": 208,
-    "word2vec-google-news-300": 1744,
-    "glove-wiki-gigaword-50": 69,
-    "glove-wiki-gigaword-100": 134,
-    "glove-wiki-gigaword-200": 264,
-    "glove-wiki-gigaword-300": 394,
-    "glove-twitter-25": 110,
-    "glove-twitter-50": 209,
-    "glove-twitter-100": 406,
-    "glove-twitter-200": 795,
-}
-
-
-@cache
-def shipped() -> dict[str, dict[str, Any]]:
-    """The models that can be loaded by name, each with its source, format and licence."""
-    entries: dict[str, dict[str, Any]] = {}
-    for path in sorted(resource("config/models").glob("*.yaml")):
-        entries |= read_yaml(path)
-    return entries
+from ..termination import tidy_termination
 
 
 def cache_folder() -> Path:
@@ -97,7 +67,7 @@ def by_name(name: str, label: str | None = None) -> Model:
     if entry.get("format") == "npy-parquet":
         require("pyarrow", f"{name}, a Parquet file,")
     fetched = (folder / "raw" / name / "manifest.json").is_file()
-    size = f", {SIZES[name]:,} MB" if name in SIZES else ""
+    size = f", {entry['download_mb']:,} MB" if "download_mb" in entry else ""
     what = "converting" if fetched else f"downloading ({entry['source']['type']}{size}) and converting"
     print(f"biasgrid: {name}: {what} into {folder}", file=sys.stderr, flush=True)
     try:
@@ -105,5 +75,6 @@ def by_name(name: str, label: str | None = None) -> Model:
     except OSError as error:
         raise DiskError(f"{name}: {folder} cannot be the folder of models: {error.strerror}") from None
     # whatever else is in that folder may be another's: nothing there is replaced
-    store = build_store(name, entry, folder, shared=True)
+    with tidy_termination():
+        store = build_store(name, entry, folder, shared=True)
     return EmbeddingStore.open(store.path, label)

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..errors import BiasgridError
 from ..processes import end_with_starter
+from ..termination import tidy_termination
 from . import embeddings, listing, measuring, running, studies, workflows
 from .arguments import Commands
 
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        with threadpool_limits(1):
+        with threadpool_limits(1), tidy_termination():
             record = parsed.run(parsed)
         from ..measure import dumps
 

@@ -55,8 +55,8 @@ def _sentence(function: Callable[..., Any], label: str) -> str:
 
 def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
-    from ..api.shipped import shipped
     from ..config import load
+    from ..config.shipped import shipped
     from ..study import Study
 
     config = load.read(located(DEFAULT))

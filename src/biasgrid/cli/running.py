@@ -9,9 +9,9 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ..errors import BiasgridError, shown, unknown
+from ..errors import BiasgridError, shown
 from ..extras import require
 from ..resources import located, resource
 from .arguments import Commands
@@ -38,12 +38,13 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     import yaml
 
     from ..config.common import Key
+    from ..config.load import merged
     from ..validation import checked
 
     name = checked(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
-    entries = _entries(args.models)
-    models = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
+    keys = list(merged(args.models, "models", "init", Path(".")))
+    models = yaml.safe_dump(args.models, allow_unicode=True, width=110)
     config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)
     config = config.replace("  @models@\n", re.sub(r"(?m)^(?=.)", "  ", models))
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -52,26 +53,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
             file.write(config)
     except FileExistsError:
         raise BiasgridError(f"{output}: exists already; give another name, or edit it") from None
-    return {"config": str(output), "models": list(entries), "then": f"biasgrid run {output}"}
-
-
-def _entries(models: list[str]) -> dict[str, dict[str, Any]]:
-    """Models by key, as a config has them, from names of shipped ones and paths of files."""
-    from ..api.shipped import shipped
-
-    known, entries = shipped(), {}
-    for given in models:
-        if given in known:
-            key, entry = given, known[given]
-        elif Path(given).exists():
-            key = re.sub(r"[^A-Za-z0-9_.-]+|^[^A-Za-z0-9]+", "-", Path(given).stem).lstrip("-") or "model"
-            entry = {"label": key, "source": {"type": "file", "path": given}}
-        else:
-            raise BiasgridError(f"--models: {unknown('model', given, known)}; or a file's path")
-        if key in entries:
-            raise BiasgridError(f"--models: two models are named {key!r}; rename a file")
-        entries[key] = entry
-    return entries
+    return {"config": str(output), "models": keys, "then": f"biasgrid run {output}"}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -118,7 +100,27 @@ def _command(args: argparse.Namespace) -> tuple[list[str], Any]:
     # before Snakemake's further options, of which the last counts
     command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource(snakefile))]
-    return [*command, "--cores", str(args.cores), *args.others], checked
+    command += ["--cores", str(args.cores), *args.others]
+    if args.others:
+        _check_options(command[3:])
+    return command, checked
+
+
+def _check_options(options: list[str]) -> None:
+    """Raises BiasgridError for options that Snakemake does not have: it would answer with its whole usage."""
+    # imported late: it takes half a second
+    from snakemake.cli import get_argument_parser
+    from snakemake.exceptions import CliException
+
+    def refuse(message: object) -> NoReturn:
+        raise BiasgridError(f"run: {message} (biasgrid run --help, and for further options snakemake --help)")
+
+    parser = get_argument_parser()
+    parser.error = refuse
+    try:
+        parser.parse_args(options)
+    except CliException as error:
+        refuse(error)
 
 
 def _update(config: dict[str, Any], record: Mapping[str, Any]) -> None:

@@ -19,10 +19,12 @@ from .common import filled
 from .criteria import Criteria
 from .debias import Quality
 from .models import Archives, Models
+from .shipped import shipped
 from .study import Paths, StudyConfig
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 WORD_SETS = "data/word_sets"
+CONFIGS = (".yaml", ".yml")  # what names of config files end with
 # parts of a config that may be in files of their own
 PARTS = {"models": Models, "criteria": Criteria, "benchmarks": Archives, "quality": Quality}
 
@@ -130,8 +132,6 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     queries: dict[str, Query] = {}
     for criterion, entry in config["criteria"].items():
         for key, given in entry["queries"].items():
-            if key in queries:
-                raise BiasgridError(f"{where}: query id {shown(key)} occurs twice; ids are unique in a study")
             queries[key] = _query(given, f"{where}: {criterion}: {key}", sets)
     return config, queries
 
@@ -172,19 +172,75 @@ def copied(config: Any, where: str) -> Any:
 
 
 def merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
-    """A part of a config by name, from the config itself and from the files that it includes."""
-    kind, together = PARTS[part], {}
+    """A part of a config by name, from the config itself and from the files that it includes.
+
+    Of a criterion that several places have, queries are put together, and every other key is in one of the places, or
+    the same in all. Other entries are defined once.
+    """
+    kind, together, places = PARTS[part], {}, {}
     for entry in entries if isinstance(entries, list) else [entries]:
         place, given = f"{where}: {part}", entry
-        if isinstance(entry, str):
+        if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
+            given = named_model(entry, root, place)
+        elif isinstance(entry, str):
             place, given = entry, copied(read_yaml(located(entry, root)), entry)
         for name, value in filled(kind, given, place).items():
-            if name in together:
-                raise BiasgridError(f"{place}: {shown(name)} is defined twice")
-            together[name] = value
+            if part == "criteria":
+                _join(name, value, given[name], place, together, places)
+            elif name in together:
+                raise BiasgridError(f"{place}: {shown(name)} is defined twice{_too(places[name], place)}")
+            else:
+                together[name], places[name] = value, place
     if not together:
         checked(kind, together, f"{where}: {part}")
     return together
+
+
+def _join(
+    name: str, value: dict[str, Any], given: Mapping[str, Any], place: str, together: dict, places: dict
+) -> None:
+    """Add a criterion to those that were read before, or its queries to the one of that name.
+
+    `value` is `given` with its defaults; `places` says where each query, and each key of a criterion, was read.
+    """
+    for key in value["queries"]:
+        if criterion := next((known for known in together if key in together[known]["queries"]), None):
+            too = _too(places[key], place) or _too(criterion, name)
+            raise BiasgridError(
+                f"{place}: {name}: query id {shown(key)} occurs twice{too}; ids are unique in a study"
+            )
+        places[key] = place
+    entry = together.setdefault(name, value)
+    for key in given:
+        if key == "queries":
+            continue
+        if (name, key) in places and entry[key] != value[key]:
+            other = places[name, key]
+            what = "two values" if other == place else f"another value in {other}"
+            raise BiasgridError(f"{place}: {name}: {key}: has {what}; give it once")
+        entry[key] = value[key]
+        places.setdefault((name, key), place)
+    if entry is not value:
+        entry["queries"] |= value["queries"]
+
+
+def _too(other: str, place: str) -> str:
+    return f"; it is in {other}, too" if other != place else ""
+
+
+def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
+    """A model that stands as a name in a config, by its key: one that comes with biasgrid, or a file of vectors.
+
+    Raises BiasgridError for what is neither.
+    """
+    if name in shipped():
+        return {name: copied(shipped()[name], name)}
+    if not (root / Path(name).expanduser()).exists():
+        raise BiasgridError(
+            f"{where}: {unknown('model', name, shipped(), 'biasgrid list models')}; or the path of a file of vectors"
+        )
+    key = re.sub(r"[^A-Za-z0-9_.-]+|^[^A-Za-z0-9]+", "-", Path(name).stem).lstrip("-") or "model"
+    return {key: {"label": key, "source": {"type": "file", "path": name}}}
 
 
 def _integer(digits: str) -> int:

@@ -18,7 +18,8 @@ class Words(Strict):
 
     preprocessors: list[Params] = field(
         "forms of a word that are looked up, in this order, each a mapping of `lowercase`, `uppercase`, `titlecase` "
-        "and `strip_accents`; `{}` is the word as it is written. Default of the look-up: `[{}]`",
+        "and `strip_accents`; `{}` is the word as it is written. Default of the look-up: `[{}]`, as in WEFE; the "
+        "case study has `[{}, {lowercase: true}]`. A run says at its end how many words only capital letters lost",
         None,
     )
     strategy: Literal["first", "all"] = field(

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 from ..embeddings import kinds, readers, sources
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, shown, unknown
+from ..options import Whole
 from ..validation import Strict, checked, field
 from .common import Key, Params, Text
 from .metrics import Words
@@ -76,6 +77,12 @@ Source = Annotated[Any, PlainValidator(_source)]
 ArchiveSource = Annotated[Any, PlainValidator(_archive)]
 
 
+def _megabytes() -> Any:
+    return field(
+        "size of the download, which a run names before it begins; no result depends on it", None, "MB", ge=0
+    )
+
+
 class Model(Strict):
     """An embedding model."""
 
@@ -83,6 +90,7 @@ class Model(Strict):
     source: Source = field(
         "where it is from: a mapping with `type` (`biasgrid list sources`, or `trained`) and the keys of that type"
     )
+    download_mb: Whole = _megabytes()
     kind: Annotated[str, AfterValidator(_kind)] = field(
         "what is known of its words (`biasgrid list kinds`); left out: vectors", None
     )
@@ -110,6 +118,7 @@ class Archive(Strict):
     """An archive of benchmarks, or a corpus."""
 
     source: ArchiveSource = field("where it is from: as of a model, but for `trained`")
+    download_mb: Whole = _megabytes()
     licence: str = field("its licence", "not stated")
 
 

@@ -84,9 +84,15 @@ class StudyConfig(Run):
         None,
     )
     word_sets: Text = field("folder of the word-set files", "data/word_sets")
-    models: included(Models) = field("models by key")
+    models: included(Models) = field(
+        "models by key. A list may also hold names of shipped models (`biasgrid list models`) and paths of files of "
+        "vectors; a file's model has the file's name without its ending as key and label"
+    )
     words: Words = field("how words are looked up", dict)
-    criteria: included(Criteria) = field("criteria by name: the queries")
+    criteria: included(Criteria) = field(
+        "criteria by name: the queries. Where several files have a criterion, its queries are put together; any "
+        "other key of it is in one of the files, or the same in all"
+    )
     metrics: Metrics = field(
         "metrics by key: what is measured of every criterion that has no metrics of its own"
     )

@@ -77,6 +77,11 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     return None
 
 
+def jobs(workflow: Any, rule: str) -> list[Any]:
+    """The wildcards of the jobs of a rule that this run is about to do."""
+    return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
+
+
 def stop(message: object) -> None:
     """End the run, which has not begun, for a reason that is the user's to mend."""
     print(f"biasgrid: {message}", file=sys.stderr)

@@ -1,0 +1,74 @@
+"""What a run says in a line: what it is about to download, and which words only their capital letters lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from ..embeddings.kinds import VECTORS
+from ..embeddings.sources import REGISTRY, read_manifest
+from ..errors import BiasgridError
+from ..plan.steps import model_store
+from ..simulation import Simulation
+from ..study import UNTOUCHED, Study
+from ..words import entries_of
+
+LARGE = 1000  # megabytes: a run that downloads more says which study is small
+SMALL_STUDY = (
+    "The small study, on 4 models, downloads 190 MB: make study, or biasgrid run config/embedded.yaml"
+)
+BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
+
+
+def downloads(study: Study | Simulation, names: Collection[str]) -> str | None:
+    """What of these sources is to be downloaded, how much that is, and where it goes; None: nothing."""
+    raw, sizes = study.embeddings / "raw", {}
+    for name, entry in study.sources.items():
+        source = entry["source"]
+        there = REGISTRY[source["type"]].in_place or read_manifest(raw / name).get("source") == source
+        if name in names and not there:
+            sizes[name] = entry.get("download_mb")
+    if not sizes:
+        return None
+    known = [size for size in sizes.values() if size is not None]
+    total = f"{'at least ' * (len(known) < len(sizes))}{_text(sum(known))}" if known else "size not known"
+    each = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
+    line = f"{study.name} downloads {total} to {raw}: {each}"
+    return f"{line}. {SMALL_STUDY}" if sum(known) > LARGE else line
+
+
+def lost_by_case(study: Study) -> str | None:
+    """How many words of the cells that are there models lack only as they are written, with capital letters, and have
+    in lower case; None: none."""
+    asked: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
+    for cell in study.cells.values():
+        forms = cell.spec["words"].get("preprocessors", [{}])
+        if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
+            continue
+        if study.kind(cell.model).name == VECTORS and study.cell_file(cell).is_file():
+            *_, words = asked.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
+            query = study.queries[cell.query]
+            for given in (*query.target_sets, *query.attribute_sets):
+                words.update(word for word in given.words if word != word.lower())
+    lost: dict[str, set[str]] = {}
+    for model, forms, words in asked.values():
+        try:
+            store = model_store(study, model).open()
+            missing = words - entries_of(words, store, forms).keys()
+            lower = [{**form, "uppercase": False, "titlecase": False, "lowercase": True} for form in forms]
+            lost.setdefault(model, set()).update(entries_of(missing, store, lower))
+        except BiasgridError:
+            continue  # damaged since the cells were measured: the next run makes it again
+    models = {model: len(words) for model, words in lost.items() if words}
+    if not models:
+        return None
+    each = ", ".join(f"{number} in {model}" for model, number in models.items())
+    return (
+        f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({each}); to look "
+        f"words up in lower case, too, set {BOTH_CASES}"
+    )
+
+
+def _text(megabytes: int) -> str:
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"
