@@ -558,8 +558,8 @@ def test_a_model_by_name_is_fetched_once(tmp_path, server, monkeypatch, capsys):
     folder, address = server
     (folder / "v.txt").write_text("he 1 0\nshe 0 1\n")
     source = {"type": "url", "url": f"{address}/v.txt"}
-    monkeypatch.setattr(shipped, "shipped", lambda: {"tiny": {"label": "Tiny", "source": source}})
-    monkeypatch.setattr(shipped, "SIZES", {"tiny": 5})
+    entry = {"label": "Tiny", "source": source, "download_mb": 5}
+    monkeypatch.setattr(shipped, "shipped", lambda: {"tiny": entry})
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
     model = load("tiny")
     assert (model.name, model["she"].tolist()) == ("tiny", [0, 1])
@@ -600,7 +600,7 @@ def test_shipped_models_are_whole():
     models = shipped.shipped()
     checked(Models, models)
     assert {"glove-6b-50d", "word2vec-google-news-300", "glove-twitter-25"} <= set(models)
-    assert set(shipped.SIZES) <= set(models)
+    assert all(model["download_mb"] for model in models.values())
 
 
 def test_where_fetched_models_are_kept(tmp_path, monkeypatch):
