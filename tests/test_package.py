@@ -229,6 +229,13 @@ def test_init_writes_a_study_that_has_every_key(here):
     assert Study.of(yaml.safe_load(taken)).fits
 
 
+def test_a_small_model_has_all_words_of_the_study_that_init_writes(here, word2vec):
+    printed("init", "my-study")
+    for query in Study.read("my-study.yaml").queries.values():
+        words = {word for given in (*query.target_sets, *query.attribute_sets) for word in given.words}
+        assert not [word for word in words if word not in word2vec], query.name
+
+
 def test_init_never_overwrites(here):
     (here / "mine.yaml").write_text("mine")
     done = biasgrid("init", "mine")
