@@ -456,7 +456,7 @@ def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study
         "biasgrid: small downloads at least 1.2 GB to data/embeddings/raw: one 1.2 GB, two. The small study, "
     )
     assert line in done.stderr
-    assert done.stderr.index(line) < done.stderr.index("rule archive")
+    assert done.stderr.index(line) < done.stderr.index("biasgrid: could not download")
     (line,) = [
         x for x in (done.stderr + done.stdout).splitlines() if x.startswith("biasgrid: could not download")
     ]

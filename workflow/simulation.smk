@@ -55,9 +55,9 @@ onstart:
         # not before: a dry run makes no folder
         stores.make_folder(STUDY)
     except BiasgridError as error:
+        RUN.end()
         engine.stop(error)
-    if line := notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]):
-        print(f"biasgrid: {line}", file=sys.stderr, flush=True)
+    RUN.say(notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]))
 
 
 onsuccess:

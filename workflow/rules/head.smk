@@ -1,6 +1,5 @@
 # The study that the config declares, its plan, and what the rules share.
 import os
-import sys
 
 from biasgrid import comparison, ratings, schema
 from biasgrid.embeddings.building import STORE_VERSION
@@ -95,19 +94,15 @@ onstart:
         # not before: a dry run makes no folder
         stores.make_folder(STUDY)
     except BiasgridError as error:
+        RUN.end()
         engine.stop(error)
-    for line in (
-        schema.notice(STUDY.results),
-        notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]),
-    ):
-        if line:
-            print(f"biasgrid: {line}", file=sys.stderr, flush=True)
+    RUN.say(schema.notice(STUDY.results))
+    RUN.say(notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]))
 
 
 onsuccess:
     RUN.end()
-    if line := notices.lost_by_case(STUDY):
-        print(f"biasgrid: {line}", file=sys.stderr)
+    RUN.say(notices.lost_by_case(STUDY))
 
 
 onerror:

@@ -163,6 +163,14 @@ class Progress(logging.Handler):
             self._bar.clear()
         print(text, file=self._stream, flush=True)
 
+    def say(self, text: str) -> None:
+        """Print a line, above the live one."""
+        self.acquire()
+        try:
+            self._print(text)
+        finally:
+            self.release()
+
     def show_errors(self) -> None:
         """Show the steps' errors as Snakemake writes them."""
         for text in dict.fromkeys(self.errors):

@@ -89,6 +89,13 @@ class Run:
             Path(log).write_text(why if wrong_input else traceback.format_exc())
             raise WorkflowError(f"{name} failed: {why}") from None
 
+    def say(self, line: str | None) -> None:
+        """Say something of the run, if there is something, between what is shown of its progress."""
+        if line and self._progress is not None:
+            self._progress.say(f"biasgrid: {line}")
+        elif line:
+            print(f"biasgrid: {line}", file=sys.stderr, flush=True)
+
     def end(self) -> None:
         """Show no more progress: the run is over."""
         if self._progress is not None:
