@@ -8,7 +8,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures docs test test-quick fuzz cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures notebooks docs test test-quick notebooks-test fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -55,6 +55,11 @@ properties: .venv/installed
 pictures: .venv/installed
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
+# The notebooks, executed on the embedded study, as pages; their packages are no part of `make study`
+notebooks: .venv/installed-for-notebooks
+	$(BIN)/snakemake notebooks --cores $(CORES) --configfile config/embedded.yaml --quiet rules
+	@echo "pages: results/notebooks/*.html   to work in them: $(BIN)/jupyter lab notebooks"
+
 # What is generated from the code: every key of a config; the metrics and debias methods for type checkers and editors
 docs: .venv/installed
 	$(BIN)/python docs/configuration.py
@@ -66,6 +71,10 @@ test: .venv/installed-for-tests
 # A minute: what needs neither the workflow nor a registry, and is fast
 test-quick: .venv/installed-for-tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
+
+# All notebooks executed, their numbers held against those that are committed; those that read a study need `make study`
+notebooks-test: .venv/installed-for-tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
 
 # Damaged and hostile input, in number: tests/fuzz/run.py. FUZZ=200 tries fewer
 FUZZ ?= 20000
@@ -101,6 +110,10 @@ PIP := -m pip --quiet --disable-pip-version-check install
 
 .venv/installed-for-tests: .venv/installed requirements-test.lock
 	$(BIN)/python $(PIP) -r requirements.lock -r requirements-test.lock
+	touch $@
+
+.venv/installed-for-notebooks: .venv/installed requirements-notebooks.lock
+	$(BIN)/python $(PIP) -r requirements.lock -r requirements-notebooks.lock
 	touch $@
 
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.

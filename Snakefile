@@ -24,6 +24,7 @@ include: "workflow/rules/cells.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/notebooks.smk"
 
 
 # what a cluster run does not submit: files of a few bytes, and downloads, for which nodes often have no network
@@ -33,6 +34,8 @@ localrules:
     archive,
     fetch,
     verify,
+    notebook,
+    notebooks,
 
 
 engine.run_steps_here(workflow)
@@ -71,3 +74,9 @@ rule verify:
 rule stores:
     input:
         [str(STUDY.model_file(model)) for model in STUDY.models],
+
+
+# The notebooks, executed (`make notebooks`): results/notebooks/*.html.
+rule notebooks:
+    input:
+        of_notebooks.pages(PAGES),

@@ -25,7 +25,8 @@ def pinned(name):
 
 
 STUDY, TEST = pinned("requirements.lock"), pinned("requirements-test.lock")
-LOCK = STUDY | TEST
+NOTEBOOKS = pinned("requirements-notebooks.lock")
+LOCK = STUDY | TEST | NOTEBOOKS
 # conda's names for what the Python index calls otherwise
 CONDA = {"msgpack-python": "msgpack", "snakemake-minimal": "snakemake"}
 
@@ -78,6 +79,19 @@ def test_the_lock_of_the_extra_for_slurm_pins_it():
         assert tuple(map(int, slurm[name].split("."))) >= tuple(map(int, least.split(".")))
 
 
+def test_the_lock_of_the_notebooks_pins_them_and_agrees_with_the_others():
+    """Of what the tests do not install, the direct dependencies."""
+    notebooks = {normal(name): version for name, version in NOTEBOOKS.items()}
+    wanted = [Requirement(line) for line in EXTRAS["notebooks"] if not line.startswith("biasgrid")]
+    assert {one.name for one in wanted} <= notebooks.keys()
+    assert all(one.specifier.contains(notebooks[one.name]) for one in wanted)
+    assert notebooks.keys().isdisjoint(map(normal, STUDY))
+    test = {normal(name): version for name, version in TEST.items()}
+    shared = notebooks.keys() & test
+    assert {"ipykernel", "nbclient"} <= shared
+    assert {name: test[name] for name in shared} == {name: notebooks[name] for name in shared}
+
+
 def test_environment_yml_has_the_locks_versions_of_all_dependencies():
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     listed = dict(line.split("=") for line in dependencies if isinstance(line, str))
@@ -87,7 +101,7 @@ def test_environment_yml_has_the_locks_versions_of_all_dependencies():
     locked = {normal(name): version for name, version in LOCK.items()}
     ours = {normal(CONDA.get(name, name)): version for name, version in listed.items()}
     assert ours == {name: locked[name] for name in ours}
-    extras = ("workflow", "figures", "gensim", "arrow", "debias", "test")
+    extras = ("workflow", "figures", "gensim", "arrow", "debias", "notebooks", "test")
     direct = map(
         Requirement, [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
     )
@@ -116,7 +130,7 @@ def test_the_workflow_is_linted_and_formatted():
 def test_every_rule_is_named_in_the_snakefile_or_below():
     """The target rules must stand in the top-level file itself."""
     text = (ROOT / "Snakefile").read_text()
-    assert re.findall(r"^rule (\w+):", text, re.M) == ["all", "fetch", "verify", "stores"]
+    assert re.findall(r"^rule (\w+):", text, re.M) == ["all", "fetch", "verify", "stores", "notebooks"]
 
 
 def test_the_citation_and_the_package_have_one_version():

@@ -9,7 +9,10 @@ from .errors import BiasgridError
 # package -> the extras of pyproject.toml that install it
 EXTRAS = {
     "gensim": "gensim",
+    "ipykernel": "notebooks",
     "matplotlib": "figures",
+    "nbconvert": "notebooks",
+    "papermill": "notebooks",
     "pyarrow": "arrow",
     "snakemake": "workflow,figures",  # a config without `figures` draws some
     "torch": "debias",

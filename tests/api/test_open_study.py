@@ -147,3 +147,14 @@ def test_opening_says_nothing(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         open_study(folder)
+
+
+def test_a_study_of_the_checkout_is_found_from_its_other_folders(folder, tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "src" / "biasgrid").mkdir(parents=True)
+    shutil.copytree(folder, tmp_path / "results" / "small")
+    monkeypatch.setattr("biasgrid.resources.PACKAGE", tmp_path / "src" / "biasgrid")
+    monkeypatch.chdir(tmp_path / "notebooks")
+    found = open_study("results/small")
+    assert found.scores.equals(open_study(folder).scores)
+    assert found.study.results == tmp_path / "results" / "small"

@@ -12,6 +12,7 @@ from ..config import load
 from ..config.study import StudyConfig
 from ..errors import BiasgridError, InputError, listed, shown
 from ..query import Query
+from ..resources import located
 from ..schema import unstamped
 from ..study import Study
 from .grid_frames import Grid
@@ -37,7 +38,8 @@ def open_study(study: Path | str) -> Grid:
     ----------
     study
         The folder of its results, such as results/embedded, or its config file; the results of that are looked for
-        below the working directory, where the study runs.
+        below the working directory, where the study runs. A path that does not exist here is looked for in the
+        checkout that biasgrid runs from, so that notebooks in any of its folders find its studies.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def open_study(study: Path | str) -> Grid:
     """
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {shown(study)} is no path; expected a folder such as results/embedded")
-    path = Path(study)
+    path = located(study)
     if path.is_file() and path.name != CONFIG:
         folder = Study.read(path).results
         if not folder.is_dir():

@@ -1,0 +1,81 @@
+"""The notebooks as steps of the workflow: what each is made from."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError
+from ..extras import require
+from ..plan import code
+from . import engine
+
+FOLDER = Path("notebooks")
+# the studies that a notebook reads
+OPENED = re.compile(r"""\bopen_study\(\s*["']([^"']+)["']""")
+
+
+def names() -> list[str]:
+    """The notebooks that there are here, in their order."""
+    return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+
+
+def pages(folder: str) -> Callable[[Any], list[str]]:
+    """An input function: the page of each notebook. It ends the run, before anything is measured, where there are no
+    notebooks or what executes them is not installed."""
+
+    def listed(wildcards: Any) -> list[str]:
+        try:
+            if not names():
+                raise BiasgridError("no notebooks here: they are in a checkout, and no part of the package")
+            for package in ("papermill", "nbconvert", "ipykernel"):
+                require(package, "executing notebooks")
+        except BiasgridError as error:
+            engine.stop(error)
+        return [f"{folder}/{name}.html" for name in names()]
+
+    return listed
+
+
+def studies(results: str, made: Iterable[str]) -> Callable[[Any], list[str]]:
+    """An input function: the files of the studies that a notebook opens. It ends the run where one is not there.
+
+    Parameters
+    ----------
+    results
+        The folder of the study of this run.
+    made
+        The files of that study. Of another, study.json stands for all.
+    """
+
+    def files(wildcards: Any) -> list[str]:
+        path, found = FOLDER / f"{wildcards.notebook}.ipynb", []
+        for folder in dict.fromkeys(OPENED.findall(_code(path))):
+            if Path(folder) == Path(results):
+                found += made
+            elif (study := Path(folder, "study.json")).is_file():
+                found.append(str(study))
+            else:
+                engine.stop(
+                    f"{path} reads the study {folder}, which is not there: run that first, or run the notebooks with "
+                    "--configfile config/embedded.yaml (make notebooks)"
+                )
+        return found
+
+    return files
+
+
+def _code(path: Path) -> str:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def depends_on() -> str:
+    """A digest of all code of the package: a notebook may call any of it."""
+    package = code.PACKAGE
+    modules = (found.name for found in pkgutil.walk_packages([str(code.ROOT)], f"{package}."))
+    return code.digest(*(name for name in modules if not name.endswith("__main__")))

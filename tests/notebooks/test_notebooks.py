@@ -1,0 +1,219 @@
+"""The notebooks: what each cell may hold, and the numbers that they show are what they compute."""
+
+import ast
+import base64
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+NOTEBOOKS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+SHORTEST = ("01_five_minutes", "02_from_wefe")
+IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib"}
+WITH_DEFINITIONS = "09_your_own_metric"
+LARGEST = 400_000  # bytes
+STUDY = re.compile(r"""open_study\(["']([^"']+)""")
+each = pytest.mark.parametrize("name", NOTEBOOKS)
+
+
+def cells(name: str, kind: str = "code") -> list[dict]:
+    notebook = json.loads(NOTEBOOKS[name].read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def text(source: str | list[str]) -> str:
+    return source if isinstance(source, str) else "".join(source)
+
+
+def code(name: str) -> str:
+    return "\n".join(text(cell["source"]) for cell in cells(name))
+
+
+# what stands in them
+
+
+def test_they_are_there_and_the_index_has_each():
+    assert NOTEBOOKS.keys() >= set(SHORTEST)
+    index = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\((\w+)\.ipynb\)", index)) >= NOTEBOOKS.keys()
+
+
+@each
+def test_they_call_only_the_public_door(name):
+    tree = ast.parse(code(name))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {module.partition(".")[0] for module in imported} <= IMPORTS | (
+        {"numpy"} if name == WITH_DEFINITIONS else set()
+    )
+    inner = {module for module in imported if module.startswith("biasgrid.")}
+    assert inner <= ({"biasgrid.metrics", "biasgrid.debias"} if name == WITH_DEFINITIONS else set())
+    private = [
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr[0] == "_"
+    ]
+    assert not private
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS.keys() - {WITH_DEFINITIONS})
+def test_they_hold_no_helpers(name):
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    assert not [node.name for node in ast.walk(ast.parse(code(name))) if isinstance(node, defined)]
+
+
+@each
+def test_their_paths_are_relative(name):
+    # what looks like a path in a text or an output; pictures are base64, and pages have tags and addresses
+    notebook = json.loads(NOTEBOOKS[name].read_text(encoding="utf-8"))
+    shown = [text(cell["source"]) for cell in notebook["cells"]]
+    shown += [texts for cell in cells(name) for texts in texts_of(cell["outputs"])]
+    assert not re.findall(r"(?:(?<![\w.:/<])/(?:\w[\w.-]*/)+\w*|\b[A-Z]:\\)", "\n".join(shown))
+
+
+@each
+def test_they_are_small_and_their_metadata_too(name):
+    assert NOTEBOOKS[name].stat().st_size < LARGEST
+    notebook = json.loads(NOTEBOOKS[name].read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    assert notebook["metadata"].keys() <= {"kernelspec", "language_info"}
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+    assert not [cell["id"] for cell in notebook["cells"] if cell["metadata"].keys() - {"tags"}]
+
+
+@each
+def test_they_were_executed_from_top_to_bottom_without_errors_and_warnings(name):
+    counts = [cell["execution_count"] for cell in cells(name)]
+    assert counts == list(range(1, len(counts) + 1))
+    outputs = [output for cell in cells(name) for output in cell["outputs"]]
+    assert "error" not in {output["output_type"] for output in outputs}
+    # lost words are told on purpose, and downloads are told where they happen
+    said = "".join(text(output["text"]) for output in outputs if output.get("name") == "stderr")
+    assert not re.findall(r"\w*(?:DeprecationWarning|FutureWarning|RuntimeWarning)\b.*|downloading.*", said)
+
+
+@each
+def test_they_have_pictures(name):
+    pictures = [
+        base64.b64decode(text(output["data"]["image/png"]))
+        for cell in cells(name)
+        for output in cell["outputs"]
+        if "image/png" in output.get("data", {})
+    ]
+    assert pictures
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures)
+
+
+# what they compute
+
+NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]*\w)")
+# an object's address, and how long something took
+IGNORED = re.compile(r"\b0x[0-9a-f]+\b|\b\d[\d.]* ?(?:[mµn]?s|min|seconds?|minutes?)\b")
+
+
+def texts_of(outputs: list[dict]) -> list[str]:
+    """The texts of a cell's outputs, less what was said on standard error."""
+    said = [text(o["text"]) for o in outputs if o["output_type"] == "stream" and o["name"] == "stdout"]
+    return said + [text(o["data"]["text/plain"]) for o in outputs if "text/plain" in o.get("data", {})]
+
+
+def kinds(outputs: list[dict]) -> list[str]:
+    return [kind for output in outputs for kind in output.get("data", {}) if kind.startswith("image/")]
+
+
+def value(number: str) -> tuple[float, float]:
+    """A number as it is printed, and what its last digit is worth; 0 for a whole number."""
+    plain = number.replace(",", "").replace("−", "-")
+    digits, _, exponent = plain.lower().partition("e")
+    decimals = len(digits.partition(".")[2])
+    return float(plain), 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
+
+
+def differences(before: list[dict], after: list[dict]) -> list[str]:
+    """Where the outputs of a cell differ: in words, in how many pictures, or in a number by more than 1e-6 of it and
+    more than 1 in its last printed digit."""
+    old, new = (IGNORED.sub("", " ".join(texts_of(outputs))) for outputs in (before, after))
+    words = [NUMBER.sub("#", shown).split() for shown in (old, new)]
+    found = []
+    if words[0] != words[1]:
+        place = next((i for i, pair in enumerate(zip(*words, strict=False)) if pair[0] != pair[1]), -1)
+        there = [" ".join(shown[max(place - 3, 0) :][:8]) for shown in words]
+        found.append(f"text: {there[0]!r} is now {there[1]!r}")
+    else:
+        for was, now in zip(NUMBER.findall(old), NUMBER.findall(new), strict=True):
+            (a, last), (b, _) = value(was), value(now)
+            if not np.isclose(a, b, rtol=1e-6, atol=1.01 * last):
+                found.append(f"{was} is now {now}")
+    if kinds(before) != kinds(after):
+        found.append(f"pictures: {kinds(before)} are now {kinds(after)}")
+    return found
+
+
+@pytest.fixture
+def execute(monkeypatch):
+    """Executes a notebook with the running Python and this code, in the repository's root."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    # else a user's own kernels come first
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+    def executed(path: Path) -> list[dict]:
+        notebook = nbformat.read(path, as_version=4)
+        client = nbclient.NotebookClient(
+            notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+        )
+        client.execute()
+        return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+    return executed
+
+
+def check(name: str, execute) -> None:
+    for folder in STUDY.findall(code(name)):
+        if not (ROOT / folder / "study.json").is_file():
+            pytest.skip(f"{name} reads {folder}, which is not there (make study)")
+    found = [
+        f"cell {number} ({cell['id']}): {difference}"
+        for number, (cell, now) in enumerate(zip(cells(name), execute(NOTEBOOKS[name]), strict=True), 1)
+        for difference in differences(cell["outputs"], now["outputs"])
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("name", [name for name in SHORTEST if name in NOTEBOOKS])
+def test_the_shortest_show_what_they_compute(name, execute):
+    check(name, execute)
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.notebooks
+@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name not in SHORTEST])
+def test_the_others_show_what_they_compute(name, execute):
+    check(name, execute)
+
+
+def test_a_number_that_changed_is_found_and_noise_is_not():
+    def shown(line):
+        return [{"output_type": "execute_result", "data": {"text/plain": line}}]
+
+    before = shown("weat 0.463439 p=.197 n 12,870 <X at 0x7f12> took 3.2 s -1.5e-07")
+    assert not differences(before, shown("weat 0.463440 p=.197  n 12,870\n<X at 0x99> took 11 s -1.5e-07"))
+    assert differences(before, shown("weat 0.463442 p=.197 n 12,870 <X at 0x7f12> took 3.2 s -1.5e-07")) == [
+        "0.463439 is now 0.463442"
+    ]
+    assert differences(before, shown("weat 0.463439 p=.197 n 12,871 <X at 0x7f12> took 3.2 s -1.5e-07")) == [
+        "12,870 is now 12,871"
+    ]
+    (told,) = differences(before, shown("weat NaN p=.197 n 12,870 <X at 0x7f12> took 3.2 s -1.5e-07"))
+    assert "NaN" in told
+    assert differences([{"output_type": "display_data", "data": {"image/png": ""}}], []) == [
+        "pictures: ['image/png'] are now []"
+    ]

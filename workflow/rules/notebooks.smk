@@ -1,0 +1,35 @@
+# Notebooks -> executed, and as pages. Only who asks for them gets them: `snakemake notebooks`.
+from biasgrid.workflow import notebooks as of_notebooks
+
+PAGES = f"{STUDY.results.parent}/notebooks"
+
+
+# With the kernel of this Python: a user's own kernels, which may lack biasgrid, come later with the first two
+# variables. The third is a warning less. A page is whole: nothing in it comes from a network.
+rule notebook:
+    input:
+        notebook="notebooks/{notebook}.ipynb",
+        studies=of_notebooks.studies(
+            RESULTS,
+            [*(f"{RESULTS}/{table}.csv" for table in STUDY.tables), *FIGURES, f"{RESULTS}/study.json"],
+        ),
+    output:
+        notebook=f"{PAGES}/{{notebook}}.ipynb",
+        page=f"{PAGES}/{{notebook}}.html",
+    log:
+        f"{LOGS}/notebook/{{notebook}}.txt",
+    wildcard_constraints:
+        notebook=one_of(of_notebooks.names()),
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 30 * attempt,
+    params:
+        depends_on=lambda w: of_notebooks.depends_on(),
+    shell:
+        "export JUPYTER_PREFER_ENV_PATH=1 JUPYTER_PATH= PYDEVD_DISABLE_FILE_VALIDATION=1; "
+        "python -m papermill --kernel python3 --cwd . --no-progress-bar --log-level WARNING "
+        "{input.notebook} {output.notebook} 2>{log} && "
+        "python -m nbconvert --to html --log-level ERROR --HTMLExporter.mathjax_url= --HTMLExporter.require_js_url= "
+        "--HTMLExporter.mermaid_js_url= {output.notebook} 2>{log} && : >{log}"
