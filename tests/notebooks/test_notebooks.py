@@ -12,7 +12,7 @@ from conftest import ROOT
 
 NOTEBOOKS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 SHORTEST = ("01_five_minutes", "02_from_wefe")
-IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib"}
+IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib", "warnings"}
 WITH_DEFINITIONS = "09_your_own_metric"
 LARGEST = 400_000  # bytes
 STUDY = re.compile(r"""open_study\(["']([^"']+)""")

@@ -32,4 +32,4 @@ rule notebook:
         "python -m papermill --kernel python3 --cwd . --no-progress-bar --log-level WARNING "
         "{input.notebook} {output.notebook} 2>{log} && "
         "python -m nbconvert --to html --log-level ERROR --HTMLExporter.mathjax_url= --HTMLExporter.require_js_url= "
-        "--HTMLExporter.mermaid_js_url= {output.notebook} 2>{log} && : >{log}"
+        "{output.notebook} 2>{log} && : >{log}"
