@@ -45,8 +45,8 @@ DEBIAS = {
     "imports": """from ..embeddings.model import Model
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
-from .transform import Transform""",
-    "public": ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method"],
+from .transform import Transform, fitted""",
+    "public": ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"],
     "kind": "Method",
     "find": "method",
 }

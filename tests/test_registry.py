@@ -2,8 +2,10 @@
 
 import sys
 
+import numpy as np
 import pytest
 
+import biasgrid as bg
 from biasgrid import BiasgridError, metrics
 from biasgrid import registry as registries
 from biasgrid.errors import SHOWN, listed, unknown
@@ -83,3 +85,49 @@ def test_unknown_names_are_answered_by_the_nearest_and_by_a_list_that_is_cut():
     assert len(long) < SHOWN + 60
     assert long.endswith("more (biasgrid list metrics)")
     assert len(unknown("metric", "x" * 5000, ["y" * 5000] * 9)) < 600
+
+
+@pytest.fixture
+def session(plugins, monkeypatch):
+    """The registry of metrics, which forgets what the test adds."""
+    monkeypatch.setattr(metrics.REGISTRY, "_added", set())
+    return metrics.REGISTRY
+
+
+def own_metric(factor, name="own"):
+    """A metric as a notebook's cell makes it."""
+
+    def function(targets, attributes):
+        return metrics.Score(factor * float(targets[0].mean() - targets[1].mean()))
+
+    return metrics.Metric(name, "Own", function, (2, 1), (-np.inf, np.inf), 0.0, reference="this test")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_metric_made_in_a_session_is_in_its_grids(session, n_jobs):
+    words = {"a": [1.0, 2.0], "b": [3.0, 5.0], "c": [0.0, 1.0]}
+    query = bg.Query([["a"], ["b"]], [["c"]])
+    model = bg.load(words, name="tiny")
+    for factor in (1, 2):  # the cell is edited and run again
+        own = own_metric(factor)
+        assert own(query, model).value == -2.5 * factor
+        grid = bg.measure_grid([own, "rnd"], [query], [model], n_jobs=n_jobs, progress=False)
+        assert grid.metrics == ["own", "rnd"]
+        assert grid.table("own").iloc[0, 0] == -2.5 * factor
+    assert bg.metrics.own(query, model).value == -5
+
+
+def test_a_metric_of_a_session_and_one_of_a_file(session, tmp_path):
+    """The later one counts; those of the package stay."""
+    session.add(own_metric(1, "double"))
+    (tmp_path / "moved.py").write_text(TOY.format(name="double"))
+    registries.load_plugins([tmp_path / "moved.py"])
+    assert session["double"].function.__module__ == "biasgrid_plugin_moved"
+    assert not session.added
+    session.add(again := own_metric(2, "double"))
+    assert session["double"] is again
+    with pytest.raises(
+        BiasgridError, match=r"^another metric is named 'weat' \(.*weat\.py\); give yours another"
+    ):
+        session.add(own_metric(1, "weat"))
+    session.add(session["weat"])

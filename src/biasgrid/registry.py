@@ -55,6 +55,7 @@ class Registry(Mapping[str, T]):
         self._entries: dict[str, T] = {}
         self._modules: dict[str, ModuleType] = {}  # of each entry
         self._read: set[str] = set()  # modules, by name
+        self._added: set[str] = set()  # entries of this session, which stand in no file
         self._lock = threading.RLock()  # steps of the workflow are threads
         self._make: Callable[[T], Any] = lambda entry: entry
         self._instead: Callable[[T, str], str] = lambda entry, name: entry.name
@@ -81,6 +82,33 @@ class Registry(Mapping[str, T]):
             if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
         raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
+
+    def add(self, entry: T) -> None:
+        """Have an entry that was made in this session, such as in a notebook's cell, as long as the session lasts.
+
+        It takes the place of one of its name that was added before, or that a user's file has. Raises BiasgridError
+        where the package has one.
+        """
+        with self._lock:
+            known = self._all().get(entry.name)
+            if known is entry:
+                return
+            if known is not None and not self._is_users(entry.name):
+                raise BiasgridError(
+                    f"another {self.what} is named {entry.name!r} ({self.file(entry.name)}); give yours another name"
+                )
+            self._entries[entry.name] = entry
+            self._modules[entry.name] = sys.modules.get(entry.function.__module__, sys.modules[__name__])
+            self._added.add(entry.name)
+
+    def _is_users(self, name: str) -> bool:
+        """Whether an entry is of this session, or of a user's file."""
+        return name in self._added or self._modules[name] in PLUGINS.values()
+
+    @property
+    def added(self) -> list[T]:
+        """The entries of this session, which other processes do not find."""
+        return [self._entries[name] for name in self._added]
 
     def offer(self, make: Callable[[T], Any], instead: Callable[[T, str], str]) -> None:
         """Make something else of each entry for who asks for it as an attribute of the package.
@@ -144,13 +172,15 @@ class Registry(Mapping[str, T]):
     def _take(self, module: ModuleType) -> None:
         self._read.add(module.__name__)
         for entry in getattr(module, self.attribute, ()):
-            if entry.name in self._entries:
+            # a cell's entry, moved to a file
+            if entry.name in self._entries and entry.name not in self._added:
                 raise BiasgridError(
                     f"{module.__file__}: another {self.what} is named {entry.name!r} "
                     f"({self._modules[entry.name].__file__}); rename one of them"
                 )
             self._entries[entry.name] = entry
             self._modules[entry.name] = module
+            self._added.discard(entry.name)
 
 
 def load_plugins(paths: Iterable[Path | str]) -> None:

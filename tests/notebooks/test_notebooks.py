@@ -3,7 +3,9 @@
 import ast
 import base64
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,9 @@ def text(source: str | list[str]) -> str:
 
 
 def code(name: str) -> str:
-    return "\n".join(text(cell["source"]) for cell in cells(name))
+    """The code of all cells, without the lines that a shell runs."""
+    lines = "\n".join(text(cell["source"]) for cell in cells(name)).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("!"))
 
 
 # what stands in them
@@ -160,6 +164,8 @@ def execute(monkeypatch):
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
     monkeypatch.setenv("JUPYTER_PATH", "")
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    # a notebook may call the command `biasgrid`
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
     def executed(path: Path) -> list[dict]:

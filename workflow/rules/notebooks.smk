@@ -5,7 +5,8 @@ PAGES = f"{STUDY.results.parent}/notebooks"
 
 
 # With the kernel of this Python: a user's own kernels, which may lack biasgrid, come later with the first two
-# variables. The third is a warning less. A page is whole: nothing in it comes from a network.
+# variables. The third is a warning less. What a notebook starts does not belong to this run. A page is whole: nothing
+# in it comes from a network.
 rule notebook:
     input:
         notebook="notebooks/{notebook}.ipynb",
@@ -29,6 +30,7 @@ rule notebook:
         depends_on=lambda w: of_notebooks.depends_on(),
     shell:
         "export JUPYTER_PREFER_ENV_PATH=1 JUPYTER_PATH= PYDEVD_DISABLE_FILE_VALIDATION=1; "
+        "unset BIASGRID_STARTED_BY BIASGRID_STUDY BIASGRID_RANDOM_GROUPS; "
         "python -m papermill --kernel python3 --cwd . --no-progress-bar --log-level WARNING "
         "{input.notebook} {output.notebook} 2>{log} && "
         "python -m nbconvert --to html --log-level ERROR --HTMLExporter.mathjax_url= --HTMLExporter.require_js_url= "

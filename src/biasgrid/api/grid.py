@@ -18,6 +18,7 @@ from .measured import Outcome, left_out
 from .measuring import measured_outcomes
 
 if TYPE_CHECKING:
+    from ..metrics import Metric
     from .grid_frames import Aggregation
 
 __all__ = ["Grid", "measure_grid"]
@@ -25,7 +26,8 @@ __all__ = ["Grid", "measure_grid"]
 
 @wefe.answers(wefe.RUN_QUERIES)
 def measure_grid(
-    metrics: Iterable[str | tuple[str, Mapping[str, Any]]] | Mapping[str, Mapping[str, Any]],
+    metrics: Iterable[str | Metric | tuple[str | Metric, Mapping[str, Any]]]
+    | Mapping[str, Mapping[str, Any]],
     queries: Any,
     models: Iterable[Any] | Mapping[str, Any],
     *,
@@ -61,7 +63,8 @@ def measure_grid(
     metrics
         Names of metrics ("weat"), or pairs of a name and its options, or a mapping of names to options: the metric's
         parameters, and its own look-up options, `label`, and options of `permutation` and `random_groups`. With
-        `metric` among the options, the name is a key of your own: {"cosine": {"metric": "rnd", "distance": "cos"}}.
+        `metric` among the options, the name is a key of your own: {"cosine": {"metric": "rnd", "distance": "cos"}}. In
+        place of a name, a `biasgrid.metrics.Metric` of your own, which this session then knows by its name, too.
     queries
         A list of queries, or a mapping of criteria ("gender") to lists of queries or to mappings of ids to queries.
     models

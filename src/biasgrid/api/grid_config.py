@@ -237,7 +237,10 @@ def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
     named: dict[str, dict[str, Any]] = {}
     for entry in entries:
         key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
-        key = getattr(getattr(key, "metric", key), "name", key)  # of a metric, or its function
+        given = getattr(key, "metric", key)  # of its function
+        if isinstance(given, registered.Metric):
+            registered.REGISTRY.add(given)
+        key = getattr(given, "name", given)
         if not isinstance(key, str) or not isinstance(options or {}, Mapping):
             raise BiasgridError(
                 f"metrics: {shown(entry)}: expected a metric's name, or a name and a mapping of options"

@@ -70,7 +70,7 @@ def _in_parallel(
 
     processes = joblib.effective_n_jobs(n_jobs)
     chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
-    tasks = []
+    tasks, own = [], metrics.REGISTRY.added
     for state, cells in by_model.items():
         pool = None
         if any("random_groups" in (inference or {}) for _, _, inference in cells):
@@ -79,7 +79,9 @@ def _in_parallel(
             pool = pool_of(models[state])
         # every n-th: cells of one metric, which take long alike, come in a row
         parts = [cells[first::chunks] for first in range(min(chunks, len(cells)))]
-        tasks += [joblib.delayed(_measured_cells)(models[state], part, pool, keep_null) for part in parts]
+        tasks += [
+            joblib.delayed(_measured_cells)(models[state], part, pool, keep_null, own) for part in parts
+        ]
     said: set[tuple[type[Warning], str]] = set()
     for outcomes, messages in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
         for category, message in messages:
@@ -91,9 +93,12 @@ def _in_parallel(
 
 
 def _measured_cells(
-    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool
+    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, own: Sequence[metrics.Metric]
 ) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
-    """Cells of one model, and the warnings that came meanwhile, which a process cannot show."""
+    """Cells of one model, and the warnings that came meanwhile, which a process cannot show. `own` are metrics that
+    were made in the session which started this process."""
+    for metric in own:
+        metrics.REGISTRY.add(metric)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         outcomes = {

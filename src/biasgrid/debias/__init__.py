@@ -15,9 +15,9 @@ from typing import Any
 
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
-from .transform import Transform
+from .transform import Transform, fitted
 
-__all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "method"]
+__all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"]
 
 
 REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method", functions="biasgrid.api.fits")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from ..embeddings.model import Model
 from ..registry import Registry
 from .registry import UNTOUCHED, Method
-from .transform import Transform
+from .transform import Transform, fitted
 
 __all__ = [
     "REGISTRY",
@@ -14,6 +14,7 @@ __all__ = [
     "Method",
     "Transform",
     "double_hard",
+    "fitted",
     "hard",
     "hsr",
     "inlp",
