@@ -103,7 +103,7 @@ def own_metric(factor, name="own"):
     return metrics.Metric(name, "Own", function, (2, 1), (-np.inf, np.inf), 0.0, reference="this test")
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_metric_made_in_a_session_is_in_its_grids(session, n_jobs):
     words = {"a": [1.0, 2.0], "b": [3.0, 5.0], "c": [0.0, 1.0]}
     query = bg.Query([["a"], ["b"]], [["c"]])

@@ -63,8 +63,8 @@ def measure_grid(
     metrics
         Names of metrics ("weat"), or pairs of a name and its options, or a mapping of names to options: the metric's
         parameters, and its own look-up options, `label`, and options of `permutation` and `random_groups`. With
-        `metric` among the options, the name is a key of your own: {"cosine": {"metric": "rnd", "distance": "cos"}}. In
-        place of a name, a `biasgrid.metrics.Metric` of your own, which this session then knows by its name, too.
+        `metric` among the options, the name is a key of your own: {"cosine": {"metric": "rnd", "distance": "cos"}}.
+        In place of a name, a `biasgrid.metrics.Metric` of your own, which this session then knows by its name, too.
     queries
         A list of queries, or a mapping of criteria ("gender") to lists of queries or to mappings of ids to queries.
     models
