@@ -22,7 +22,9 @@ def test_a_notebook_waits_for_the_study_that_it_opens(project):
     write(
         project.folder / "notebooks", "reads", 'import biasgrid as bg\ngrid = bg.open_study("results/small")'
     )
-    write(project.folder / "notebooks", "alone", "import biasgrid as bg")
+    write(
+        project.folder / "notebooks", "alone", 'bg.open_study("mine/study.yaml")  # which it has run itself'
+    )
     page = "results/notebooks/{}.html"
     assert set(planned(project, page.format("alone"))) == {"notebook"}
     with_study = planned(project, page.format("reads"))

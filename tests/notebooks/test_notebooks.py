@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+from biasgrid.workflow.notebooks import OPENED
+
 NOTEBOOKS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 SHORTEST = ("01_five_minutes", "02_from_wefe")
 IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib", "warnings"}
 WITH_DEFINITIONS = "09_your_own_metric"
 LARGEST = 400_000  # bytes
-STUDY = re.compile(r"""open_study\(["']([^"']+)""")
 each = pytest.mark.parametrize("name", NOTEBOOKS)
 
 
@@ -180,7 +181,7 @@ def execute(monkeypatch):
 
 
 def check(name: str, execute) -> None:
-    for folder in STUDY.findall(code(name)):
+    for folder in OPENED.findall(code(name)):
         if not (ROOT / folder / "study.json").is_file():
             pytest.skip(f"{name} reads {folder}, which is not there (make study)")
     found = [

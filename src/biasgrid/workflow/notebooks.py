@@ -15,8 +15,8 @@ from ..plan import code
 from . import engine
 
 FOLDER = Path("notebooks")
-# the studies that a notebook reads
-OPENED = re.compile(r"""\bopen_study\(\s*["']([^"']+)["']""")
+# the studies that a notebook reads; one that it opens by its config it has run itself
+OPENED = re.compile(r"""\bopen_study\(\s*["']([^"']+)(?<!\.yaml)["']""")
 
 
 def names() -> list[str]:
