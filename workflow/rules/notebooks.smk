@@ -6,7 +6,7 @@ PAGES = f"{STUDY.results.parent}/notebooks"
 
 # With the kernel of this Python: a user's own kernels, which may lack biasgrid, come later with the first two
 # variables. The third is a warning less. What a notebook starts does not belong to this run. A page is whole: nothing
-# in it comes from a network.
+# in it comes from a network, and its links lead from where it lies.
 rule notebook:
     input:
         notebook="notebooks/{notebook}.ipynb",
@@ -33,5 +33,7 @@ rule notebook:
         "unset BIASGRID_STARTED_BY BIASGRID_STUDY BIASGRID_RANDOM_GROUPS; "
         "python -m papermill --kernel python3 --cwd . --no-progress-bar --log-level WARNING "
         "{input.notebook} {output.notebook} 2>{log} && "
-        "python -m nbconvert --to html --log-level ERROR --HTMLExporter.mathjax_url= --HTMLExporter.require_js_url= "
-        "{output.notebook} 2>{log} && : >{log}"
+        "python -m nbconvert --to html --stdout --log-level ERROR --HTMLExporter.mathjax_url= "
+        "--HTMLExporter.require_js_url= {output.notebook} 2>{log} | "
+        'sed \'s#href="\\.\\./#href="../../#g; s#\\(href="[0-9][a-z0-9_]*\\)\\.ipynb#\\1.html#g\' >{output.page} && '
+        ": >{log}"
