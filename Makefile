@@ -57,8 +57,8 @@ pictures: .venv/installed
 
 # The notebooks, executed on the embedded study, as pages; their packages are no part of `make study`
 notebooks: .venv/installed-for-notebooks
-	$(BIN)/snakemake notebooks --cores $(CORES) --configfile config/embedded.yaml --quiet rules
-	@echo "pages: results/notebooks/*.html   to work in them: $(BIN)/jupyter lab notebooks"
+	$(BIN)/snakemake notebooks --cores $(CORES) --configfile config/embedded.yaml
+	@echo "pages: results/notebooks/*.html   to work in them: notebooks/README.md"
 
 # What is generated from the code: every key of a config; the metrics and debias methods for type checkers and editors
 docs: .venv/installed

@@ -60,7 +60,7 @@ def test_they_call_only_the_public_door(name):
     assert not [name for name in attributes if name.startswith("_") and not name.endswith("__")]
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS.keys() - {WITH_DEFINITIONS})
+@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name != WITH_DEFINITIONS])
 def test_they_hold_no_helpers(name):
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     assert not [node.name for node in ast.walk(ast.parse(code(name))) if isinstance(node, defined)]
