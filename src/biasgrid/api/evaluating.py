@@ -59,7 +59,7 @@ def evaluated(
     """
     if not study.evaluations:
         return {}
-    from tqdm.auto import tqdm
+    from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
 
     from ..evaluation import Spec, evaluate
 
