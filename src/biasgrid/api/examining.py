@@ -164,7 +164,7 @@ def examine(metrics: Any = None) -> Examination:
         raise BiasgridError(f"metrics: expected names of metrics, not {shown(metrics)}")
     chosen = {}
     for given in metrics:
-        metric = getattr(given, "metric", given)
+        metric: Any = getattr(given, "metric", given)
         metric = metric if isinstance(metric, registered.Metric) else registered.metric(metric)
         chosen[metric.name] = metric
     if not chosen:
