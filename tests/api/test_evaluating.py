@@ -60,6 +60,7 @@ def grid(model, benchmark_file):
     )
 
 
+@pytest.mark.slow  # its grid takes some seconds
 def test_before_and_after_are_those_of_an_evaluation(model, grid, benchmark_file):
     spec, seed = {"hidden": HIDDEN, "similarity": {"pairs": benchmark_file}}, seed_of(5, "evaluation/Gender")
     table = grid.frame("mitigation").set_index(["group", "measure"])
@@ -69,6 +70,7 @@ def test_before_and_after_are_those_of_an_evaluation(model, grid, benchmark_file
     assert table.loc[("displacement", "changed_share"), "after"] > 0
 
 
+@pytest.mark.slow  # its grid takes some seconds
 def test_it_shows_bias_that_a_metric_no_longer_does(grid):
     table = grid.frame("mitigation").set_index(["group", "measure"])
     assert table.loc[("metric", "weat"), "after"] < 1e-6 < table.loc[("metric", "weat"), "before"]
@@ -76,6 +78,7 @@ def test_it_shows_bias_that_a_metric_no_longer_does(grid):
     assert table.loc[("hidden", "cluster_accuracy"), "after"] > 0.95
 
 
+@pytest.mark.slow  # its grid takes some seconds
 def test_metrics_are_those_of_the_scores(grid):
     weat = grid.table("weat").abs()
     row = grid.frame("mitigation").set_index("measure").loc["weat"]
@@ -90,6 +93,7 @@ def test_its_figures_are_drawn(grid, kind, tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 1000
 
 
+@pytest.mark.slow  # its grid takes some seconds
 def test_a_grid_with_evaluations_can_be_pickled(grid):
     again = pickle.loads(pickle.dumps(grid))
     assert again.frame("mitigation").equals(grid.frame("mitigation"))
