@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
+    from .api.examining import Examination as Examination
+    from .api.examining import examine as examine
     from .api.grid import measure_grid as measure_grid
     from .api.grid_frames import Grid as Grid
     from .api.load import load as load
@@ -41,6 +43,7 @@ _DOOR = {
     "BiasgridError": "errors",
     "DiskError": "errors",
     "EmbeddingStore": "embeddings.store",
+    "Examination": "api.examining",
     "Grid": "api.grid_frames",
     "InputError": "errors",
     "LostWordsWarning": "api.lost",
@@ -51,6 +54,7 @@ _DOOR = {
     "WordOptions": "words",
     "WordSet": "word_set",
     "debias": "",
+    "examine": "api.examining",
     "load": "api.load",
     "measure_grid": "api.grid",
     "metrics": "",
@@ -62,6 +66,7 @@ __all__ = [
     "BiasgridError",
     "DiskError",
     "EmbeddingStore",
+    "Examination",
     "Grid",
     "InputError",
     "LostWordsWarning",
@@ -73,6 +78,7 @@ __all__ = [
     "WordSet",
     "__version__",
     "debias",
+    "examine",
     "load",
     "measure_grid",
     "metrics",

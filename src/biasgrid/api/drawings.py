@@ -35,7 +35,9 @@ NEEDS = {
     "correlations": "a ranked criterion",
     "scores": "a ranked criterion",
 }
-DEBIASED = "evaluations of debias methods, which a study makes (docs/debias.md)"
+DEBIASED = (
+    "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows: docs/debias.md)"
+)
 # kinds that draw all criteria together, or the one that their spec names
 ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
@@ -84,9 +86,9 @@ def plotted(
             stacklevel=3,
         )
     figure = figures.draw(dataclasses.replace(chosen[0], kind=kind))
-    _let_notebooks_show()
+    shown_in_notebooks()
     if path is not None:
-        _write(figure, Path(path))
+        write(figure, Path(path))
     return figure
 
 
@@ -175,7 +177,7 @@ def _told(study: Study, drawings: list[Drawing]) -> str:
     )
 
 
-def _let_notebooks_show() -> None:
+def shown_in_notebooks() -> None:
     """In a notebook, a figure that pyplot does not know of is shown once its inline backend is loaded, which does not
     switch the backend."""
     shell = sys.modules.get("IPython")
@@ -184,7 +186,8 @@ def _let_notebooks_show() -> None:
             import matplotlib_inline.backend_inline  # noqa: F401
 
 
-def _write(figure: Figure, path: Path) -> None:
+def write(figure: Figure, path: Path) -> None:
+    """Write a figure, in the format that the path's suffix says."""
     from ..figures.layout import save
 
     try:

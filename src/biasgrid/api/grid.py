@@ -12,6 +12,7 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError, listed, not_allowed, shown
 from . import grid_config, wefe
 from .checks import plain
+from .evaluating import evaluated
 from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
 from .measured import Outcome, left_out
@@ -32,6 +33,7 @@ def measure_grid(
     models: Iterable[Any] | Mapping[str, Any],
     *,
     debias: Mapping[str, Any] | None = None,
+    evaluation: Mapping[str, Any] | None = None,
     preprocessors: Sequence[Any] | None = None,
     strategy: Literal["first", "all"] | None = None,
     normalize: bool | None = None,
@@ -72,6 +74,11 @@ def measure_grid(
     debias
         Debias method's name -> function of a model that gives its transform, or mapping of models' names to
         transforms. What is under a transform is measured beside the models.
+    evaluation
+        What else is measured of each model, untouched and under each debias method, as `evaluation:` of a study's
+        criterion has it (docs/debias.md): {"hidden": {...}, "direct": {...}, "similarity": {name: file}, "analogies":
+        {name: file}, "sembias": file}. It is in `Grid.frame("mitigation")`, and drawn by `Grid.plot` of the kinds
+        "before-after", "hidden-bias", "trade-off" and "word-map". An empty mapping measures how far words move.
     preprocessors, strategy, normalize, lost_vocabulary_threshold
         How words are looked up: `biasgrid.WordOptions`.
     aggregation, by, ties
@@ -132,6 +139,7 @@ def measure_grid(
             "interval": interval,
             "adjust": adjust,
         },
+        evaluation=evaluation,
         ranking={"by": by, "ties": ties},
         aggregation=aggregation,
         seed=plain(seed),
@@ -142,9 +150,10 @@ def measure_grid(
         warnings.warn(f"not measured: {reasons[0]}{more}", stacklevel=stacklevel())
     if not isinstance(null_distributions, bool):
         raise BiasgridError(not_allowed("null_distributions", null_distributions, "True, False"))
+    states = {(name, UNTOUCHED): model for name, model in by_name.items()} | under
     outcomes = measured_outcomes(
         study,
-        {(name, UNTOUCHED): model for name, model in by_name.items()} | under,
+        states,
         n_jobs=n_jobs,
         progress=progress,
         keep_null=null_distributions,
@@ -153,7 +162,8 @@ def measure_grid(
         warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
     kept = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": kept}
-    return Grid(dataclasses.replace(study, config=config, outcomes=outcomes))
+    records = evaluated(study, states, progress=progress)
+    return Grid(dataclasses.replace(study, config=config, outcomes=outcomes, records=records))
 
 
 def _lost(outcomes: Mapping[str, Outcome]) -> str:

@@ -17,6 +17,7 @@ from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..words import WordOptions
 from . import wefe
+from .evaluating import checked_evaluation
 from .measured import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
@@ -35,6 +36,7 @@ def study_of(
     *,
     words: Mapping[str, Any],
     inference: Mapping[str, Any],
+    evaluation: Any,
     ranking: Mapping[str, Any],
     aggregation: Aggregation,
     seed: int,
@@ -46,6 +48,7 @@ def study_of(
     check_ranking(**ranking)
     states = tuple(states)
     criteria, by_id = _criteria(queries)
+    evaluation = checked_evaluation(evaluation, bool(states))
     config = {
         "study": "grid",
         "seed": seed,
@@ -61,7 +64,9 @@ def study_of(
         "inference": _inference(**inference),
         "figures": [],
         "null_distributions": [],
-        **{part: {} for part in ("benchmarks", "corpora", "quality", "evaluation", "beside")},
+        # the criterion that the debias methods stand under
+        "evaluation": {next(iter(criteria)): evaluation} if evaluation else {},
+        **{part: {} for part in ("benchmarks", "corpora", "quality", "beside")},
         **{part: [] for part in ("published", "computed")},
     }
     study = MeasuredStudy(config, by_id, states)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import tables
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown
-from ..grid import Cell, Fit, Inference
+from ..grid import Cell, Evaluation, Fit, Inference
 from ..in_memory import InMemory
 from ..study import Study
 from ..tables import rank_samples
@@ -48,6 +48,7 @@ class MeasuredStudy(Study):
 
     states: tuple[tuple[str, str], ...] = ()  # model and debias key of what is measured under a transform
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # by the cells' names
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)  # of evaluations, by their names
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
@@ -75,6 +76,10 @@ class MeasuredStudy(Study):
 
     def null_file(self, cell: Cell) -> Any:
         return InMemory(_parts(cell), self.outcomes[cell.name].null)
+
+    def evaluation_file(self, evaluation: Evaluation) -> Any:
+        parts = evaluation.model, evaluation.debias, str(evaluation.criterion)
+        return InMemory(parts, self.records[evaluation.name])
 
     def query_file(self, key: str) -> Any:
         return InMemory((key,), self.queries[key])

@@ -1,0 +1,82 @@
+"""What debiasing costs and hides, measured in memory: the `evaluation` of `measure_grid`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..debias import UNTOUCHED
+from ..errors import BiasgridError, shown
+from ..resources import located
+from .measured import MeasuredStudy
+
+
+def checked_evaluation(given: Any, debiased: bool) -> dict[str, Any]:
+    """What `measure_grid` evaluates besides its metrics, as a study's config has it; {} for nothing.
+
+    Raises
+    ------
+    BiasgridError
+        It is no mapping, has a key or a value that is not allowed, names a file that does not exist, or there is no
+        debias method to evaluate.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BiasgridError(
+            f"evaluation: expected a mapping such as {{'hidden': {{...}}}}, not {shown(given)}"
+        )
+    if not debiased:
+        raise BiasgridError(
+            "evaluation: is of debias methods, before and after, and there are none; give debias={name: function of "
+            "a model that returns its transform}"
+        )
+    # imported late: evaluations are checked by pydantic
+    from ..evaluation import Spec
+
+    try:
+        files = Spec.of(given).files
+    except BiasgridError as error:
+        raise BiasgridError(f"evaluation: {error}") from None
+    for path in files:
+        if not located(path).is_file():
+            hint = "; archives of benchmarks are fetched in studies only" if ":" in path else ""
+            raise BiasgridError(f"evaluation: {shown(path)}: no such file{hint}")
+    return {"similarity": {}, "analogies": {}, **given}
+
+
+def evaluated(
+    study: MeasuredStudy, models: Mapping[tuple[str, str], Any], *, progress: bool
+) -> dict[str, dict[str, Any]]:
+    """The records of a study's evaluations by name, as their files would hold them.
+
+    Parameters
+    ----------
+    study
+        Its `evaluations` are made.
+    models
+        Models and debiased models, by model and debias key.
+    """
+    if not study.evaluations:
+        return {}
+    from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
+
+    from ..evaluation import Spec, evaluate
+
+    records = {}
+    for name, evaluation in tqdm(
+        study.evaluations.items(), desc="evaluating", unit="model", disable=not progress
+    ):
+        spec = evaluation.spec["spec"]
+        spec = Spec.of(spec, {path: str(located(path)) for path in Spec.of(spec).files})
+        transform = None
+        if evaluation.debias != UNTOUCHED:
+            transform = models[evaluation.model, evaluation.debias].transform
+        place = {
+            "criterion": evaluation.criterion,
+            "model": evaluation.model,
+            "debias": evaluation.debias,
+        }
+        record = evaluate(models[evaluation.model, UNTOUCHED], transform, spec, evaluation.spec["seed"])
+        records[name] = place | record
+    return records

