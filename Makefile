@@ -8,7 +8,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures docs test test-quick fuzz cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures reference docs test test-quick fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -55,12 +55,17 @@ properties: .venv/installed
 pictures: .venv/installed
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
-# What is generated from the code: every key of a config; the metrics and debias methods for type checkers and editors
-docs: .venv/installed
-	$(BIN)/python docs/configuration.py
+# What is generated from the code: docs/reference; the metrics and debias methods for type checkers and editors
+reference: .venv/installed
+	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/stubs.py
 
-test: .venv/installed-for-tests
+# The site, which is read from disk and searchable: a link between pages that leads nowhere is an error
+docs: reference .venv/installed-for-docs
+	$(BIN)/python -m sphinx -W --keep-going --quiet -c docs -d results/site-doctrees . results/site
+	@echo "site: results/site/index.html"
+
+test: .venv/installed-for-tests .venv/installed-for-docs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # A minute: what needs neither the workflow nor a registry, and is fast
@@ -101,6 +106,10 @@ PIP := -m pip --quiet --disable-pip-version-check install
 
 .venv/installed-for-tests: .venv/installed requirements-test.lock
 	$(BIN)/python $(PIP) -r requirements.lock -r requirements-test.lock
+	touch $@
+
+.venv/installed-for-docs: .venv/installed requirements-docs.lock
+	$(BIN)/python $(PIP) -r requirements.lock -r requirements-docs.lock
 	touch $@
 
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.

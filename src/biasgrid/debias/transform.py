@@ -51,8 +51,8 @@ class Transform:
     leave
         Else all are but these.
     override_words
-        Vocabulary entries that get vectors of their own, to which nothing more is done: word i gets `overrides`
-        (m, d)[`override_rows`[i]], or [i] where there are no rows.
+        Vocabulary entries that get vectors of their own, to which nothing more is done: word i gets row
+        `override_rows[i]` of `overrides` (m, d), or row i where there are no rows.
     """
 
     method: str

@@ -78,7 +78,8 @@ class Model(ABC):
 
     @property
     @abstractmethod
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int:
+        """The length of each vector."""
 
     @property
     @abstractmethod

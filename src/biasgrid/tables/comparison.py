@@ -101,8 +101,16 @@ COMPARISON = Table(
         Column("published", "the published number", "number", "the quantity's", ANY),
         Column("ours", "the study's", "number", "the quantity's", ANY),
         Column("difference", "ours less published", "number", "the quantity's", ANY),
-        Column("verdict", "what the two say together", values=VERDICTS),
-        Column("note", "why"),
+        Column(
+            "verdict",
+            "reproduced: ours rounds to the published number, or is, with a mean of runs, within chance of it; "
+            "compatible: a single random run was published, and ours is within two of its standard deviations; "
+            "explained: a test recomputes the published number from the cause of the difference; differs: none of "
+            "these; other vectors: it was published for vectors that the study's do not claim to be; no value: the "
+            "study has none, and `note` says why; not asked: the study leaves it out",
+            values=VERDICTS,
+        ),
+        Column("note", "why the verdict is as it is"),
         Column("origin", "whether the number was printed", values=(PRINTED, COMPUTED)),
         Column(
             "runs",
