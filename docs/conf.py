@@ -17,6 +17,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from biasgrid import __version__
+from biasgrid.api.docstrings import sections
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRY = re.compile(r"^/?[\w*-][\w/*-]*\n", re.MULTILINE)  # of a table of contents
@@ -89,6 +90,11 @@ def doctree_read(app: Sphinx, doctree: nodes.document) -> None:
             link.replace_self(link.children)
 
 
+def process_signature(app: Sphinx, what: str, name: str, kind: Any, *given: Any) -> tuple[str, None] | None:
+    """Leave out how a class is made that others make: its docstring has no parameters."""
+    return ("", None) if what == "class" and "Parameters" not in sections(kind) else None
+
+
 def visit_math(writer: Any, node: nodes.Element) -> None:
     """A formula as MathML, which browsers draw by themselves."""
     block = isinstance(node, nodes.math_block)
@@ -109,6 +115,7 @@ def build_finished(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+    app.connect("autodoc-process-signature", process_signature)
     app.connect("source-read", source_read)
     app.connect("doctree-read", doctree_read)
     app.connect("build-finished", build_finished)

@@ -195,6 +195,15 @@ def _limited(kind: Any, metadata: tuple[Any, ...]) -> str:
     return " ".join([_kind(kind), *limits]) + ", not empty" * not_empty
 
 
+def models_in(config: type[BaseModel]) -> list[type[BaseModel]]:
+    """A config's model, and all those in it."""
+    found = [config]
+    for model in found:
+        for info in model.model_fields.values():
+            found += [one for one in dict.fromkeys(_models(_whole(info))) if one not in found]
+    return found
+
+
 def _models(kind: Any) -> Iterator[type[BaseModel]]:
     """The models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):

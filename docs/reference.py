@@ -73,10 +73,10 @@ def tables_page() -> str:
         key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
         parts.append(f"## {name}\n\n{wrapped(table.meaning + key, 120)}\n")
         rows = [
-            (f"`{column.name}`", column.dtype, column.unit, allowed(column), escaped(column.meaning))
+            (f"`{column.name}`", escaped(column.meaning), column.dtype, column.unit, allowed(column))
             for column in table.columns
         ]
-        parts += configuration.table(("column", "type", "unit", "range, or all values", "meaning"), rows)
+        parts += configuration.table(("column", "meaning", "type", "unit", "range, or all values"), rows)
     return "\n".join(parts)
 
 

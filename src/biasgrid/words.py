@@ -25,7 +25,7 @@ FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEF
 class WordOptions:
     """How words are looked up; the same for all sets of a query.
 
-    Attributes
+    Parameters
     ----------
     preprocessors : sequence
         Variants to try, in order. Each is a mapping with any of `lowercase`, `uppercase`, `titlecase` (true or
