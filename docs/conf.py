@@ -38,6 +38,8 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath"]
 # notebooks are shown as they were run and committed
 nb_execution_mode = "off"
+# cells of them may be commands: !biasgrid
+suppress_warnings = ["misc.highlighting_failure"]
 highlight_language = "text"
 
 # docstrings have names in single backticks

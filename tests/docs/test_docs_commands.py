@@ -31,11 +31,11 @@ def commands(page):
 
 
 def targets():
-    """The targets of the Makefile."""
+    """The targets of the Makefile, files included."""
     text = (ROOT / "Makefile").read_text()
     variables = dict(re.findall(r"^(\w+) :?= (.*)$", text, re.M))
     phony = re.sub(r"\$\((\w+)\)", lambda m: variables[m[1]], re.search(r"^\.PHONY: (.*)$", text, re.M)[1])
-    return set(phony.split())
+    return {*phony.split(), *re.findall(r"^([\w./-]+):", text, re.M)}
 
 
 def wrong(command, whole):
