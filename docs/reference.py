@@ -11,7 +11,7 @@ import importlib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,10 @@ import biasgrid
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api.docstrings import sections, wrapped
 from biasgrid.embeddings.model import Model
+from biasgrid.factory import recovery as factory
 from biasgrid.options import PARTS
+from biasgrid.properties import files as properties
+from biasgrid.simulation import tables as simulation
 
 FOLDER = Path(__file__).with_name("reference")
 
@@ -62,6 +65,36 @@ mapping of these options. [inference.md](../inference.md) says what each part co
 RETURNED = {"Model": (Model, "`bg.load`"), "Transform": (debias.Transform, "a debias method")}
 
 
+# tables of what is no study: file -> what makes it, what a row is, its columns
+OTHERS = {
+    "simulation/simulation.csv": (
+        "make simulation",
+        "One row per number of a metric, number of words per set, and bias.",
+        simulation.SIMULATION,
+    ),
+    "simulation/calibration.csv": (
+        "make simulation",
+        "One row per model, kind of query, metric and test: how often the test rejects.",
+        simulation.CALIBRATION,
+    ),
+    "factory/factory.csv": (
+        "make factory",
+        "One row per model of the planted-bias benchmark, vectors, metric and number.",
+        factory.MODELS,
+    ),
+    "factory/recovery.csv": (
+        "make factory",
+        "One row per trainer, vectors, metric and number over models: how well the metric recovers the planted bias.",
+        factory.RECOVERY,
+    ),
+    "properties/properties.csv": (
+        "make properties",
+        "One row per metric, level, property and condition: whether the metric has it.",
+        properties.COLUMNS,
+    ),
+}
+
+
 def tables_page() -> str:
     """The data dictionary."""
     declared = sorted(tables.REGISTRY.items())
@@ -72,12 +105,21 @@ def tables_page() -> str:
     for name, table in declared:
         key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
         parts.append(f"## {name}\n\n{wrapped(table.meaning + key, 120)}\n")
-        rows = [
-            (f"`{column.name}`", escaped(column.meaning), column.dtype, column.unit, allowed(column))
-            for column in table.columns
-        ]
-        parts += configuration.table(("column", "meaning", "type", "unit", "range, or all values"), rows)
+        parts += columns_table(table.columns)
+    parts.append("## Tables that are no study's\n")
+    for file, (command, meaning, columns) in OTHERS.items():
+        parts.append(f"### {file}\n\n{wrapped(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")
+        parts += columns_table(columns)
     return "\n".join(parts)
+
+
+def columns_table(columns: Iterable[tables.Column]) -> Iterator[str]:
+    """What is said of columns, as a table."""
+    rows = [
+        (f"`{column.name}`", escaped(column.meaning), column.dtype, column.unit, allowed(column))
+        for column in columns
+    ]
+    yield from configuration.table(("column", "meaning", "type", "unit", "range, or all values"), rows)
 
 
 def allowed(column: tables.Column) -> str:
@@ -185,7 +227,8 @@ def public() -> dict[str, Any]:
 
 def members(kind: type) -> list[str]:
     """The public methods and properties of a class, and those of its bases that are not on the page themselves."""
-    known = vars(Model) if issubclass(kind, Model) and kind is not Model else {}
+    known = set(vars(Model) if issubclass(kind, Model) and kind is not Model else ())
+    known |= set(re.findall(r"^\w+(?= :|$)", sections(kind).get("Attributes", ""), re.MULTILINE))
     own = {name for base in kind.__mro__ if base.__module__.startswith("biasgrid.") for name in vars(base)}
     if kind is biasgrid.EmbeddingStore:  # the rest is of a model, or for other modules
         own = {"open"}

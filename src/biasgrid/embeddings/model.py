@@ -78,8 +78,7 @@ class Model(ABC):
 
     @property
     @abstractmethod
-    def dimensions(self) -> int:
-        """The length of each vector."""
+    def dimensions(self) -> int: ...
 
     @property
     @abstractmethod
