@@ -63,7 +63,8 @@ def code(page):
 def marks(page):
     text = "".join(block.text for block in code(page))
     names = set(re.findall(r"""load\(\s*["']([\w.-]+)["']""", text)) & {*shipped()}
-    return [pytest.mark.network, pytest.mark.slow] if names else []
+    slow = names or "gensim" in GIVEN.get(page, "")
+    return [pytest.mark.network] * bool(names) + [pytest.mark.slow] * bool(slow)
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page)) for page in PAGES if any(code(page))])

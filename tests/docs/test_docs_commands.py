@@ -54,7 +54,7 @@ def wrong(command, whole):
     ]
     if missing:
         return f"no file {missing[0]}"
-    if program == "snakemake" or words == ["--help"]:
+    if program == "snakemake" or words in (["--help"], ["--version"]):
         return None
     named = cli.commands().by_name
     if words[0] not in named:
