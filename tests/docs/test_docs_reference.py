@@ -91,6 +91,7 @@ def small_study(tmp_path_factory):
         return folder / computed.results
 
 
+@pytest.mark.slow
 def test_tables_hold_what_their_columns_declare(small_study):
     files = sorted(small_study.glob("*.csv"))
     assert len(files) >= 8
