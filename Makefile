@@ -55,9 +55,11 @@ properties: .venv/installed
 pictures: .venv/installed
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
-# What is generated from the code: docs/reference; the metrics and debias methods for type checkers and editors
+# What is generated from the code: docs/reference; a page of each metric and debias method; these for type checkers and
+# editors
 reference: .venv/installed
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/pages.py
 	$(BIN)/python docs/stubs.py
 
 # The site, which is read from disk and searchable: a link between pages that leads nowhere is an error
