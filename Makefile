@@ -8,7 +8,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures notebooks docs test test-quick notebooks-test fuzz cluster-test lint install clean
+.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures notebooks reference docs test test-quick notebooks-test fuzz cluster-test lint install clean
 .DELETE_ON_ERROR:
 
 study: .venv/installed
@@ -60,12 +60,19 @@ notebooks: .venv/installed-for-notebooks
 	$(BIN)/snakemake notebooks --cores $(CORES) --configfile config/embedded.yaml
 	@echo "pages: results/notebooks/*.html   to work in them: notebooks/README.md"
 
-# What is generated from the code: every key of a config; the metrics and debias methods for type checkers and editors
-docs: .venv/installed
-	$(BIN)/python docs/configuration.py
+# What is generated from the code: docs/reference; a page of each metric and debias method; these for type checkers and
+# editors
+reference: .venv/installed
+	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/pages.py
 	$(BIN)/python docs/stubs.py
 
-test: .venv/installed-for-tests
+# The site, which is read from disk and searchable: a link between pages that leads nowhere is an error
+docs: reference .venv/installed-for-docs
+	$(BIN)/python -m sphinx -W --keep-going --quiet -c docs -d results/site-doctrees . results/site
+	@echo "site: results/site/index.html"
+
+test: .venv/installed-for-tests .venv/installed-for-docs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # A minute: what needs neither the workflow nor a registry, and is fast
@@ -114,6 +121,10 @@ PIP := -m pip --quiet --disable-pip-version-check install
 
 .venv/installed-for-notebooks: .venv/installed requirements-notebooks.lock
 	$(BIN)/python $(PIP) -r requirements.lock -r requirements-notebooks.lock
+	touch $@
+
+.venv/installed-for-docs: .venv/installed requirements-docs.lock
+	$(BIN)/python $(PIP) -r requirements.lock -r requirements-docs.lock
 	touch $@
 
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.

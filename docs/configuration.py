@@ -1,11 +1,10 @@
-"""docs/configuration.md from the models of configs: `make docs` writes it, a test compares it."""
+"""docs/reference/configuration.md from the models of configs: reference.py writes it."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -17,11 +16,10 @@ from biasgrid import evaluation
 from biasgrid.config import common, criteria, factory, figures, models, simulation, study
 from biasgrid.embeddings import sources
 
-PAGE = Path(__file__).with_name("configuration.md")
 HEAD = """# Configuration
 
-Every key of a config: what it holds, its default, its meaning. `make docs` generates this page from the models in
-`src/biasgrid/config`; [config/README.md](../config/README.md) says how to write a study of your own.
+Every key of a config: what it holds, its default, its meaning. `make reference` generates this page from the models
+in `src/biasgrid/config`; [config/README.md](../../config/README.md) says how to write a study of your own.
 
 - A config is YAML, or JSON. Values have the type that is said here and are never converted: `"1"` is no number.
 - An unknown key is an error, which names the nearest one. So are a duplicate key, tags that are not of YAML's core,
@@ -72,30 +70,41 @@ def _sections(model: type[BaseModel], done: list[type[BaseModel]], level: str) -
         return
     done.append(model)
     yield f"{level} {_name(model)}\n\n{_sentences(model.__doc__)}\n"
-    fields = sorted(model.model_fields.items(), key=lambda item: not item[1].is_required())
-    rows = [(f"`{name}`", _kind(_whole(info)), _default(info), _meaning(info)) for name, info in fields]
-    yield from _table(("key", "what it holds", "default", "meaning"), rows)
-    for _, info in fields:
+    yield from keys(model)
+    for _, info in _fields(model):
         for inner in _models(_whole(info)):
             yield from _sections(inner, done, "###")
 
 
+def keys(model: type[BaseModel]) -> Iterator[str]:
+    """The table of a model's keys."""
+    rows = [
+        (f"`{name}`", _kind(_whole(info)), _default(info), _meaning(info)) for name, info in _fields(model)
+    ]
+    yield from table(("key", "what it holds", "default", "meaning"), rows)
+
+
+def _fields(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
+    """The required ones first."""
+    return sorted(model.model_fields.items(), key=lambda item: not item[1].is_required())
+
+
 def _sources(done: list[type[BaseModel]]) -> Iterator[str]:
-    yield "## Sources\n\nA source has a `type` and the keys of that type ([data.md](data.md) has examples).\n"
+    yield "## Sources\n\nA source has a `type` and the keys of that type ([data.md](../data.md) has examples).\n"
     for name, source in sources.REGISTRY.items():
         yield f"### type: {name}\n\n{source.meaning[0].upper()}{source.meaning[1:]}.\n"
         rows = [
             (f"`{key}`", entry.allowed, "required" if entry.required else "optional", entry.meaning)
             for key, entry in source.keys.items()
         ]
-        yield from _table(("key", "what it holds", "default", "meaning"), rows)
+        yield from table(("key", "what it holds", "default", "meaning"), rows)
     yield from _sections(models.Trained, done, "###")
 
 
 def _evaluations(done: list[type[BaseModel]]) -> Iterator[str]:
     yield (
-        "## Evaluations\n\nWhat may stand under `evaluation:` for a criterion ([debias.md](debias.md)). These keys "
-        "hold for all evaluations:\n"
+        "## Evaluations\n\nWhat may stand under `evaluation:` for a criterion ([debias.md](../debias.md)). These "
+        "keys hold for all evaluations:\n"
     )
     fields = evaluation.Spec.model_fields.items()
     # a study sets these itself
@@ -103,10 +112,10 @@ def _evaluations(done: list[type[BaseModel]]) -> Iterator[str]:
     rows = [
         (f"`{name}`", _kind(_whole(i)), _default(i), _meaning(i)) for name, i in fields if name not in own
     ]
-    yield from _table(("key", "what it holds", "default", "meaning"), rows)
+    yield from table(("key", "what it holds", "default", "meaning"), rows)
     yield "And a key for each evaluation:\n"
     with_key = [entry for entry in evaluation.evaluations() if entry.spec is not None]
-    yield from _table(
+    yield from table(
         ("key", "what it holds", "meaning"), [(f"`{e.name}`", _kind(e.spec), e.meaning) for e in with_key]
     )
     for entry in with_key:
@@ -186,6 +195,15 @@ def _limited(kind: Any, metadata: tuple[Any, ...]) -> str:
     return " ".join([_kind(kind), *limits]) + ", not empty" * not_empty
 
 
+def models_in(config: type[BaseModel]) -> list[type[BaseModel]]:
+    """A config's model, and all those in it."""
+    found = [config]
+    for model in found:
+        for info in model.model_fields.values():
+            found += [one for one in dict.fromkeys(_models(_whole(info))) if one not in found]
+    return found
+
+
 def _models(kind: Any) -> Iterator[type[BaseModel]]:
     """The models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -196,11 +214,7 @@ def _models(kind: Any) -> Iterator[type[BaseModel]]:
         yield from _models(inner)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
     lines = [head, ("---",) * len(head), *rows]
     cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
     yield "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

@@ -1,7 +1,6 @@
-"""Configs: what a study resolves to, plugins, included files, and the page that says what may be in them."""
+"""Configs: what a study resolves to, plugins, included files."""
 
 import json
-import runpy
 import sys
 
 import pytest
@@ -10,37 +9,12 @@ from conftest import ROOT, grid_config
 from loopback import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
-from biasgrid.config import factory, simulation, study
 from biasgrid.config.load import WordSets
 from biasgrid.config.shipped import shipped
 from biasgrid.factory import Factory
 from biasgrid.simulation import Simulation
 from biasgrid.study import Study
 from biasgrid.workflow import notices
-
-
-def test_the_page_is_generated_from_the_models():
-    page = runpy.run_path(ROOT / "docs" / "configuration.py")["page"]()
-    assert page == (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8"), "make docs"
-
-
-def models(model, done):
-    """The model and those in it."""
-    inner = runpy.run_path(ROOT / "docs" / "configuration.py")["_models"]
-    if model not in done:
-        done.append(model)
-        for info in model.model_fields.values():
-            for one in inner(info.annotation):
-                models(one, done)
-    return done
-
-
-def test_every_key_has_a_description():
-    for config in (study.StudyConfig, simulation.SimulationConfig, factory.FactoryConfig):
-        for model in models(config, []):
-            assert model.__doc__, model
-            for name, info in model.model_fields.items():
-                assert info.description, f"{model.__name__}.{name}"
 
 
 def test_keys_are_as_they_are_given_and_defaults_come_after_them(root):

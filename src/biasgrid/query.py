@@ -105,7 +105,7 @@ class Query:
         target_sets_names: Iterable[str] | None = None,
         attribute_sets_names: Iterable[str] | None = None,
     ) -> Query:
-        """The same as `Query(...)`."""
+        """The same as `Query(...)`, with the same parameters."""
         return cls(
             target_sets,
             attribute_sets,
@@ -132,13 +132,13 @@ class Query:
         return len(self.target_sets), len(self.attribute_sets)
 
     def fits(self, template: tuple[Arity, Arity]) -> bool:
-        """Whether the query has the template, or sub-queries that have it."""
+        """Whether the query has the `template`, such as (2, 1), or sub-queries that have it."""
         least = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
         enough = all(need <= have for need, have in zip(least, self.template, strict=True))
         return enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
     def exactly(self, template: tuple[Arity, Arity]) -> bool:
-        """Whether the query has the template as it is, not only through sub-queries."""
+        """Whether the query has the `template`, such as (2, 1), as it is, not only through sub-queries."""
         as_it_is = all(need in ("n", "k", have) for need, have in zip(template, self.template, strict=True))
         return as_it_is and self.fits(template)
 
@@ -237,11 +237,14 @@ class Query:
 
     @classmethod
     def read(cls, path: Path | str) -> Query:
-        """The query of a query file (JSON). Raises BiasgridError that names the file."""
+        """The query of the query file (JSON) at `path`. Raises BiasgridError that names the file."""
         return cls.from_dict(read_json(_path(path)), str(path))
 
     def save(self, path: Path | str) -> None:
-        """Write the query file (JSON) that `read` and `biasgrid measure` take. Raises BiasgridError that names it."""
+        """Write to `path` the query file (JSON) that `read` and `biasgrid measure` take.
+
+        Raises BiasgridError that names the file.
+        """
         try:
             write_text(_path(path), self.to_json())
         except OSError as error:

@@ -21,7 +21,17 @@ LINE = 72  # characters of a set's words in a repr
 class WordSet(Sequence[str]):
     """A named, ordered set of words; a sequence of them. Order matters to metrics that take pairs (RIPA).
 
-    Raises BiasgridError for an empty set, and a word that is not a string; warns of words that it repeats.
+    Parameters
+    ----------
+    name
+        What tables and figures call it.
+    words
+        Its words, in order. Warns of words that it repeats.
+
+    Raises
+    ------
+    BiasgridError
+        For an empty set, and a word that is not a string.
     """
 
     name: str

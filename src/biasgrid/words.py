@@ -25,13 +25,19 @@ FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEF
 class WordOptions:
     """How words are looked up; the same for all sets of a query.
 
-    preprocessors              variants to try, in order. Each is a mapping with any of `lowercase`, `uppercase`,
-                               `titlecase` (true or false, at most one true) and `strip_accents` (true, false,
-                               "unicode" or "ascii"); `{}` is the word as written. In Python also a function from
-                               word to word, bare or as {"preprocessor": function}, which stands alone.
-    strategy                   "first": a word's first variant that is found; "all": every variant found
-    normalize                  divide each vector by its Euclidean norm
-    lost_vocabulary_threshold  a set fails if more than this share (0 to 1) of its distinct words is lost
+    Parameters
+    ----------
+    preprocessors : sequence
+        Variants to try, in order. Each is a mapping with any of `lowercase`, `uppercase`, `titlecase` (true or
+        false, at most one true) and `strip_accents` (true, false, "unicode" or "ascii"); `{}` is the word as
+        written. In Python also a function from word to word, bare or as {"preprocessor": function}, which stands
+        alone.
+    strategy : {"first", "all"}
+        "first": a word's first variant that is found; "all": every variant found.
+    normalize : bool
+        Whether each vector is divided by its Euclidean norm.
+    lost_vocabulary_threshold : float
+        From 0 to 1: a set fails if more than this share of its distinct words is lost.
     """
 
     preprocessors: Sequence[Preprocessor] = ({},)

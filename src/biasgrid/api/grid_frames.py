@@ -54,6 +54,11 @@ class Grid:
     def frame(self, name: str) -> pd.DataFrame:
         """A table of a study in long form, such as "rankings", "inference" or "words", as its CSV file has it.
 
+        Parameters
+        ----------
+        name
+            The table's, as in docs/reference/tables.md.
+
         Raises
         ------
         BiasgridError
@@ -302,7 +307,7 @@ class Grid:
         return markdown(self._table(table), self._digits(digits))
 
     def to_latex(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
-        """A table in LaTeX, with the rules of the package booktabs; the arguments are those of `to_markdown`."""
+        """A table in LaTeX, with the rules of the package booktabs; `table` and `digits` as in `to_markdown`."""
         from .texts import latex
 
         return latex(self._table(table), self._digits(digits))

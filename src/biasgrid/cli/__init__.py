@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
     warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
     end_with_starter()
-    parsed = _commands().parse(arguments)
+    parsed = commands().parse(arguments)
     try:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
@@ -64,10 +64,10 @@ def _refused(message: str) -> int:
     return 2
 
 
-def _commands() -> Commands:
+def commands() -> Commands:
+    """All sub-commands, in the order of a user's way."""
     commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
-    # in the order of a user's way
     for topic in (running, listing, embeddings, measuring, studies, workflows):
         topic.add(commands)
     return commands

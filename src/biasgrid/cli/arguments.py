@@ -88,6 +88,11 @@ class Commands:
         command.set_defaults(run=function, takes_others=takes_others)
         return command
 
+    @property
+    def by_name(self) -> Mapping[str, argparse.ArgumentParser]:
+        """The sub-commands' parsers."""
+        return self._commands.choices
+
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """The arguments of a sub-command. Ends the process where they are wrong."""
         parsed, others = self.parser.parse_known_args(arguments)

@@ -635,7 +635,7 @@ def ran(
     neighbours: nothing repels them, the first term is 0. Indirect bias (Bolukbasi et al. 2016): beta(w, v) =
     (w . v - cos of w and v without their parts along g) / w . v; a neighbour for which it is not defined does
     not repel. All other words are scaled to unit length. Of words that share a vector each is a target or not
-    by its own name. A zero vector is no target. As Adam's steps have a fixed length, |cos(x, g)| ends near
+    by its own name. A zero vector is no target. As Adam's steps have a fixed length, `|cos(x, g)|` ends near
     .01, not at 0. The number of threads changes nothing, and with a variant other than "wefe" neither do the
     other targets.
 
@@ -664,9 +664,9 @@ def ran(
     epochs : int, default 300
         Adam's; its other settings are those of Kingma and Ba 2015.
     variant : {"paper", "original", "wefe"}, default 'paper'
-        "original", the authors' code: |x . g| in |cos(x, g)|'s place, which a shorter x lowers as well, with
+        "original", the authors' code: `|x . g|` in place of `|cos(x, g)|`, which a shorter x lowers as well, with
         the second weight where the third belongs (their script looks at 199 neighbours, of which at most 100
-        repel). "wefe", WEFE 1.0.1: |x . g| likewise, and repulsion and neutralisation move a copy of w, which
+        repel). "wefe", WEFE 1.0.1: `|x . g|` likewise, and repulsion and neutralisation move a copy of w, which
         x only follows by attraction. Its first step has the direction of rounding errors.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase`

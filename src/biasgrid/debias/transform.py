@@ -51,8 +51,8 @@ class Transform:
     leave
         Else all are but these.
     override_words
-        Vocabulary entries that get vectors of their own, to which nothing more is done: word i gets `overrides`
-        (m, d)[`override_rows`[i]], or [i] where there are no rows.
+        Vocabulary entries that get vectors of their own, to which nothing more is done: word i gets row
+        `override_rows[i]` of `overrides` (m, d), or row i where there are no rows.
     """
 
     method: str
@@ -117,10 +117,11 @@ class Transform:
 
     @property
     def dimensions(self) -> int:
+        """The length of the vectors that it takes."""
         return self.fitted_on["dimensions"]
 
     def apply(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
-        """The words' vectors (n, d) under the transform, float64; `words` are their vocabulary entries."""
+        """The words' `vectors` (n, d) under the transform, float64; `words` are their vocabulary entries."""
         vectors = np.array(vectors, dtype=np.float64)
         if self.normalize:
             vectors = unit_or_zero(vectors)
@@ -135,7 +136,7 @@ class Transform:
         return vectors
 
     def map(self, vectors: np.ndarray) -> np.ndarray:
-        """The map alone, of vectors (n, d) that are normalised already where the transform asks for it."""
+        """The map alone, of `vectors` (n, d) that are normalised already where the transform asks for it."""
         if self.matrix is not None:
             # a product for each row: BLAS rounds a row of several by where it stands among them
             mapped = (vectors[:, None] @ self.matrix)[:, 0]
@@ -153,7 +154,7 @@ class Transform:
         return mapped
 
     def maps(self, words: Sequence[str]) -> np.ndarray:
-        """Which of the words go through the map: bool (n,)."""
+        """Which of the `words` go through the map: bool (n,)."""
         listed = self._listed
         if not listed:
             return np.full(len(words), self.only is None)
@@ -161,7 +162,7 @@ class Transform:
         return within if self.only is not None else ~within
 
     def check_model(self, model: Model) -> None:
-        """Raises BiasgridError if the transform was fitted on other vectors than the model's."""
+        """Raises BiasgridError if the transform was fitted on other vectors than those of the `model`."""
         if self.dimensions != model.dimensions:
             raise BiasgridError(
                 f"{self.method}: fitted on {self.dimensions} dimensions ({self.fitted_on['model']}); "
@@ -189,7 +190,7 @@ class Transform:
         }
 
     def save(self, path: Path | str) -> None:
-        """Write an .npz without pickle; the same transform gives the same bytes."""
+        """Write an .npz without pickle to `path`; the same transform gives the same bytes."""
         path = Path(path)
         header = {"method": self.method, "fitted_on": self.fitted_on}
         header |= {"normalize": self.normalize, "renormalize": self.renormalize}
@@ -204,7 +205,7 @@ class Transform:
 
     @classmethod
     def load(cls, path: Path | str) -> Transform:
-        """A transform that `save` wrote. Raises BiasgridError for any other file."""
+        """The transform that `save` wrote to `path`. Raises BiasgridError for any other file."""
         try:
             file = read_npz(path)
             header = json.loads(file["header"].tobytes())

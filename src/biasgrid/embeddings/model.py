@@ -87,15 +87,15 @@ class Model(ABC):
 
     @abstractmethod
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask."""
+        """The row of each of the `words` as int64, -1 where the vocabulary lacks it; any thread may ask."""
 
     @abstractmethod
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
+        """The vectors of `words` that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
 
     @abstractmethod
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
+        """`take` for a large part of the vocabulary, with the same `words` and `rows`: float32 (n, dimensions)."""
 
     @abstractmethod
     def words(self) -> list[str]:

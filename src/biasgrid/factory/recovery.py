@@ -5,6 +5,7 @@ The comparisons are those of Schroeder et al. (2021), sections 5.2 and 5.3, with
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -16,10 +17,44 @@ import pandas as pd
 
 from ..configs import read_json
 from ..frames import read_frame, write_frame
+from ..tables.table import ANY, Column
 
 SETTING = ["trainer", "mu", "sigma", "replicate"]
-MODEL_COLUMNS = [*SETTING, "vectors", "metric", "level", "truth", "true", "what", "value", "status"]
-COLUMNS = ["trainer", "vectors", "metric", "level", "truth", "what", "value", "sd", "p_value", "models"]
+TRAINER = Column("trainer", "the trainer's key in the config")
+OF_VALUE = (
+    Column("vectors", "which vectors are measured", values=("word+context", "word")),
+    Column("metric", "the metric's name; empty of what is the model's alone"),
+    Column(
+        "level", "whether it is of each word, of the sets, or of the model", values=("word", "set", "model")
+    ),
+    Column(
+        "truth",
+        "what of the planted shares a value is held against: their mean, sd, or absolute distance from .5; of words, "
+        "signed or absolute",
+        values=("mean", "sd", "absolute", "signed", ""),
+    ),
+)
+MODELS = (
+    TRAINER,
+    Column("mu", "mean of the planted shares", "number", range=(0, 1)),
+    Column("sigma", "their standard deviation", "number", range=(0, math.inf)),
+    Column("replicate", "which of the models of one mu and sigma", "count", range=(1, math.inf)),
+    *OF_VALUE,
+    Column("true", "the truth's value in the model's corpus, of the level set", "number", range=(0, 1)),
+    Column("what", "which number it is: docs/factory.md has all"),
+    Column("value", "the number", "number", "that of `what`", ANY),
+    Column("status", '"ok", or why there is no value'),
+)
+RECOVERY = (
+    TRAINER,
+    *OF_VALUE,
+    Column("what", "which number it is: docs/factory.md has all"),
+    Column("value", "the number: a mean or a correlation over models", "number", "that of `what`", ANY),
+    Column("sd", "its standard deviation over models", "number", "that of `what`", (0, math.inf)),
+    Column("p_value", "of a correlation", "number", range=(0, 1)),
+    Column("models", "how many models it is of", "count"),
+)
+MODEL_COLUMNS, COLUMNS = ([column.name for column in columns] for columns in (MODELS, RECOVERY))
 # columns of both that are no numbers
 TEXTS = ("trainer", "vectors", "metric", "level", "truth", "what", "status")
 # what a word's score may recover, and a set's: functions of the shares of male pronouns

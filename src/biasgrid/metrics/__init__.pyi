@@ -91,12 +91,12 @@ def direct_bias(
         How strict it is, from 0 on: 0 counts every bias as 1, a large c only the largest.
     k : int, default 1
         How many components of "pca", from 1 on. Of several, and of a span, the length of the word's
-        projection takes the place of |cos|.
+        projection takes the place of `|cos|`.
     legacy_centred : bool, default False
         Of "pca", two groups: components of the pairs' differences, centred on their mean as scikit-learn's
         PCA does, which takes away what all pairs have in common: the bias.
     legacy_component_sum : bool, default False
-        Of "pca": an earlier EmbeddingBiasScores added up the components' |cos|; it can exceed 1.
+        Of "pca": an earlier EmbeddingBiasScores added up the components' `|cos|`; it can exceed 1.
     legacy_raw_pair : bool, default False
         Of "pair": the two vectors keep their length.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
@@ -1242,7 +1242,7 @@ def same(
 
         value = mean of the length of the projection of w / |w| on the span of u(A_1) - u(A_0) ... u(A_n) - u(A_0)
 
-    Of two groups it is the mean of |cos(w, u(A_0) - u(A_1))|.
+    Of two groups it is the mean of `|cos(w, u(A_0) - u(A_1))|`.
 
     Parameters
     ----------

@@ -55,12 +55,12 @@ def direct_bias(
         How strict it is, from 0 on: 0 counts every bias as 1, a large c only the largest.
     k
         How many components of "pca", from 1 on. Of several, and of a span, the length of the word's
-        projection takes the place of |cos|.
+        projection takes the place of `|cos|`.
     legacy_centred
         Of "pca", two groups: components of the pairs' differences, centred on their mean as scikit-learn's
         PCA does, which takes away what all pairs have in common: the bias.
     legacy_component_sum
-        Of "pca": an earlier EmbeddingBiasScores added up the components' |cos|; it can exceed 1.
+        Of "pca": an earlier EmbeddingBiasScores added up the components' `|cos|`; it can exceed 1.
     legacy_raw_pair
         Of "pair": the two vectors keep their length.
 

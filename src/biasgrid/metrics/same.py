@@ -30,7 +30,7 @@ def same(
 
         value = mean of the length of the projection of w / |w| on the span of u(A_1) - u(A_0) ... u(A_n) - u(A_0)
 
-    Of two groups it is the mean of |cos(w, u(A_0) - u(A_1))|.
+    Of two groups it is the mean of `|cos(w, u(A_0) - u(A_1))|`.
 
     Parameters
     ----------

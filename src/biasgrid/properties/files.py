@@ -10,15 +10,30 @@ from pathlib import Path
 from ..figures.layout import save
 from ..files import write_text
 from ..measure import dumps
+from ..tables.table import Column
 from .figures import counterexamples, matrix
+from .questions import NO, NOT_EXAMINED, NOT_REFUTED, SET, UNDEFINED, WORD, YES
 from .tables import examples, markdown, table
 from .verdicts import Verdict
+
+COLUMNS = (
+    Column("metric", "the metric's name"),
+    Column("label", "what figures call it, with options that matter"),
+    Column("level", "whether it is asked of one word, or of sets of words", values=(WORD, SET, "")),
+    Column("property", "which property: docs/properties.md has all"),
+    Column("condition", "what must hold besides; empty where nothing must"),
+    Column("holds", "the answer", values=(YES, NO, NOT_REFUTED, UNDEFINED, NOT_EXAMINED)),
+    Column("paper", "the answer of Schroeder et al., where they give one", values=(YES, NO, "")),
+    Column("construction", "the setting that is the counterexample"),
+    Column("tried", "how many settings were measured", "count"),
+    Column("note", "the proof or the counterexample, in a sentence"),
+)
 
 
 def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     """Write properties.csv, counterexamples.json, properties.md and the figures; returns their paths."""
     rows, text = table(verdicts), io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=[column.name for column in COLUMNS], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     files = {

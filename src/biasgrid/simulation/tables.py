@@ -13,10 +13,36 @@ from scipy.stats import binomtest, kstest
 
 from ..configs import read_json
 from ..frames import write_frame
+from ..tables.table import ANY, Column
 
-COLUMNS = ["metric", "words", "bias", "what", "value", "low", "high", "repetitions", "reason"]
-REAL_COLUMNS = ["model", "kind", "metric", "test", "queries", "no_test", "lowest_p"]
-REAL_COLUMNS += ["rejected_0.05", "low", "high", "low_of_all", "high_of_all", "rejected_0.01", "reason"]
+SIMULATION = (
+    Column("metric", "the metric's key in the config"),
+    Column("words", "words per set", "count", range=(1, math.inf)),
+    Column("bias", "how far apart the populations are", "number", range=ANY),
+    Column("what", "which number it is: docs/simulation.md has all"),
+    Column("value", "the number; a share, a p-value, or in the metric's unit", "number", range=ANY),
+    Column("low", "of a share, lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
+    Column("high", "its upper end", "number", range=(0, 1)),
+    Column("repetitions", "how many draws it is of", "count"),
+    Column("reason", "why there is no number"),
+)
+CALIBRATION = (
+    Column("model", "the model's key in the config"),
+    Column("kind", "how queries are drawn: docs/simulation.md says how"),
+    Column("metric", "the metric's key in the config"),
+    Column("test", "which test it is", values=("permutation", "random_groups")),
+    Column("queries", "how many queries were drawn", "count"),
+    Column("no_test", "how many of them have no p-value", "count"),
+    Column("lowest_p", "the lowest p-value that was possible", "number", range=(0, 1)),
+    Column("rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)),
+    Column("low", "lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
+    Column("high", "its upper end", "number", range=(0, 1)),
+    Column("low_of_all", "lower end of its interval, simultaneous over all rows", "number", range=(0, 1)),
+    Column("high_of_all", "its upper end", "number", range=(0, 1)),
+    Column("rejected_0.01", "share of p <= .01", "number", range=(0, 1)),
+    Column("reason", "the most frequent reason why there is no p-value"),
+)
+COLUMNS, REAL_COLUMNS = ([column.name for column in columns] for columns in (SIMULATION, CALIBRATION))
 # columns of both that are no numbers
 TEXTS = ("metric", "what", "model", "kind", "test", "reason")
 TRUE = ("expected", "all_words")  # what an interval may be for

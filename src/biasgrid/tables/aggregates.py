@@ -12,7 +12,7 @@ import pandas as pd
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def aggregates(
@@ -51,8 +51,12 @@ AGGREGATES = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("aggregation", "avg, abs_avg, sum or abs_sum: average or sum, plain or of absolute values"),
-        Column("value", "the aggregate; empty where no score has a value", "number", "the metric's"),
+        Column(
+            "aggregation",
+            "average or sum of the scores, plain or of absolute values",
+            values=tuple(AGGREGATIONS),
+        ),
+        Column("value", "the aggregate; empty where no score has a value", "number", "the metric's", ANY),
         Column("cells", "how many scores there are", "count"),
         Column("cells_nan", "how many of them have no value, and are left out", "count"),
     ),

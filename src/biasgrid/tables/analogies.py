@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ..evaluation.answers import METHODS
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 KEYS = (
     CRITERION,
     MODEL,
     DEBIAS,
     Column("questions", "the questions' name in the config"),
-    Column("method", "how they are answered: pair_distance, 3cosadd, 3cosavg or lrcos"),
-    Column("excluded", '"yes" or "no": whether the question\'s own words could not be answers'),
+    Column("method", "how they are answered", values=METHODS),
+    Column("excluded", "whether the question's own words could not be answers", values=("yes", "no")),
 )
 
 
@@ -67,10 +69,10 @@ ANALOGIES = Table(
         *KEYS,
         Column("pair", "the pair a:b; empty where all pairs made the question"),
         Column("word", "the word c"),
-        Column("rank", "1 is the best answer", "number"),
+        Column("rank", "1 is the best answer", "number", range=(1, inf)),
         Column("answer", "the answer"),
-        Column("score", "the method's score of it", "number", "the method's"),
-        Column("own", "which word of the question the answer is: a, b or c; else empty"),
+        Column("score", "the method's score of it", "number", "the method's", ANY),
+        Column("own", "which word of the question the answer is; empty for none", values=("a", "b", "c", "")),
     ),
     inputs=_inputs,
     make=answers,
@@ -80,8 +82,12 @@ ANALOGY_SUMMARY = Table(
     "One row per set of questions, method and measure: how often answers are the question's own words, or right.",
     (
         *KEYS,
-        Column("measure", "own_a, own_b, own_c: the answer is a, b or c; right: it is the right one"),
-        Column("value", "share of the questions, from 0 to 1", "number"),
+        Column(
+            "measure",
+            "own_a, own_b, own_c: the answer is a, b or c; right: it is the right one",
+            values=("own_a", "own_b", "own_c", "right"),
+        ),
+        Column("value", "share of the questions", "number", range=(0, 1)),
         Column("n", "how many questions it is of", "count"),
     ),
     inputs=_inputs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pandas as pd
 
 from ..comparison.compare import compare
 from ..comparison.ours import run_deviations
-from ..comparison.published import read
+from ..comparison.published import COMPUTED, PRINTED, read
+from ..comparison.verdict import VERDICTS
 from ..in_memory import File, InMemory, parts_of
 from ..resources import located
 from .aggregates import AGGREGATES
@@ -18,7 +20,7 @@ from .correlations import CORRELATIONS
 from .inputs import cell_files, inference_files
 from .rankings import RANKINGS
 from .ratings import RATINGS
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -96,16 +98,27 @@ COMPARISON = Table(
         Column("metric", "the metric's key; of a correlation, two with ~ between"),
         Column("model", "the model's key, with its debias method, if any"),
         Column("quantity", "what the number is, led by its query's id"),
-        Column("published", "the published number", "number", "the quantity's"),
-        Column("ours", "the study's", "number", "the quantity's"),
-        Column("difference", "ours less published", "number", "the quantity's"),
-        Column("verdict", "what the two say together; biasgrid.comparison has the verdicts"),
-        Column("note", "why"),
-        Column("origin", '"printed", or "computed by other code"'),
+        Column("published", "the published number", "number", "the quantity's", ANY),
+        Column("ours", "the study's", "number", "the quantity's", ANY),
+        Column("difference", "ours less published", "number", "the quantity's", ANY),
         Column(
-            "runs", "how many random runs the published number is a mean of; empty without chance", "number"
+            "verdict",
+            "reproduced: ours rounds to the published number, or is, with a mean of runs, within chance of it; "
+            "compatible: a single random run was published, and ours is within two of its standard deviations; "
+            "explained: a test recomputes the published number from the cause of the difference; differs: none of "
+            "these; other vectors: it was published for vectors that the study's do not claim to be; no value: the "
+            "study has none, and `note` says why; not asked: the study leaves it out",
+            values=VERDICTS,
         ),
-        Column("sd", "the standard deviation that it is judged by", "number", "the quantity's"),
+        Column("note", "why the verdict is as it is"),
+        Column("origin", "whether the number was printed", values=(PRINTED, COMPUTED)),
+        Column(
+            "runs",
+            "how many random runs the published number is a mean of; empty without chance",
+            "number",
+            range=(1, inf),
+        ),
+        Column("sd", "the standard deviation that it is judged by", "number", "the quantity's", (0, inf)),
         Column("test", "the test of the suite that explains a difference"),
     ),
     inputs=_inputs,

@@ -10,7 +10,7 @@ import pandas as pd
 from ..results import results
 from .inputs import cell_files
 from .keys import CELL
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 OTHERS, ALL = "(others)", "(all)"
 
@@ -41,7 +41,7 @@ CONTRASTS = Table(
         Column("second", f'another group; "{OTHERS}": all others together'),
         Column("words", f'the set of words that it is of; "{ALL}": all together'),
         Column("quantity", "the number's name"),
-        Column("value", "the number", "number"),
+        Column("value", "the number", "number", "the quantity's", ANY),
     ),
     inputs=_inputs,
     make=make,

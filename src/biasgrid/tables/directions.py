@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..directions import DIRECTIONS as KINDS
 from ..results import results
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
@@ -47,9 +48,9 @@ DIRECTIONS = Table(
         QUERY,
         MODEL,
         DEBIAS,
-        Column("direction_a", "how a direction is made: pca, pair, mean or sum"),
-        Column("direction_b", "how another is"),
-        Column("angle", "the angle between them", "number", "degrees"),
+        Column("direction_a", "how a direction is made", values=KINDS),
+        Column("direction_b", "how another is", values=KINDS),
+        Column("angle", "the angle between them", "number", "degrees", (0, 180)),
     ),
     inputs=_inputs,
     make=make,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import pandas as pd
@@ -13,9 +14,10 @@ from .influence import changes
 from .inputs import inference_files
 from .keys import CELL
 from .scores import adjusted, equal_tests
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 TESTED = ["alternative", "method", "partitions", "draws", "p_value", "p_low", "p_high", "p_normal", "reason"]
+AS_VALUE = {"unit": "the metric's", "range": ANY}  # of the ends of an interval of the score
 INTERVALS = ("percentile", "bca", "jackknife")
 # of the test against random groups
 GROUPS = {"draws": "groups_draws", "p_value": "p_groups", "p_low": "p_groups_low", "p_high": "p_groups_high"}
@@ -94,10 +96,10 @@ def _inputs(grid: Any) -> dict[str, Any]:
     return inference_files(grid) if grid.inferences else {}
 
 
-def _ends(what: str, names: str) -> tuple[Column, Column]:
+def _ends(what: str, names: str, **of_numbers: Any) -> tuple[Column, Column]:
     return (
-        Column(f"{names}_low", f"lower end of {what}", "number"),
-        Column(f"{names}_high", "its upper end", "number"),
+        Column(f"{names}_low", f"lower end of {what}", "number", **of_numbers),
+        Column(f"{names}_high", "its upper end", "number", **of_numbers),
     )
 
 
@@ -106,43 +108,80 @@ INFERENCE = Table(
     "One row per score: its tests, bootstrap and sensitivity in full, or why there are none.",
     (
         *CELL,
-        Column("value", "the score", "number", "the metric's"),
-        Column("alternative", "which values count as more biased: greater, less or two-sided"),
+        Column("value", "the score", "number", "the metric's", ANY),
         Column(
-            "method", "of the permutation test: exact, of all permutations, or monte_carlo, of drawn ones"
+            "alternative",
+            "which values count as more biased; empty without a test",
+            values=("greater", "less", "two-sided", ""),
         ),
-        Column("partitions", "how many ways there are to deal the words to the sets", "optional count"),
+        Column(
+            "method",
+            "of the permutation test: exact, of all permutations, or monte_carlo, of drawn ones",
+            values=("exact", "monte_carlo", ""),
+        ),
+        Column(
+            "partitions", "how many permutations there are of the words between the sets", "optional count"
+        ),
         Column("draws", "how many of them the test looked at", "optional count"),
-        Column("p_value", "of the permutation test", "number"),
-        *_ends("the 95 % interval of a drawn test's p-value", "p"),
-        Column("p_normal", "p-value by a normal curve through the permutations' values", "number"),
-        Column("p_holm", "p_value, adjusted by Holm's method", "number"),
-        Column("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's", "number"),
+        Column("p_value", "p-value of the permutation test", "number", range=(0, 1)),
+        *_ends("the 95 % interval of a drawn test's p-value", "p", range=(0, 1)),
+        Column(
+            "p_normal", "p-value by a normal curve through the permutations' values", "number", range=(0, 1)
+        ),
+        Column("p_holm", "p_value, adjusted by Holm's method", "number", range=(0, 1)),
+        Column(
+            "p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's", "number", range=(0, 1)
+        ),
         Column("reason", "why there is no permutation test"),
-        Column("standard_error", "of the value, by the bootstrap over words", "number", "the metric's"),
+        Column(
+            "standard_error", "of the value, by the bootstrap over words", "number", "the metric's", (0, inf)
+        ),
         Column("undefined", "bootstrap resamples without a value", "optional count"),
-        *_ends("the percentile interval", "percentile"),
-        *_ends("the BCa interval", "bca"),
-        *_ends("the jackknife interval", "jackknife"),
+        *_ends("the percentile interval", "percentile", **AS_VALUE),
+        *_ends("the BCa interval", "bca", **AS_VALUE),
+        *_ends("the jackknife interval", "jackknife", **AS_VALUE),
         Column("set", "the set that the most influential word is in"),
         Column("word", "the word without which the value changes most"),
-        Column("influence", "how it changes", "number", "the metric's"),
+        Column("influence", "how it changes", "number", "the metric's", ANY),
         Column(
-            "halves_targets", "mean distance of the value on half the target words", "number", "the metric's"
+            "halves_targets",
+            "mean distance of the value on half the target words from the score",
+            "number",
+            "the metric's",
+            (0, inf),
         ),
-        Column("halves_attributes", "the same, of the attribute words", "number", "the metric's"),
-        Column("robustness_targets", "halves_targets as a share of the metric's range", "number"),
-        Column("robustness_attributes", "halves_attributes as a share of the metric's range", "number"),
+        Column("halves_attributes", "the same, of the attribute words", "number", "the metric's", (0, inf)),
         Column(
-            "test_of", "what the permutation test is about: words, or labels of a classifier's training words"
+            "robustness_targets", "halves_targets as a share of the metric's range", "number", range=(0, 1)
+        ),
+        Column(
+            "robustness_attributes",
+            "halves_attributes as a share of the metric's range",
+            "number",
+            range=(0, 1),
+        ),
+        Column(
+            "test_of",
+            "what the permutation test is about: words, or labels of a classifier's training words",
+            values=("words", "labels", ""),
         ),
         Column("groups_draws", "how many random groups the test against them drew", "optional count"),
-        Column("p_groups", "of the test against random groups", "number"),
-        *_ends("its 95 % interval", "p_groups"),
-        Column("p_groups_holm", "p_groups, adjusted by Holm's method", "number"),
-        Column("p_groups_benjamini_hochberg", "p_groups, adjusted by Benjamini and Hochberg's", "number"),
+        Column("p_groups", "p-value of the test against random groups", "number", range=(0, 1)),
+        *_ends("its 95 % interval", "p_groups", range=(0, 1)),
+        Column("p_groups_holm", "p_groups, adjusted by Holm's method", "number", range=(0, 1)),
+        Column(
+            "p_groups_benjamini_hochberg",
+            "p_groups, adjusted by Benjamini and Hochberg's",
+            "number",
+            range=(0, 1),
+        ),
         Column("groups_reason", "why there is no test against random groups"),
-        Column("p_isotropic_directions", "share of random directions that score as high; no test", "number"),
+        Column(
+            "p_isotropic_directions",
+            "share of random directions that score as high; no test",
+            "number",
+            range=(0, 1),
+        ),
         Column("interval_reason", "why an interval is missing"),
     ),
     inputs=_inputs,

@@ -10,7 +10,7 @@ import pandas as pd
 from ..results import results
 from .inputs import inference_files
 from .keys import CELL
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -44,7 +44,11 @@ INFLUENCE = Table(
         Column("set", "the set that the word is in"),
         Column("word", "as the set has it"),
         Column(
-            "influence", "how the score changes; empty where it has no value then", "number", "the metric's"
+            "influence",
+            "how the score changes; empty where it has no value then",
+            "number",
+            "the metric's",
+            ANY,
         ),
     ),
     inputs=_inputs,

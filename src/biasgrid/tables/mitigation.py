@@ -14,7 +14,7 @@ from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .scores import SCORES
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -81,8 +81,8 @@ MITIGATION = Table(
         DEBIAS,
         Column("group", 'what kind of measure: "metric", or an evaluation\'s'),
         Column("measure", "the metric's key, or the measure's name"),
-        Column("before", "on the model as it is", "number", "the measure's"),
-        Column("after", "under the debias method", "number", "the measure's"),
+        Column("before", "on the model as it is", "number", "the measure's", ANY),
+        Column("after", "under the debias method", "number", "the measure's", ANY),
         Column("n", "how many cells, words, pairs or questions it rests on", "count"),
         Column("status", '"ok", or why there is no value'),
     ),

@@ -44,7 +44,7 @@ ORDER = Table(
     (
         CRITERION,
         METRIC,
-        Column("resampled", "what was drawn again: words, queries, or both"),
+        Column("resampled", "what was drawn again", values=RESAMPLED),
         Column("model_a", "a model's key"),
         Column("debias_a", "its debias method"),
         Column("model_b", "another's"),
@@ -53,6 +53,7 @@ ORDER = Table(
             "share_of_resamples",
             "in which model_a ranks as less biased than model_b, a tie counting half; it is no probability",
             "number",
+            range=(0, 1),
         ),
     ),
     inputs=bootstrap_inputs,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -101,18 +102,26 @@ QUALITY = Table(
     (
         MODEL,
         DEBIAS,
-        Column("group", "similarity or analogy"),
+        Column("group", "what kind of benchmark", values=("similarity", "analogy")),
         Column("benchmark", "its name in the config"),
         Column(
-            "value", "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)", "number"
+            "value",
+            "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)",
+            "number",
+            range=(-1, 1),
         ),
         Column("n", "pairs or questions that the model has", "count"),
         Column("total", "pairs or questions of the benchmark", "count"),
-        Column("coverage", "n / total, from 0 to 1", "number"),
-        Column("rank", "by value, 1 is the best; empty without a value", "number"),
-        Column("common_value", "the value on what every model with enough of the benchmark has", "number"),
+        Column("coverage", "n / total", "number", range=(0, 1)),
+        Column("rank", "by value, 1 is the best; empty without a value", "number", range=(1, inf)),
+        Column(
+            "common_value",
+            "the value on what every model with enough of the benchmark has",
+            "number",
+            range=(-1, 1),
+        ),
         Column("common_n", "how many pairs or questions that are", "count"),
-        Column("common_rank", "by common_value", "number"),
+        Column("common_rank", "by common_value", "number", range=(1, inf)),
         Column("status", '"ok", or why there is no value; "too_few_to_compare" where the model has too few'),
     ),
     inputs=_inputs,

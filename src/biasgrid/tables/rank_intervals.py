@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,12 @@ RANK_INTERVALS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("resampled", "what was drawn again: words, queries, or both"),
-        Column("rank", "the rank in the rankings", "number"),
-        Column("mean", "its mean over resamples", "number"),
-        Column("low", "lower end of its 95 % percentile interval", "number"),
-        Column("high", "upper end", "number"),
-        Column("first", "share of resamples in which no other model ranks better", "number"),
+        Column("resampled", "what was drawn again", values=RESAMPLED),
+        Column("rank", "the rank in the rankings", "number", range=(1, inf)),
+        Column("mean", "its mean over resamples", "number", range=(1, inf)),
+        Column("low", "lower end of its 95 % percentile interval", "number", range=(1, inf)),
+        Column("high", "upper end", "number", range=(1, inf)),
+        Column("first", "share of resamples in which no other model ranks better", "number", range=(0, 1)),
     ),
     inputs=bootstrap_inputs,
     spec=bootstrap_spec,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..statistics.ranks import rank_interval
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .scores import read_ranked
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def rankings(
@@ -90,10 +91,15 @@ RANKINGS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("value", "what it is ranked by: the aggregate of its scores", "number", "the metric's"),
-        Column("rank", "1 is the least biased; empty where there is no value", "number"),
-        Column("rank_low", "lower end of the 95 % interval of the rank (bootstrap over words)", "number"),
-        Column("rank_high", "its upper end", "number"),
+        Column("value", "what it is ranked by: the aggregate of its scores", "number", "the metric's", ANY),
+        Column("rank", "1 is the least biased; empty where there is no value", "number", range=(1, inf)),
+        Column(
+            "rank_low",
+            "lower end of the 95 % interval of the rank (bootstrap over words)",
+            "number",
+            range=(1, inf),
+        ),
+        Column("rank_high", "its upper end", "number", range=(1, inf)),
         Column("cells", "how many scores there are", "count"),
         Column("cells_nan", "how many of them have no value, and are left out", "count"),
     ),

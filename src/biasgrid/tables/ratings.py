@@ -71,18 +71,24 @@ RATINGS = Table(
         *CELL,
         Column("detail", "which number of each word it is"),
         Column(
-            "method", "pearson: how near to a line biases and ratings lie; spearman: the same of their ranks"
+            "method",
+            "pearson: how near to a line biases and ratings lie; spearman: the same of their ranks",
+            values=("pearson", "spearman"),
         ),
         Column("n", "words with a bias and a rating", "count"),
         Column(
             "correlation",
-            "from -1 to 1, 0 is no relation; empty with fewer than three words, or all biases or ratings alike",
+            "0 is no relation; empty with fewer than three words, or all biases or ratings alike",
             "number",
+            range=(-1, 1),
         ),
         Column(
-            "ci_low", "lower end of its 95 % interval (percentiles of 2,000 resamples of words)", "number"
+            "ci_low",
+            "lower end of its 95 % interval (percentiles of 2,000 resamples of words)",
+            "number",
+            range=(-1, 1),
         ),
-        Column("ci_high", "its upper end", "number"),
+        Column("ci_high", "its upper end", "number", range=(-1, 1)),
     ),
     inputs=_inputs,
     spec=_spec,

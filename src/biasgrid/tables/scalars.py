@@ -10,7 +10,7 @@ import pandas as pd
 from ..results import scalars
 from .inputs import cell_files
 from .keys import CELL
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -23,7 +23,7 @@ SCALARS = Table(
     (
         *CELL,
         Column("quantity", "the statistic's name"),
-        Column("value", "its value", "number", "the statistic's"),
+        Column("value", "its value", "number", "the statistic's", ANY),
     ),
     inputs=lambda grid: {"cells": cell_files(grid)},
     make=make,

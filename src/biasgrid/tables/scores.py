@@ -14,7 +14,7 @@ from ..results import KEYS, cells, results_of
 from ..statistics.adjustment import METHODS
 from .inputs import cell_files, inference_files
 from .keys import CELL
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -138,23 +138,32 @@ SCORES = Table(
     "missing.",
     (
         *CELL,
-        Column("value", "the metric's value", "number", "the metric's"),
+        Column("value", "the metric's value", "number", "the metric's", ANY),
         Column(
-            "p_value", "of the permutation test, or of the label test (`inference.csv`: `test_of`)", "number"
+            "p_value",
+            "p-value of the permutation test, or of the label test (`inference.csv`: `test_of`)",
+            "number",
+            range=(0, 1),
         ),
         Column(
-            "p_adjusted", "p_value, adjusted for the number of different tests of its criterion", "number"
+            "p_adjusted",
+            "p_value, adjusted for the number of different tests of its criterion",
+            "number",
+            range=(0, 1),
         ),
-        Column("ci_low", "lower end of the 95 % confidence interval over words", "number", "the metric's"),
-        Column("ci_high", "its upper end", "number", "the metric's"),
+        Column(
+            "ci_low", "lower end of the 95 % confidence interval over words", "number", "the metric's", ANY
+        ),
+        Column("ci_high", "its upper end", "number", "the metric's", ANY),
         Column("words_used", "words of the query that the model has", "count"),
         Column("words_lost", "words of the query that the model lacks", "count"),
         Column("status", '"ok", or why there is no value'),
-        Column("p_groups", "of the test against random groups", "number"),
+        Column("p_groups", "p-value of the test against random groups", "number", range=(0, 1)),
         Column(
             "p_groups_adjusted",
             "p_groups, adjusted for the number of different tests of its criterion",
             "number",
+            range=(0, 1),
         ),
     ),
     inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},

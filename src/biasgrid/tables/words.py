@@ -10,7 +10,7 @@ import pandas as pd
 from ..results import results
 from .inputs import cell_files
 from .keys import CELL
-from .table import Column, Files, Table
+from .table import ANY, Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -65,7 +65,7 @@ WORDS = Table(
         Column("word", "as the model has it"),
         Column("detail", "what the number is"),
         Column("column", "which of several numbers of that name; empty where there is one"),
-        Column("value", "the number", "number", "the metric's"),
+        Column("value", "the number", "number", "the metric's", ANY),
     ),
     inputs=_inputs,
     make=make,

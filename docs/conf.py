@@ -1,0 +1,123 @@
+"""The site of docs, notebooks and READMEs, for Sphinx: `make docs` builds it into results/site.
+
+Its source is the whole repository, so that a link between two pages is the same on a code host and in the site. A
+link to a file that is no page, such as a module, hands out a copy of it; one to a folder goes to its README.md. What
+stands in a comment `<!-- site ... -->` of a page, such as the table of contents, is in the site alone.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from biasgrid import __version__
+from biasgrid.api.docstrings import sections
+
+ROOT = Path(__file__).resolve().parents[1]
+ENTRY = re.compile(r"^/?[\w*-][\w/*-]*\n", re.MULTILINE)  # of a table of contents
+SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+# pages that lead a folder of others -> these
+LEADING = {"docs/metrics": "metrics/*", "docs/debias": "debias/*"}
+
+project, version, release = "biasgrid", __version__, __version__
+author = "The biasgrid developers"
+copyright = "the biasgrid developers"
+root_doc = "docs/index"
+include_patterns = ["*.md", "docs/**", "notebooks/*", "config/*.md", "data/*/*.md", "benchmarks/*.md"]
+exclude_patterns = [".*", "results", "logs", "src", "tests", "workflow", "data/embeddings", "**/.*"]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["dollarmath"]
+# notebooks are shown as they were run and committed
+nb_execution_mode = "off"
+# cells of them may be commands: !biasgrid
+suppress_warnings = ["misc.highlighting_failure"]
+highlight_language = "text"
+
+# docstrings have names in single backticks
+default_role = "literal"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 80
+python_use_unqualified_type_names = True
+numpydoc_show_class_members = False
+add_module_names = False
+
+html_theme = "furo"
+html_title = f"biasgrid {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+# formulas need no script, and nothing from the net
+html_math_renderer = "mathml"
+pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
+
+
+def source_read(app: Sphinx, page: str, source: list[str]) -> None:
+    """Show what is in the site alone, and put the pages of a folder below the page that leads it."""
+
+    def there(entry: re.Match[str]) -> str:
+        """An entry, if there is such a page."""
+        folder = ROOT if entry[0].startswith("/") else ROOT / Path(page).parent
+        return entry[0] if any(folder.glob(f"{entry[0].strip().lstrip('/')}.*")) else ""
+
+    def shown(block: re.Match[str]) -> str:
+        return ENTRY.sub(there, block[1])
+
+    source[0] = SITE_ONLY.sub(shown, source[0])
+    if page in LEADING and any((ROOT / "docs").glob(LEADING[page])):
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{LEADING[page]}\n```\n"
+
+
+def doctree_read(app: Sphinx, doctree: nodes.document) -> None:
+    """Make links to folders links to their README.md; one to a folder without is its text."""
+    page = app.env.docname
+    for link in list(doctree.findall(addnodes.pending_xref)):
+        if link.get("reftype") != "myst" or link.get("refdomain"):
+            continue
+        name, path = app.env.relfn2path(link["reftarget"].rstrip("/"), page)
+        if Path(path, "README.md").is_file():
+            link["refdomain"], link["reftarget"], link["reftargetid"] = "doc", f"{name}/README", None
+        elif Path(path).is_dir():
+            link.replace_self(link.children)
+
+
+def process_signature(app: Sphinx, what: str, name: str, kind: Any, *given: Any) -> tuple[str, None] | None:
+    """Leave out how a class is made that others make: its docstring has no parameters."""
+    return ("", None) if what == "class" and "Parameters" not in sections(kind) else None
+
+
+def visit_math(writer: Any, node: nodes.Element) -> None:
+    """A formula as MathML, which browsers draw by themselves."""
+    block = isinstance(node, nodes.math_block)
+    formula = tex2mathml(node.astext(), as_block=block)
+    writer.body.append(f'<div class="math">{formula}</div>' if block else formula)
+    raise nodes.SkipNode
+
+
+def build_finished(app: Sphinx, error: Exception | None) -> None:
+    """The site's first page lies below docs/; the folder's own index.html leads there."""
+    if error is None:
+        (Path(app.outdir) / "index.html").write_text(
+            '<!doctype html><meta charset="utf-8"><title>biasgrid</title>'
+            '<meta http-equiv="refresh" content="0; url=docs/index.html"><a href="docs/index.html">biasgrid</a>\n',
+            encoding="utf-8",
+        )
+
+
+def setup(app: Sphinx) -> None:
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+    app.connect("autodoc-process-signature", process_signature)
+    app.connect("source-read", source_read)
+    app.connect("doctree-read", doctree_read)
+    app.connect("build-finished", build_finished)

@@ -1,0 +1,90 @@
+"""Commands of pages: each parses, each target of make and each config is there. Nothing is run."""
+
+import re
+import shlex
+
+import pytest
+import yaml
+from conftest import ROOT
+from snippets import blocks, pages, tokens
+
+from biasgrid import cli
+
+SHELL = ("", "console", "sh", "bash", "shell")
+LEAD = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv\S*/bin/)?(?=(?:biasgrid|make|snakemake)(?: |$))")
+# what a reader has to fill in
+OPEN = re.compile(r"\.\.\.|…|<\w+>|(?<= )[A-Z]+(?= |$)")
+PAGES = pages()
+
+
+def commands(page):
+    """The commands of a page's blocks (page, command, True), and those in its sentences (..., False)."""
+    for block in blocks(PAGES[page]):
+        if block.language in SHELL:
+            for line in block.text.replace("\\\n", " ").splitlines():
+                if LEAD.match(line.strip()):
+                    yield LEAD.sub("", line.strip()), True
+    for token in tokens(PAGES[page]):
+        for child in token.children or ():
+            if child.type == "code_inline" and LEAD.match(child.content) and " " in child.content:
+                yield LEAD.sub("", child.content), False
+
+
+def targets():
+    """The targets of the Makefile, files included."""
+    text = (ROOT / "Makefile").read_text()
+    variables = dict(re.findall(r"^(\w+) :?= (.*)$", text, re.M))
+    phony = re.sub(r"\$\((\w+)\)", lambda m: variables[m[1]], re.search(r"^\.PHONY: (.*)$", text, re.M)[1])
+    return {*phony.split(), *re.findall(r"^([\w./-]+):", text, re.M)}
+
+
+def wrong(command, whole):
+    """What is wrong with a command; nothing where it is right. `whole`: it stands as it is to be typed."""
+    words = shlex.split(re.split(r" [>|] | && ", command)[0], comments=True)
+    program, *words = words
+    if not whole and (OPEN.search(command) or not words):
+        return None
+    if program == "make":
+        asked = [word for word in words if "=" not in word and not word.startswith("-")]
+        return ", ".join(f"no target {word}" for word in asked if word not in targets()) or None
+    missing = [
+        word
+        for word in words
+        if re.match(r"(config|workflow|profiles)/[\w./-]+$", word) and not (ROOT / word).exists()
+    ]
+    if missing:
+        return f"no file {missing[0]}"
+    if program == "snakemake" or words in (["--help"], ["--version"]):
+        return None
+    named = cli.commands().by_name
+    if words[0] not in named:
+        return f"no command {words[0]}"
+    if whole:
+        try:
+            cli.commands().parse(words)
+        except SystemExit as ended:
+            return "does not parse" if ended.code else None
+    known = {option for action in named[words[0]]._actions for option in action.option_strings}
+    given = {word.partition("=")[0] for word in words if word.startswith("--")}
+    return f"no option {min(given - known)}" if given - known and words[0] != "run" else None
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(commands(page))])
+def test_commands_of_pages_are_right(page):
+    assert not {command: why for command, whole in commands(page) if (why := wrong(command, whole))}
+
+
+def test_a_wrong_command_is_found():
+    assert wrong("biasgrid measur --metric weat", False) == "no command measur"
+    assert wrong("biasgrid measure --metic weat", False) == "no option --metic"
+    assert wrong("biasgrid measure --metric weat", True) == "does not parse"
+    assert wrong("biasgrid measure --metric weat --model m --query q.json", True) is None
+    assert wrong("make studdy CORES=2", True) == "no target studdy"
+    assert wrong("snakemake --cores 2 --configfile config/none.yaml", True) == "no file config/none.yaml"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_configs_of_pages_are_yaml(page):
+    for block in blocks(PAGES[page]):
+        if block.language == "yaml":
+            yaml.safe_load(block.text)

@@ -1,0 +1,88 @@
+"""Links of pages: what they lead to is there, on a code host and in the site alike. No network."""
+
+import re
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from urllib.parse import unquote
+
+import pytest
+from conftest import ROOT
+from snippets import pages, tokens
+
+PAGES = pages()
+ANCHOR = re.compile(r"""<a (?:id|name)=["']([^"']+)""")
+
+
+@cache
+def anchors(page):
+    """The names of a page's headings, as code hosts make them."""
+    found, times = set(ANCHOR.findall(PAGES[page])), Counter()
+    parsed = tokens(PAGES[page])
+    for opening, inline in pairwise(parsed):
+        if opening.type == "heading_open":
+            text = "".join(
+                t.content for t in inline.children if t.type in ("text", "code_inline", "softbreak")
+            )
+            slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            found.add(f"{slug}-{times[slug]}" if times[slug] else slug)
+            times[slug] += 1
+    return found
+
+
+def links(page):
+    for token in tokens(PAGES[page]):
+        for child in token.children or ():
+            target = child.attrGet("href") or child.attrGet("src") or ""
+            if target and not re.match(r"[a-z]+:", target):
+                yield unquote(target)
+
+
+def broken(page, target):
+    """What is wrong with a link of a page; nothing where it leads somewhere."""
+    path, _, anchor = target.partition("#")
+    file = ((ROOT / page).parent / path).resolve() if path else ROOT / page
+    if not file.exists() or not file.is_relative_to(ROOT):
+        return "no such file"
+    name = file.relative_to(ROOT).as_posix()
+    if anchor and (name not in PAGES or anchor not in anchors(name)):
+        return "no such heading"
+    return None
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    wrong = {target: why for target in links(page) if (why := broken(page, target))}
+    assert not wrong
+
+
+def test_a_broken_link_is_found():
+    page = "docs/index.md"
+    assert [broken(page, target) for target in ("none.md", "install.md#none", "../../x")] == [
+        "no such file",
+        "no such heading",
+        "no such file",
+    ]
+    assert broken(page, "install.md#extras") is None
+
+
+def test_pages_that_code_and_configs_name_are_there():
+    """Messages, comments and docstrings send readers to pages."""
+    named = re.compile(r"(?<![\w/.-])(?:docs|config|data)/[\w/.-]+\.md\b")
+    files = [
+        ROOT / "Makefile",
+        ROOT / "Snakefile",
+        *(path for folder in ("src", "workflow", "tests", "docs") for path in ROOT.glob(f"{folder}/**/*.py")),
+        *(
+            path
+            for folder in ("config", "workflow", "profiles", "src")
+            for path in ROOT.glob(f"{folder}/**/*.[ys][am]*")
+        ),
+    ]
+    missing = {
+        (file.relative_to(ROOT).as_posix(), page)
+        for file in files
+        for page in named.findall(file.read_text(encoding="utf-8"))
+        if not (ROOT / page).exists()
+    }
+    assert not missing

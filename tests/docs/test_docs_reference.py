@@ -1,0 +1,105 @@
+"""Each column, key, option and public name has its sentence, and the pages of docs/reference are made of these."""
+
+import inspect
+import re
+
+import pytest
+import reference
+from configuration import models_in
+from conftest import GRID_WORDS, grid_config, write_text_model
+from in_process import make
+
+from biasgrid import cli, tables
+from biasgrid.api import docstrings
+from biasgrid.config import factory, simulation, study
+from biasgrid.study import Study
+
+
+def test_the_pages_are_up_to_date():
+    stale = [
+        path.name for path, text in reference.written().items() if path.read_text(encoding="utf-8") != text
+    ]
+    assert not stale, f"make reference: {stale}"
+
+
+def test_every_column_has_its_sentence_and_every_number_its_range():
+    declared = {name: table.columns for name, table in tables.REGISTRY.items()}
+    declared |= {file: columns for file, (*_, columns) in reference.OTHERS.items()}
+    columns = [(name, column) for name, of_table in declared.items() for column in of_table]
+    assert not [f"{table}.{column.name}" for table, column in columns if not column.meaning]
+    assert not [f"{table}.{c.name}" for table, c in columns if c.dtype != "text" and c.range is None]
+
+
+def test_every_table_has_its_sentence():
+    assert not [name for name, table in tables.REGISTRY.items() if not table.meaning.endswith(".")]
+
+
+def test_every_key_of_a_config_has_its_sentence():
+    lacking = []
+    for config in (study.StudyConfig, simulation.SimulationConfig, factory.FactoryConfig):
+        for model in models_in(config):
+            lacking += [model.__name__] * (not model.__doc__)
+            fields = model.model_fields.items()
+            lacking += [f"{model.__name__}.{name}" for name, info in fields if not info.description]
+    assert not lacking
+
+
+def test_every_option_of_the_command_line_has_its_sentence_and_every_command_an_example():
+    commands = cli.commands().by_name
+    assert len(commands) > 15
+    assert not [
+        f"{name} {action.dest}"
+        for name, command in commands.items()
+        for action in reference.options(command)
+        if not action.help
+    ]
+    assert not [name for name, command in commands.items() if f"biasgrid {name} " not in command.epilog]
+
+
+@pytest.mark.parametrize("name", reference.public())
+def test_every_public_name_has_its_sentence_and_its_parameters_theirs(name):
+    thing = reference.public()[name]
+    if name == "__version__":
+        return
+    assert docstrings.sections(thing)[""], f"{name} has no docstring"
+    if not callable(thing) or (inspect.isclass(thing) and "Parameters" not in docstrings.sections(thing)):
+        return
+    source = reference.public()["Query"] if "with the same parameters" in inspect.getdoc(thing) else thing
+    whole, said = inspect.getdoc(source), docstrings.parameters(source)
+    given = [
+        p for p in inspect.signature(thing).parameters if p not in ("self", "cls") and not p.startswith("_")
+    ]
+    # a docstring of one sentence may name them in it: `words`
+    assert not [p for p in given if not said.get(p) and not re.search(rf"`{p}\b", whole)]
+
+
+@pytest.fixture(scope="module")
+def small_study(tmp_path_factory):
+    """A small study with all that is computed of groups of words, and its folder of results."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "data" / "word_sets").mkdir(parents=True)
+    (folder / "data" / "word_sets" / "toy.json").write_text(
+        '{"sets": {"e": ["e0", "e1"], "f": ["f0", "f1"]}}'
+    )
+    for seed, name in enumerate(("one", "two")):
+        write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
+    parts = {"permutation": {"draws": 50}, "bootstrap": {"draws": 20}, "sensitivity": {"halves": 5}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        computed = Study.of(grid_config() | {"inference": parts, "figures": []})
+        make(computed)
+        return folder / computed.results
+
+
+@pytest.mark.slow
+def test_tables_hold_what_their_columns_declare(small_study):
+    files = sorted(small_study.glob("*.csv"))
+    assert len(files) >= 8
+    for file in files:
+        table = tables.read(file)
+        for column in tables.REGISTRY[file.stem].columns:
+            values = table[column.name].dropna()
+            if column.values:
+                assert set(values) <= set(column.values), (file.stem, column.name)
+            elif column.range:
+                assert values.between(*column.range).all(), (file.stem, column.name)

@@ -1,0 +1,82 @@
+"""The site: it builds without a warning, nothing of it comes from a network, and it is searchable from disk."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+from conftest import ROOT
+from packaging.requirements import Requirement
+from snippets import pages
+from test_project import EXTRAS, needed, normal, pinned
+
+pytestmark = pytest.mark.skipif(not find_spec("sphinx"), reason="needs requirements-docs.lock: make docs")
+
+
+def test_the_lock_pins_what_the_site_needs_and_nothing_else():
+    lock = {normal(name): version for name, version in pinned("requirements-docs.lock").items()}
+    study = {normal(name) for name in pinned("requirements.lock")}
+    assert lock.keys() == needed("docs") - needed() - study
+    assert {normal(Requirement(one).name) for one in EXTRAS["docs"]} <= lock.keys()
+    for other in ROOT.glob("requirements-*.lock"):
+        theirs = {normal(name): version for name, version in pinned(other.name).items()}
+        assert {name: version for name, version in theirs.items() if lock.get(name, version) != version} == {}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = (
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-c",
+        "docs",
+        "-d",
+        folder / "doctrees",
+        ".",
+        folder / "html",
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+@pytest.mark.slow
+def test_the_site_has_every_page_and_reads_nothing_from_a_network(site):
+    missing = [page for page in pages() if not (site / page).with_suffix(".html").is_file()]
+    assert not missing
+    fetched = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']+""")
+    found = {
+        address
+        for file in site.rglob("*.html")
+        for address in fetched.findall(file.read_text(encoding="utf-8"))
+    }
+    assert not found
+    styles = "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.css"))
+    assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//|@import", styles)
+
+
+@pytest.mark.slow
+def test_the_site_is_searchable_from_disk(site):
+    """A page opened from disk may load a script, but fetch no file."""
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert index.startswith("Search.setIndex(")
+    words = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))["terms"]
+    assert {"weat", "rnsb", "embed"} <= words.keys()
+    assert 'src="searchindex.js"' in (site / "search.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_what_is_of_the_site_alone_is_shown_there(site):
+    reference = (site / "docs/reference/api.html").read_text(encoding="utf-8")
+    assert 'id="biasgrid.load"' in reference
+    assert "<!-- site" not in reference
+    assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
