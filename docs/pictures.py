@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import concepts
 import gallery
 import numpy as np
 import pandas as pd
@@ -247,6 +248,7 @@ def hidden_shown(found: Tables) -> list:
     return [*hidden[["before", "after"]].to_numpy().ravel(), *map(written, hidden["after"].dropna())]
 
 
+CAREER = "Male terms and Female terms wrt Career and Family"
 ANALOGIES = "analogies-gender-bolukbasi-w2v-gnews-small"
 SHARES = "negative_sentiment_distribution"
 STEPS = 200  # of the axis of p-values, on which a picture has some 400 pixels
@@ -591,6 +593,24 @@ def weat_shown(found: Tables) -> list[str]:
     return [written(value) for value in table[["published", "ours"]].to_numpy().ravel() if value == value]
 
 
+def drawing_of_concepts() -> Picture:
+    """The scores of one query and metric, a row per model, and how they came about."""
+
+    def take() -> Tables:
+        rows = only(criterion="Gender", metric="weat", debias="none", query=CAREER)
+        return {"scores": rows(_study("embedded", ""), _results("embedded", "scores")["scores"])}
+
+    def shows(found: Tables) -> list:
+        table = found["scores"]
+        return [
+            *table["value"],
+            *table[["ci_low", "ci_high"]].to_numpy().ravel(),
+            f"{table['value'].iloc[0]:.2f}",
+        ]
+
+    return Picture("make study", ("scores",), take, lambda found: concepts.flow(found["scores"]), shows)
+
+
 def written(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
@@ -615,6 +635,7 @@ PICTURES = {
     "simulation-calibration": calibrated(),
     "factory-truth": planted("truth-ppmi"),
     "factory-words": planted("words"),
+    "concepts": drawing_of_concepts(),
     "gallery-analogies": of_study(
         "thesis",
         ANALOGIES,
