@@ -1,14 +1,17 @@
 """Every picture of README and docs, and beside it the tables that it is drawn from: `make pictures`.
 
 A picture `images/<stem>.png` is drawn from `images/<stem>.csv` (of several tables, the others are
-`images/<stem>.<table>.csv`) and the study's config alone. The tables are the rows of results that it shows, so that a
-test can draw it again (tests/test_pictures.py). To add a picture, add an entry to PICTURES.
+`images/<stem>.<table>.csv`; of a figure that is drawn from other files, these are .json or .npz) and the study's
+config alone. The tables are the rows of results that it shows, so that a test can draw it again
+(tests/test_pictures.py). To add a picture, add an entry to PICTURES. Pictures of the gallery are `gallery-<kind>`;
+the page itself is written from the declarations of the figures (docs/gallery.py).
 
     python docs/pictures.py [STEM ...]      takes the tables from results/ and draws; without a stem, all of them
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import tempfile
@@ -16,18 +19,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import concepts
+import gallery
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from PIL import Image
 
 from biasgrid import figures, metrics, properties, tables
+from biasgrid.config import load
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
-from biasgrid.figures.layout import save
+from biasgrid.figures.layout import save, style
+from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.figures.simulation import coverage, p_values, shares
-from biasgrid.files import write_text
+from biasgrid.files import write_bytes
 from biasgrid.properties.figures import counterexamples, matrix
 from biasgrid.simulation import Simulation
 from biasgrid.statistics.aggregation import OVERALL
@@ -35,7 +44,7 @@ from biasgrid.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-Tables = Mapping[str, pd.DataFrame]
+Tables = Mapping[str, Any]
 
 
 def read(name: str, file: Path) -> pd.DataFrame:
@@ -48,6 +57,31 @@ def read(name: str, file: Path) -> pd.DataFrame:
     return table.fillna(dict.fromkeys(texts, ""))
 
 
+def read_arrays(name: str, file: Path) -> dict[str, np.ndarray]:
+    with np.load(file) as arrays:
+        return dict(arrays)
+
+
+def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    return content.getvalue()
+
+
+# what a picture is drawn from -> how such a file is read, and its bytes
+FORMATS = {
+    ".csv": (read, lambda table: table.to_csv(index=False, lineterminator="\n").encode()),
+    ".json": (lambda name, file: json.loads(file.read_text(encoding="utf-8")), lambda d: dumps(d).encode()),
+    ".npz": (read_arrays, npz),
+}
+
+
+def dumps(documents: list) -> str:
+    """A line per document."""
+    lines = (json.dumps(document, ensure_ascii=False, separators=(",", ":")) for document in documents)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
 @dataclass(frozen=True)
 class Picture:
     """A picture of the docs.
@@ -57,6 +91,9 @@ class Picture:
     take     the tables by name, from these results
     draw     the figure, from the tables
     shows    from the tables, numbers that stand in the figure: as places of marks, or, if text, written
+    suffix   of its tables' files, one of FORMATS
+    small    whether it has half the dots and few colours, for a page of many pictures
+    kind     of figure of a study
     """
 
     command: str
@@ -64,45 +101,99 @@ class Picture:
     take: Callable[[], Tables]
     draw: Callable[[Tables], Figure]
     shows: Callable[[Tables], list]
+    suffix: str = ".csv"
+    small: bool = False
+    kind: str = ""
 
     def files(self, stem: str) -> dict[str, Path]:
         """Where its tables lie."""
         first, *others = self.names
-        return {first: IMAGES / f"{stem}.csv"} | {name: IMAGES / f"{stem}.{name}.csv" for name in others}
+        named = {name: IMAGES / f"{stem}.{name}{self.suffix}" for name in others}
+        return {first: IMAGES / f"{stem}{self.suffix}"} | named
 
     def read(self, stem: str) -> Tables:
         """Its tables as they lie beside it."""
-        return {name: read(name, file) for name, file in self.files(stem).items()}
+        return {name: FORMATS[self.suffix][0](name, file) for name, file in self.files(stem).items()}
+
+    def save(self, figure: Figure, stem: str) -> None:
+        """Write the picture."""
+        if self.small:
+            write_bytes(IMAGES / f"{stem}.png", small(figure))
+        else:
+            save(figure, IMAGES / stem, ["png"])
+
+
+def small(figure: Figure) -> bytes:
+    """A figure as a PNG of half the dots and few colours."""
+    drawn, content = io.BytesIO(), io.BytesIO()
+    with style():
+        figure.savefig(drawn, format="png", dpi=120)
+    # no dots where a colour is even
+    image = Image.open(drawn).convert("RGB")
+    image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    image.save(content, "png", optimize=True)
+    return content.getvalue()
 
 
 def of_study(
     config: str,
     figure: str,
-    rows: Callable[[Study, pd.DataFrame], pd.DataFrame],
+    rows: Callable[[Study, Any], Any],
     shows: Callable[[Tables], list],
+    *,
+    listed: str = "",
+    null: str = "",
+    suffix: str = ".csv",
+    small: bool = False,
 ) -> Picture:
-    """A picture that is a figure of a study, from some rows of its tables."""
-    study = _study(config)
-    drawing = study.figures[figure]
+    """A picture that is a figure of a study, from some rows of its tables, or parts of other files.
+
+    listed  the figure's name in a config, where the study does not draw it
+    null    the cell of a null distribution
+    """
+    study = _study(config, listed)
+    drawing = null_drawing(study, study.cells[null]) if null else study.figures[figure]
+
+    def files(name: str) -> list[Path]:
+        role = drawing.inputs[name]
+        return [ROOT / file for file in (role if isinstance(role, list) else [role])]
 
     def take() -> Tables:
-        return {name: rows(study, table) for name, table in _results(config, *drawing.inputs).items()}
+        return {name: rows(study, _whole(name, files(name), suffix)) for name in drawing.inputs}
 
     def draw(found: Tables) -> Figure:
         # as the study draws it, but from these tables
         with tempfile.TemporaryDirectory() as folder:
-            inputs = {name: Path(folder) / f"{name}.csv" for name in drawing.inputs}
-            for name, file in inputs.items():
-                write_text(file, found[name].to_csv(index=False, lineterminator="\n"))
+            inputs = {}
+            for name, role in drawing.inputs.items():
+                # documents lie in files of their own
+                parts = found[name] if suffix == ".json" else [FORMATS[suffix][1](found[name])]
+                inputs[name] = [Path(folder, str(i), f"{name}{suffix}") for i in range(len(parts))]
+                for file, part in zip(inputs[name], parts, strict=True):
+                    write_bytes(file, part if isinstance(part, bytes) else json.dumps(part).encode())
+                if not isinstance(role, list):
+                    (inputs[name],) = inputs[name]
             return figures.draw(replace(drawing, inputs=inputs))
 
     names = tuple(drawing.inputs)
-    return Picture("make " + {"embedded": "study"}.get(config, config), names, take, draw, shows)
+    command = "make " + {"embedded": "study"}.get(config, config)
+    if null:
+        command = f"biasgrid null --study config/{config}.yaml --cell {null}"
+    return Picture(command, names, take, draw, shows, suffix, small, drawing.kind)
+
+
+def _whole(name: str, files: list[Path], suffix: str) -> Any:
+    if suffix == ".json":
+        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    (file,) = files
+    return FORMATS[suffix][0](name, file)
 
 
 @cache
-def _study(config: str) -> Study:
-    return Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
+def _study(config: str, listed: str) -> Study:
+    file = ROOT / "config" / f"{config}.yaml"
+    overlay = {"figures": [listed]} if listed else {}
+    return Study.of(load.read(file) | overlay, str(file), ROOT)
 
 
 def _results(folder: str, *names: str) -> Tables:
@@ -157,6 +248,9 @@ def hidden_shown(found: Tables) -> list:
     return [*hidden[["before", "after"]].to_numpy().ravel(), *map(written, hidden["after"].dropna())]
 
 
+CAREER = "Male terms and Female terms wrt Career and Family"
+ANALOGIES = "analogies-gender-bolukbasi-w2v-gnews-small"
+SHARES = "negative_sentiment_distribution"
 STEPS = 200  # of the axis of p-values, on which a picture has some 400 pixels
 
 
@@ -334,6 +428,189 @@ def examples_shown(verdicts: list[properties.Verdict]) -> list[float]:
     return [float(x) for rows in places for x in rows.ravel()]
 
 
+def only(**values: Any) -> Callable[[Study, pd.DataFrame], pd.DataFrame]:
+    """The rows of a table that have one of these values in each of these columns, where it has the column."""
+
+    def rows(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+        for column, allowed in values.items():
+            if column in table:
+                table = table[table[column].isin(allowed if isinstance(allowed, list) else [allowed])]
+        return table
+
+    return rows
+
+
+def first_answers(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The best answers for ten words in either direction; of methods of one pair, those of the first."""
+    asked = {name: words[:10] for name, _, words in study.figures[ANALOGIES].spec["questions"]}
+    if "word" in table:
+        kept = [row.word in asked.get(row.questions, ()) for row in table[["questions", "word"]].itertuples()]
+        table = table[kept]
+    return only(rank=1, pair=["", "he:she", "she:he"])(study, table)
+
+
+def numbers_of(table: str, *columns: str) -> Callable[[Tables], list[float]]:
+    """What is shown of a table: all numbers of these columns, as places."""
+    return lambda found: [float(x) for x in found[table][list(columns)].to_numpy().ravel() if x == x]
+
+
+def most_influential(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the ten words that a figure names."""
+    table = only(criterion="Gender", metric="weat_es")(study, table)
+    if "standard_error" in table:
+        return table
+    moved, word = moves(table, _results("embedded", "inference")["inference"]), ["query", "set", "word"]
+    farthest = moved["moved"].abs().groupby([moved[key] for key in word]).max().nlargest(10)
+    return table[pd.MultiIndex.from_frame(table[word]).isin(farthest.index)]
+
+
+def moves(influence: pd.DataFrame, inference: pd.DataFrame) -> pd.DataFrame:
+    """How far scores move without a word, in standard errors."""
+    keys = ["query", "metric", "model", "debias"]
+    table = influence.merge(inference[[*keys, "standard_error"]].drop_duplicates(), on=keys, how="left")
+    return table.assign(moved=table["influence"] / table["standard_error"])
+
+
+def influence_shown(found: Tables) -> list[float]:
+    return list(moves(found["influence"], found["inference"])["moved"].dropna())
+
+
+def order_shown(found: Tables) -> list[str]:
+    table = found["order"]["share_of_resamples"]
+    return [f"{share * 100:.0f}" for share in table if 0.005 <= share < 0.995]
+
+
+def before_after_shown(found: Tables) -> list[float]:
+    """How long bars are: what is left of a metric's bias."""
+    table = found["mitigation"]
+    return list((table["after"] / table["before"])[table["after"] < table["before"]])
+
+
+def maps(*states: str) -> Callable[[Study, list], list]:
+    """What a word map is drawn from, of the model under these debias methods; places to two digits."""
+
+    def parts(study: Study, records: list) -> list:
+        return [
+            {name: record[name] for name in ("criterion", "model", "debias")}
+            | {"measures": [m for m in record["measures"] if m["measure"] == "cluster_accuracy"]}
+            | {"map": record["map"] | {"xy": np.round(record["map"]["xy"], 2).tolist()}}
+            for record in records
+            if record["debias"] in states
+        ]
+
+    return parts
+
+
+def word_maps_shown(found: Tables) -> list[float]:
+    return [x for record in found["evaluations"] for place in record["map"]["xy"] for x in place]
+
+
+def set_map(study: Study, records: list) -> list:
+    names = ("criterion", "model", "debias", "set_map")
+    return [{name: record[name] for name in names} | {"measures": []} for record in records]
+
+
+def set_map_shown(found: Tables) -> list[str]:
+    """Names of words; some have no room."""
+    return found["evaluations"][0]["set_map"]["words"][:5]
+
+
+def extremes(study: Study, records: list) -> list:
+    names = ("criterion", "model", "debias", "direct")
+    return [{name: record[name] for name in names} | {"measures": []} for record in records]
+
+
+def extremes_shown(found: Tables) -> list[str]:
+    direct = found["evaluation"][0]["direct"]
+    return [written(value) for words in direct["projections"].values() for _, value in words[:5]]
+
+
+def sentiments(study: Study, cells: list) -> list:
+    """What RNSB's classifier says of each name, in the cells of one model."""
+    return [
+        {name: cell[name] for name in ("criterion", "query", "metric", "model", "debias")}
+        | {
+            "results": [
+                {name: result[name] for name in ("query", "status", "value")}
+                | {"scalars": {"accuracy": result["scalars"]["accuracy"]}}
+                | {"detail": {SHARES: result["detail"][SHARES]}}
+                for result in cell["results"]
+            ]
+        }
+        for cell in cells
+        if cell["model"] == "glove-6b-50d"
+    ]
+
+
+def sentiments_shown(found: Tables) -> list[str]:
+    return [written(r["scalars"]["accuracy"]) for cell in found["cells"] for r in cell["results"]]
+
+
+def null_values(study: Study, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Three digits of each value do for a histogram."""
+    return {
+        name: array.astype(np.float16) if array.dtype == np.float64 else array
+        for name, array in arrays.items()
+    }
+
+
+def null_shown(found: Tables) -> list[float]:
+    (result,) = json.loads(found["null"]["results"].tobytes())
+    return [result["value"], *result["bootstrap"]["jackknife"]]
+
+
+def words_of(figure: str) -> Callable[[Study, pd.DataFrame], pd.DataFrame]:
+    """What the figure's cell says of its words."""
+
+    def rows(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+        place = study.figures[figure].spec["place"]
+        for column in [
+            name for name in ("criterion", "query", "metric", "model", "debias", "detail") if name in table
+        ]:
+            names = place["queries"] if column == "query" else [place[column]]
+            table = table[table[column].isin(names)]
+        return table.drop_duplicates("word") if "word" in table else table
+
+    return rows
+
+
+def projections_shown(found: Tables) -> list[str]:
+    """The values of the five words furthest to either side."""
+    values = found["words"]["value"].sort_values()
+    return [written(abs(value)) for value in [*values[:5], *values[-5:]]]
+
+
+def ratings_shown(found: Tables) -> list[float]:
+    """The places of the words that have a rating and a value."""
+    rated = found["rated"].set_index("word")["rating"]
+    value = found["words"].set_index("word")["value"].dropna()
+    return [float(x) for word in value.index.intersection(rated.index) for x in (rated[word], value[word])]
+
+
+def weat_shown(found: Tables) -> list[str]:
+    """Effect sizes, as they are printed and ours."""
+    table = found["comparison"][found["comparison"]["quantity"].str.endswith(": value")]
+    return [written(value) for value in table[["published", "ours"]].to_numpy().ravel() if value == value]
+
+
+def drawing_of_concepts() -> Picture:
+    """The scores of one query and metric, a row per model, and how they came about."""
+
+    def take() -> Tables:
+        rows = only(criterion="Gender", metric="weat", debias="none", query=CAREER)
+        return {"scores": rows(_study("embedded", ""), _results("embedded", "scores")["scores"])}
+
+    def shows(found: Tables) -> list:
+        table = found["scores"]
+        return [
+            *table["value"],
+            *table[["ci_low", "ci_high"]].to_numpy().ravel(),
+            f"{table['value'].iloc[0]:.2f}",
+        ]
+
+    return Picture("make study", ("scores",), take, lambda found: concepts.flow(found["scores"]), shows)
+
+
 def written(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
@@ -358,6 +635,130 @@ PICTURES = {
     "simulation-calibration": calibrated(),
     "factory-truth": planted("truth-ppmi"),
     "factory-words": planted("words"),
+    "concepts": drawing_of_concepts(),
+    "gallery-analogies": of_study(
+        "thesis",
+        ANALOGIES,
+        first_answers,
+        lambda found: [answer.replace("_", " ") for answer in found["analogies"]["answer"][:9]],
+        small=True,
+    ),
+    "gallery-bars-by-query": of_study(
+        "embedded",
+        "bars-by-query-gender",
+        only(criterion="Gender", metric=["weat", "weat_es"]),
+        numbers_of("scores", "value"),
+        listed="bars-by-query",
+        small=True,
+    ),
+    "gallery-bars-by-model": of_study(
+        "embedded",
+        "bars-by-model-gender",
+        only(criterion="Gender", metric=["weat", "weat_es"]),
+        numbers_of("scores", "value"),
+        listed="bars-by-model",
+        small=True,
+    ),
+    "gallery-before-after": of_study(
+        "debias",
+        "before-after-gender",
+        only(criterion="Gender", group="metric", model=["word2vec-google-news-300-subset"]),
+        before_after_shown,
+        small=True,
+    ),
+    "gallery-comparison": of_study(
+        "same", "comparison", only(metric=["same", "mac"]), numbers_of("comparison", "ours"), small=True
+    ),
+    "gallery-directions": of_study(
+        "same",
+        "directions-occupations",
+        only(),
+        lambda found: [f"{angle:.1f}°" for angle in found["directions"]["angle"]],
+        small=True,
+    ),
+    "gallery-influence": of_study(
+        "embedded", "influence-gender", most_influential, influence_shown, listed="influence", small=True
+    ),
+    "gallery-null": of_study(
+        "embedded",
+        "null/glove-6b-50d/none/weat/gender_1",
+        null_values,
+        null_shown,
+        null="glove-6b-50d/none/weat/gender_1",
+        suffix=".npz",
+        small=True,
+    ),
+    "gallery-order": of_study(
+        "embedded",
+        "order",
+        only(criterion=OVERALL, resampled="both", metric=["rnd", "weat"]),
+        order_shown,
+        listed="order",
+        small=True,
+    ),
+    "gallery-professions": of_study(
+        "bolukbasi",
+        "professions-professions-bolukbasi-w2v-gnews-small",
+        extremes,
+        extremes_shown,
+        suffix=".json",
+        small=True,
+    ),
+    "gallery-projections": of_study(
+        "same",
+        "projections/bolukbasi-w2v-gnews-small/none/same/occupations",
+        words_of("projections/bolukbasi-w2v-gnews-small/none/same/occupations"),
+        projections_shown,
+        small=True,
+    ),
+    "gallery-rankings-by-criterion": of_study(
+        "embedded", "rankings-by-criterion", only(), numbers_of("rankings", "rank"), small=True
+    ),
+    "gallery-ratings": of_study(
+        "same",
+        "ratings/bolukbasi-w2v-gnews-small/none/same/occupations",
+        words_of("ratings/bolukbasi-w2v-gnews-small/none/same/occupations"),
+        ratings_shown,
+        small=True,
+    ),
+    "gallery-scores": of_study(
+        "embedded",
+        "scores-gender",
+        only(criterion="Gender", metric=["mac", "weat", "weat_es"]),
+        numbers_of("scores", "value"),
+        small=True,
+    ),
+    "gallery-sentiment": of_study(
+        "sweeney",
+        "sentiment-sweeney-and-najafian-2019",
+        sentiments,
+        sentiments_shown,
+        suffix=".json",
+        small=True,
+    ),
+    "gallery-weat-table": of_study(
+        "caliskan",
+        "weat-table-caliskan-et-al-2017",
+        only(criterion="Caliskan et al. 2017"),
+        weat_shown,
+        small=True,
+    ),
+    "gallery-word-map": of_study(
+        "debias",
+        "word-map-gender-word2vec-google-news-300-subset",
+        maps("none", "gender-hard"),
+        word_maps_shown,
+        suffix=".json",
+        small=True,
+    ),
+    "gallery-word-set-map": of_study(
+        "thesis",
+        "word-set-map-religion-word2vec-google-news-300-subset",
+        set_map,
+        set_map_shown,
+        suffix=".json",
+        small=True,
+    ),
 }
 
 
@@ -374,9 +775,10 @@ def main(stems: list[str]) -> int:
             print(f"{stem}: {' '.join(str(error).split())} ({picture.command})", file=sys.stderr)
             return 2
         for name, file in picture.files(stem).items():
-            write_text(file, found[name].to_csv(index=False, lineterminator="\n"))
+            write_bytes(file, FORMATS[picture.suffix][1](found[name]))
         # as a test draws it again: from the files
-        save(picture.draw(picture.read(stem)), IMAGES / stem, ["png"])
+        picture.save(picture.draw(picture.read(stem)), stem)
+    gallery.PAGE.write_text(gallery.page(), encoding="utf-8")
     return 0
 
 

@@ -1,5 +1,6 @@
 """The pictures of README and docs: each shows the numbers of the tables beside it, and is drawn by today's code."""
 
+import io
 import re
 import sys
 from collections import Counter
@@ -11,7 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.image import imread
 from matplotlib.patches import Rectangle
 
-from biasgrid import metrics
+from biasgrid import figures, metrics
 from biasgrid.figures.layout import style
 from biasgrid.query import Query
 from biasgrid.statistics.aggregation import OVERALL
@@ -24,6 +25,7 @@ IMAGES = ROOT / "docs" / "images"
 
 
 sys.path.insert(0, str(ROOT / "docs"))
+import gallery  # noqa: E402
 import pictures  # noqa: E402
 
 
@@ -69,11 +71,14 @@ def test_a_picture_shows_the_numbers_of_its_tables(picture):
 
 
 def test_a_picture_is_the_one_that_is_drawn_today(picture):
-    stem, _, _, figure = picture
-    with style():
-        figure.set_dpi(220)  # as `save` does, without a file
-        figure.canvas.draw()
-    drawn = np.asarray(figure.canvas.buffer_rgba()) / np.float32(255)
+    stem, entry, _, figure = picture
+    if entry.small:
+        drawn = imread(io.BytesIO(pictures.small(figure)))
+    else:
+        with style():
+            figure.set_dpi(220)  # as `save` does, without a file
+            figure.canvas.draw()
+        drawn = np.asarray(figure.canvas.buffer_rgba()) / np.float32(255)
     committed = imread(IMAGES / f"{stem}.png")
     again = f"{stem}.png is older than what draws it, or than its tables: make pictures"
     assert drawn.shape == committed.shape, again
@@ -110,6 +115,24 @@ def test_docs_show_pictures_of_the_list_and_all_of_them():
     assert {file.resolve() for file in IMAGES.iterdir() if file.is_file()} == shown | {
         file.resolve() for file in tables
     }
+
+
+def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_read_it():
+    page = gallery.PAGE.read_text(encoding="utf-8")
+    assert page == gallery.page(), "docs/gallery.md is older than the figures' declarations: make pictures"
+    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert sections.keys() == figures.REGISTRY.keys()
+    for name, kind in figures.REGISTRY.items():
+        assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"
+        (stem,) = re.findall(r"\]\(images/([\w-]+)\.png\)", sections[name])
+        # the picture is one of this kind
+        assert pictures.PICTURES[stem].kind == name
+        assert kind.reading in " ".join(sections[name].split())
+
+
+def test_pictures_of_the_gallery_are_small():
+    for file in IMAGES.glob("gallery-*"):
+        assert file.stat().st_size < 80_000, file.name
 
 
 def test_a_table_beside_a_picture_has_what_the_library_measures(word2vec):

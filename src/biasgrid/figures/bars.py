@@ -191,11 +191,17 @@ FIGURES = (
         "Every score of a criterion as a bar: one panel per metric, one group per query, one bar per model.",
         partial(_drawings, "query"),
         from_tables(bars, "scores"),
+        reading="A bar is a score and begins at the metric's neutral value (dashed); its colour is the model. "
+        "A bar to the right is a score above the neutral value: with WEAT, the first target set is "
+        "nearer to the first attribute set. A cross is a score that has no value. Lengths compare "
+        "within a panel only.",
     ),
     Figure(
         "bars-by-model",
         "Every score of a criterion as a bar: one panel per metric, one group per model, one bar per query.",
         partial(_drawings, "model"),
         from_tables(bars, "scores"),
+        reading="As bars-by-query, turned round: one group of bars per model, and a colour is a query. It "
+        "shows whether one query drives a model's bias.",
     ),
 )

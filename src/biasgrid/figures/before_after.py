@@ -120,5 +120,10 @@ FIGURES = (
         _drawings,
         from_tables(before_after, "mitigation"),
         group="mitigation",
+        reading="A number is the mean distance of a metric's scores from neutral after debiasing; the "
+        "untouched model's is on top of the column, and 0 is no bias. A bar is that number as a share "
+        "of the untouched one, which the black line marks: blue ends before it (less bias), orange "
+        "goes beyond it (more). A dagger marks a method that lost queries and is compared on the "
+        "others.",
     ),
 )

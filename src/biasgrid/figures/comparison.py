@@ -335,5 +335,8 @@ FIGURES = (
         _drawings,
         from_tables(comparison, "comparison"),
         needs="numbers to compare with (published, computed)",
+        reading="A ring is a printed number (a square: of other code), a filled mark is ours, and its colour "
+        "the model. The mark's shape is the verdict, as the legend has it; a grey mark on the right "
+        "margin has no value. At the end of a row of several numbers stands how many of them agree.",
     ),
 )

@@ -118,5 +118,9 @@ FIGURES = (
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
         _drawings,
         from_tables(correlations, "correlations"),
+        reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
+        "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
+        "over words. With four or five models a coefficient has few possible values, so that an "
+        "interval from -1 to 1 is no error. A hatched cell has no value.",
     ),
 )

@@ -113,5 +113,9 @@ FIGURES = (
         _drawings,
         from_tables(directions, "directions"),
         needs="a criterion with Direct Bias of pairs",
+        reading="A cell is the angle between two definitions of the direction in which the groups differ, in "
+        "degrees: white is the same direction, full orange (90) has nothing in common with it. The "
+        "larger the angle, the more a Direct Bias depends on which definition one takes. A grey cell "
+        "has no value.",
     ),
 )

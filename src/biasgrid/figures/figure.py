@@ -42,6 +42,7 @@ class Figure:
     needs     what a study must have for it, said of a config that lists it in vain; empty: it is left out silently
     group     the name that a config lists under `figures` for it, where that is another than the kind's; None: none,
               as the config asks for it otherwise
+    reading   how to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md)
     """
 
     name: str
@@ -50,6 +51,7 @@ class Figure:
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
     needs: str = ""
     group: str | None = ""
+    reading: str = ""
 
     @property
     def listed(self) -> str | None:

@@ -100,5 +100,8 @@ FIGURES = (
         _drawings,
         from_tables(hidden_bias, "mitigation"),
         group="mitigation",
+        reading="A diamond is the untouched model, a dot the model after debiasing, with its value. The "
+        "dashed line is chance: a dot on it says that this test recovers nothing any more. A dot that "
+        "stays far to its right says that the bias is hidden and not gone.",
     ),
 )

@@ -127,5 +127,9 @@ FIGURES = (
         _drawings,
         from_tables(order, "order"),
         needs="inference with a bootstrap",
+        reading="A number is the percentage of bootstrap resamples in which the row's model is less biased "
+        "than the column's. Blue: mostly the row's, orange: mostly the column's, white: as good as "
+        "equal. Bold is a decided order. All that is not bold is no basis to call one model less "
+        "biased.",
     ),
 )

@@ -147,5 +147,9 @@ FIGURES = (
         _drawings,
         _draw,
         needs="an evaluation of direct bias with extremes",
+        reading="Top: the words furthest towards either end, with their projections; bold with a blue bar are "
+        "those that the original paper prints, grey are others. Bottom: how much of the variance of "
+        "the definitional pairs each principal component holds, beside random pairs (white). One high "
+        "bar on the left says that the pairs share one direction.",
     ),
 )

@@ -158,5 +158,9 @@ FIGURES = (
         _draw,
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",
+        reading="Bars are the words that lie furthest towards either group, blue towards the second target "
+        "set and orange towards the first; how many words lean to which group stands above them. "
+        "Below is how all words are spread: positive values lean to the first target set, and a black "
+        "tick (the mean) away from the dashed line says that words lean to one side on the whole.",
     ),
 )

@@ -195,5 +195,9 @@ FIGURES = (
         "The models' ranks by bias beside their ranks on word-similarity and analogy benchmarks.",
         _drawings,
         from_tables(quality_ranks, "rankings", "quality"),
+        reading="Left are ranks by bias (1 is least biased), right ranks on benchmarks (1 is best), both "
+        "darkest at 1, with the same models in the same order. A dagger is a rank without some scores "
+        "that other models have; n/a is no rank. Spearman's rho of the mean ranks describes these few "
+        "models and is no test.",
     ),
 )

@@ -189,11 +189,17 @@ FIGURES = (
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
         partial(_drawings, "rankings"),
         from_tables(rankings, "rankings"),
+        reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
+        "bar is the least biased model. A dagger marks a model that was ranked without some scores "
+        "that others have, a hatched box a rank that is missing. A sum hides how sure its ranks are: "
+        "look at rank-intervals.",
     ),
     Figure(
         "rankings-by-criterion",
         "The models' ranks for each criterion.",
         partial(_drawings, "rankings-by-criterion"),
         from_tables(rankings_by_criterion, "rankings"),
+        reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
+        "model that is least biased in one criterion need not be in another.",
     ),
 )

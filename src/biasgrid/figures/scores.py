@@ -299,5 +299,11 @@ FIGURES = (
         "Every score of a criterion: one panel per metric, one row per query, one mark per model.",
         _drawings,
         from_tables(scores, "scores"),
+        reading="A mark is a score, its colour and shape the model, its thin line the 95 % interval over "
+        "words; the dashed line is the metric's neutral value. A filled mark: both tests reject "
+        "(adjusted p < .05). Half-filled: one rejects and the other was not made. Open: a test does "
+        "not reject. Pale: there is no test. An open mark on the right margin has no value. A mark to "
+        "the right of the dashed line is a score above neutral: with WEAT, the first target set is "
+        "nearer to the first attribute set. Metrics have scales of their own.",
     ),
 )

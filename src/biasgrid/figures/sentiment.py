@@ -175,5 +175,9 @@ FIGURES = (
         _drawings,
         _draw,
         needs="a criterion with RNSB",
+        reading="A bar is a name's share of the negative sentiment that RNSB's classifier finds, the dashed "
+        "line an equal share: orange names get more of it, blue ones less. Bars of one height would "
+        "be RNSB 0. The accuracy says how well the classifier knows words that it was not trained on; "
+        "where it is no better than chance, its shares mean nothing.",
     ),
 )

@@ -179,5 +179,9 @@ FIGURES = (
         _drawings,
         from_tables(trade_off, "mitigation"),
         group="mitigation",
+        reading="A mark is a debias method (its number is in the legend), the diamond the untouched model. To "
+        "the right, more bias is removed; higher up, more quality is kept; the star is the best "
+        "place. The darker a mark, the more of the bias can still be recovered. To the left of 0 a "
+        "method added bias.",
     ),
 )

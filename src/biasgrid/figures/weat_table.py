@@ -261,5 +261,7 @@ FIGURES = (
         _drawings,
         from_tables(weat_table, "comparison"),
         needs="a criterion with WEAT, and numbers to compare with (published, computed)",
+        reading="A row is a query; printed numbers stand beside ours. Blue with a tick: reproduced as "
+        "printed; orange with a cross: not as printed; a dash has no value. comparison.csv says why.",
     ),
 )

@@ -111,5 +111,9 @@ FIGURES = (
         _drawings,
         _draw,
         group="mitigation",
+        reading="A mark is one of the most biased words, its colour and shape the side that it has in the "
+        "untouched model. Two clouds that stay apart after debiasing can still be told from each "
+        "other. The accuracy above each panel says how well: .5 is chance. Distances mean something, "
+        "directions and axes do not.",
     ),
 )

@@ -118,5 +118,8 @@ FIGURES = (
         _drawings,
         _draw,
         needs="an evaluation with a map",
+        reading="A mark is a word, its colour and shape the set that it is in, and grey words are of no set. "
+        "Words that are near each other have similar vectors; distances between far groups, "
+        "directions and axes mean nothing. It is a picture to look at, and no measurement.",
     ),
 )

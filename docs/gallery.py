@@ -1,0 +1,67 @@
+"""docs/gallery.md from the declarations of the figures: `make pictures` writes it, a test compares it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from biasgrid import figures
+from biasgrid.figures import Figure
+
+PAGE = Path(__file__).with_name("gallery.md")
+HEAD = """# Gallery: every kind of figure, and how to read it
+
+A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. Here is every kind, with a
+picture, the name to list, and how to read it. `biasgrid list figures` prints the kinds that are installed, plugins
+included. This page is generated (`make pictures`).
+
+```yaml
+figures: [rankings, correlations, scores, rank-intervals, order]
+```
+
+A list replaces the default, so name all that you want. Some kinds need something in the study, which is said below; a
+config that lists such a kind in vain is refused with the same words.
+
+"""
+# pictures that other pages show, too
+SHOWN = {
+    "correlations": "correlations",
+    "hidden-bias": "hidden-bias",
+    "quality-ranks": "quality-ranks",
+    "rank-intervals": "rank-intervals",
+    "rankings": "rankings",
+    "trade-off": "trade-off",
+}
+
+
+def page() -> str:
+    """The page's text."""
+    kinds = dict(sorted(figures.REGISTRY.items()))
+    links = ", ".join(f"[{name}](#{name})" for name in kinds)
+    return HEAD + wrapped(f"Contents: {links}.") + "\n\n" + "\n".join(map(section, kinds.values()))
+
+
+def wrapped(text: str) -> str:
+    """A paragraph in lines."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def section(kind: Figure) -> str:
+    """What the page says of a kind."""
+    stem = SHOWN.get(kind.name, f"gallery-{kind.name}")
+    listed = f"`figures: [{kind.listed}]`" if kind.listed else "`null_distributions:` lists the cells"
+    needs = f" It needs {kind.needs}." if kind.needs else ""
+    return f"""## {kind.name}
+
+{kind.meaning}
+
+![{kind.meaning.removesuffix(".")}](images/{stem}.png)
+
+{wrapped(f"**How to read it.** {kind.reading}")}
+
+{wrapped(f"In a config: {listed}.{needs}")}
+"""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,132 @@
+"""docs/reference/files.md has every key of the files that biasgrid writes, and no key that they lack."""
+
+import json
+import re
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, write_text_model
+from in_process import make_inputs
+
+from biasgrid import load
+from biasgrid.debias import hard
+from biasgrid.debias.transform import ARRAYS
+from biasgrid.plan.steps import evaluation_step
+from biasgrid.study import Study
+
+sys.path.insert(0, str(ROOT / "tests" / "api"))
+import small_study
+
+pytestmark = pytest.mark.slow
+
+
+@cache
+def documented(section: str) -> dict[str, str]:
+    """Key -> meaning, of a section's table."""
+    page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+    (text,) = re.findall(rf"^#+ {re.escape(section)}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
+    return dict(re.findall(r"^\| `([^`]+)` \| (.*?) ?\|$", text, re.MULTILINE))
+
+
+def paths(entry, known, at=""):
+    """The places of keys in a record, as the page writes them; below a key that the page says all of, none."""
+    if isinstance(entry, list):
+        for part in entry:
+            yield from paths(part, known, f"{at}[]")
+    elif isinstance(entry, dict):
+        every = f"{at}.*" if at else "*"
+        for key, part in entry.items():
+            whole = f"{at}.{key}" if at else key
+            place = every if any(path == every or path.startswith(f"{every}.") for path in known) else whole
+            inner = any(path.startswith((f"{place}.", f"{place}[].")) for path in known)
+            if not inner or place in known:
+                yield place
+            if inner:
+                yield from paths(part, known, place)
+
+
+def check(section: str, *records) -> None:
+    known = documented(section)
+    found = {place for record in records for place in paths(record, known)}
+    assert not found - known.keys(), f"{section}: keys that the page lacks"
+    missing = {key for key in known.keys() - found if not known[key].startswith("optional")}
+    assert not missing, f"{section}: keys that no file has"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("files"))
+        yield small_study.finished(Path())
+
+
+def read(files):
+    return [json.loads(Path(file).read_text(encoding="utf-8")) for file in files]
+
+
+def test_queries_cells_and_inference(study):
+    check("A query", *read(map(study.query_file, study.queries)))
+    check("A cell", *read(map(study.cell_file, study.cells.values())))
+    check("Inference", *read({study.inference_file(i) for i in study.inferences.values()}))
+
+
+def test_arrays_have_the_shapes_that_the_page_says(study):
+    draws = study.config["inference"]["bootstrap"]["draws"]
+    file = study.inference_file(next(iter(study.inferences.values())))
+    parts = [result for cell in json.loads(file.read_text())["cells"] for result in cell["results"]]
+    assert np.load(file.with_suffix(".npy")).shape == (len(parts), draws)
+    rows = len((study.results / "rankings.csv").read_text().splitlines()) - 1
+    assert np.load(study.ranks_file).shape == (3, rows, draws)
+
+
+def test_null_distributions_and_pools(study):
+    arrays = np.load(study.null_file(study.cells[small_study.NULL]))
+    assert {re.sub(r"_\d+_", "_<i>_", name) for name in arrays} == documented("Null distributions").keys()
+    (result,) = json.loads(arrays["results"].tobytes())
+    assert result.keys() == {"query", "status", "value", "permutation", "random_groups", "bootstrap"}
+    assert set(np.load(study.pool_file("one"))) == documented("A pool").keys()
+
+
+def test_a_store_and_a_download(study):
+    check("A store", *read([study.embeddings / "one" / "model.json"]))
+    check("Downloads", *read([study.embeddings / "raw" / "one" / "manifest.json"]))
+
+
+def test_a_transform(tmp_path):
+    words = [f"w{i}" for i in range(20)]
+    model = load(write_text_model(tmp_path / "model.txt", words))
+    hard(model, definitional_pairs=[words[:2], words[2:4]], equalize_pairs=[words[4:6]]).save(tmp_path / "t")
+    arrays = dict(np.load(tmp_path / "t"))
+    header = {"header": json.loads(arrays.pop("header").tobytes())}
+    known = documented("A transform")
+    assert {f"header.{key}" for key in header["header"]} == {k for k in known if k.startswith("header.")}
+    assert arrays.keys() <= known.keys()
+    assert {k for k in known if "." not in k} == {"header", *ARRAYS}
+
+
+def test_evaluations(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = small_study.WORDS[:40]
+    write_text_model(Path("one.txt"), words)
+    pairs = [f"{a}\t{b}\t{i % 7}" for i, (a, b) in enumerate(pairwise(words))]
+    Path("pairs.tsv").write_text("\n".join([*pairs, "gone\ta0\t1"]))
+    questions = [" ".join(words[i : i + 4]) for i in range(12)]
+    Path("questions.txt").write_text("\n".join([": some", *questions]))
+    quality = {"similarity": {"toy": "pairs.tsv"}, "analogies": {"asked": "questions.txt"}}
+    models = {"one": small_study.CONFIG["models"]["one"]}
+    study = Study.of(small_study.CONFIG | {"models": models, "quality": quality, "figures": []})
+    make_inputs(study)
+    (evaluation,) = study.quality.values()
+    evaluation_step(study, evaluation).run()
+    (record,) = read([study.evaluation_file(evaluation)])
+    check("An evaluation", record)
+    # it has the optional ones, too
+    assert set(paths(record, documented("An evaluation"))) == documented("An evaluation").keys()
+
+
+def test_word_sets():
+    check("Word sets", *read((ROOT / "data" / "word_sets").glob("*.json")))

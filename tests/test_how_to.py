@@ -1,0 +1,90 @@
+"""docs/how-to: the files that its pages show work as plugins of a study, and its queries are queries."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT, write_text_model
+from in_process import make_cells, make_inputs, make_tables
+
+from biasgrid import Query, figures, tables
+from biasgrid.plan.steps import figure_step, fit_step
+from biasgrid.study import Study
+
+PAGES = ROOT / "docs" / "how-to"
+LACKING = "a3"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A small study with all plugins of the pages, with the keys that the pages show."""
+    monkeypatch.chdir(tmp_path)
+    Path("plugins").mkdir()
+    for page in ("add-a-metric", "add-a-debias-method", "add-a-table-or-figure"):
+        text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+        for name, code in zip(re.findall(r"`plugins/(\w+\.py)`", text), blocks(page, "python"), strict=True):
+            (Path("plugins") / name).write_text(code)
+    words = [f"{letter}{i}" for letter in "abcd" for i in range(6)]
+    write_text_model(Path("one.txt"), [word for word in words if word != LACKING])
+    sets = {letter.upper(): [word for word in words if word[0] == letter] for letter in "abcd"}
+    query = {"targets": {s: sets[s] for s in "AB"}, "attributes": {s: sets[s] for s in "CD"}}
+    config = {
+        "study": "small",
+        "embeddings": "stores",
+        "models": {"one": {"label": "One", "source": {"type": "file", "path": "one.txt"}}},
+        "criteria": {"Gender": {"queries": {"q": query}}},
+    }
+    for page in ("add-a-metric", "add-a-debias-method", "add-a-table-or-figure"):
+        config |= yaml.safe_load(blocks(page, "yaml")[0])
+    config["debias"]["Gender"]["pair"]["words"] = {"pairs": [["a0", "b0"], ["a1", "b1"]]}
+    return Study.of(config)
+
+
+@pytest.mark.slow
+def test_the_plugins_of_the_pages_work_as_they_stand(study):
+    make_inputs(study)
+    fit_step(study, "one", "pair").run()
+    make_cells(study)
+    make_tables(study, "scores", "lost_words")
+    scores = tables.read(study.table_file("scores"))
+    assert set(scores["metric"]) == {"weat", "spread"}
+    assert set(scores["debias"]) == {"none", "pair"}
+    assert scores["value"].notna().all()
+    # without the direction of the groups' difference their means are nearer to each other
+    spread = scores[scores["metric"] == "spread"].set_index("debias")["value"]
+    assert spread["pair"] < spread["none"]
+    lost = tables.read(study.table_file("lost_words"))
+    assert set(zip(lost["set"], lost["word"], strict=True)) == {("A", LACKING)}
+    figure_step(study, study.figures["lost-bars"]).run()
+    assert (study.results / "figures" / "lost-bars.png").is_file()
+    assert figures.REGISTRY["lost-bars"].reading
+
+
+def test_queries_of_the_pages():
+    (query,) = blocks("use-your-own-vectors", "json")
+    assert len(Query.from_dict(json.loads(query)).target_sets) == 2
+    (sets,) = blocks("change-words", "json")
+    assert json.loads(sets)["sets"]
+    added, listed = map(yaml.safe_load, blocks("add-a-query", "yaml"))
+    assert listed["criteria"][0] == "config/queries/case_study.yaml"
+    query = added["Gender"]["queries"]["home"]
+    config = {
+        "study": "s",
+        "models": {"m": {"label": "M", "source": {"type": "file", "path": "m.txt"}}},
+        "criteria": added,
+        "metrics": {"weat": {}},
+    }
+    assert len(Study.of(config).queries["home"].attribute_sets) == len(query["attributes"])
+
+
+def test_the_words_of_an_added_query_are_in_a_shipped_model(word2vec):
+    added = yaml.safe_load(blocks("add-a-query", "yaml")[0])["Gender"]["queries"]["home"]
+    words = [word for part in added["attributes"].values() if isinstance(part, list) for word in part]
+    assert not [word for word in words if word not in word2vec]
