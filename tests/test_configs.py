@@ -8,10 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from conftest import grid_config
+from conftest import ROOT, grid_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import refused
+from snakemake.scheduling.job_scheduler import JobRateLimiter
+from snakemake.settings.types import MaxJobsPerTimespan
 
 from biasgrid.cli import main
 from biasgrid.configs import (
@@ -209,6 +211,14 @@ def test_a_workflow_ends_with_one_line(tmp_path, monkeypatch, capsys, content, t
         engine.check_configs(SimpleNamespace(configfiles=[]), "config.yaml")
     assert end.value.code == 2
     assert capsys.readouterr().err.startswith(f"biasgrid: config.yaml: {told}")
+
+
+def test_the_limit_of_the_profile_costs_nothing_and_a_users_own_stays():
+    of_profile = read_yaml(ROOT / "profiles/default/config.yaml")["max-jobs-per-timespan"]
+    for limit, stays in ((of_profile, False), ("50/1m", True)):
+        scheduler = SimpleNamespace(job_rate_limiter=JobRateLimiter(MaxJobsPerTimespan.parse_choice(limit)))
+        engine.start_at_once(SimpleNamespace(scheduler=scheduler))
+        assert (scheduler.job_rate_limiter is not None) == stays, limit
 
 
 @pytest.mark.parametrize(

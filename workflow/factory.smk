@@ -45,6 +45,7 @@ wildcard_constraints:
 
 
 onstart:
+    engine.start_at_once(workflow)
     RUN.begin()
 
 

@@ -50,6 +50,7 @@ wildcard_constraints:
 
 
 onstart:
+    engine.start_at_once(workflow)
     RUN.begin()
     try:
         # not before: a dry run makes no folder

@@ -286,7 +286,9 @@ def as_json(result: Result) -> dict[str, Any]:
     left_out += ("contrasts",) if result.contrasts is None else ()
     # most of a record are the words, of which each value need not be looked at
     words = {
-        "found": {name: {word: list(keys) for word, keys in of.items()} for name, of in result.found.items()},
+        "found": {
+            name: dict(zip(of, map(list, of.values()), strict=True)) for name, of in result.found.items()
+        },
         "lost": {name: list(of) for name, of in result.lost.items()},
     }
     return {
@@ -378,10 +380,10 @@ def _by_word(
 
 def as_finite(value: Any) -> Any:
     """A record for JSON: numbers that are not finite become None."""
+    if isinstance(value, float):  # first: most of a record
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: as_finite(v) for key, v in value.items()}
     if isinstance(value, list):
         return [as_finite(v) for v in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
     return value

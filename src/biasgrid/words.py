@@ -18,6 +18,10 @@ from .geometry import unit
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
 STRIP_ACCENTS = (True, False, "ascii", "unicode")
+# of `_looked_up`
+LookedUp = tuple[
+    np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]], dict[str, tuple[str, int]]
+]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
 
 
@@ -138,19 +142,19 @@ def find(
     Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `paired`,
     where a word keeps every place it has in the set because each place belongs to another pair.
     """
-    slots, keys, rows, found = _look_up(words, model, options, paired)
+    slots, keys, rows, found, _ = _look_up(words, model, options, paired)
     vectors = model.take(keys, rows)
     if options.normalize:
         vectors = unit(vectors)
     places = slots // len(options.preprocessors)
     return FoundSet(
         name=name,
-        words=tuple(words[p] for p in places),
+        words=tuple(words[p] for p in places.tolist()),
         keys=keys,
         # under "first" a pair holds whichever variant each side was found as
         slots=places if options.strategy == "first" else slots,
         vectors=vectors,
-        found={word: [key for key, _ in entries] for word, entries in found.items()},
+        found=dict(zip(found, map(list, found.values()), strict=True)),
         lost=tuple(word for word in dict.fromkeys(words) if word not in found),
     )
 
@@ -166,13 +170,12 @@ def entries_of(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> dict[str, tuple[str, int]]:
     """Vocabulary entry and row of each of the words that the model has, as their first variants that it has."""
-    found = _look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors))[3]
-    return {word: entries[0] for word, entries in found.items()}
+    return dict(_look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors))[4])
 
 
 def _look_up(
     words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, paired: bool = False
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[tuple[str, int], ...]]]:
+) -> LookedUp:
     # a transform changes vectors, and finds what its model finds
     store = model.model if isinstance(model, DebiasedModel) else model
     variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
@@ -189,8 +192,9 @@ def _looked_up(
     preprocessors: tuple[tuple[tuple[str, Any], ...] | Callable[[str], str], ...],
     strategy: str,
     paired: bool,
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[tuple[str, int], ...]]]:
-    """Slots that are taken, their keys and rows in the store, and word -> keys that it was found as, with rows."""
+) -> LookedUp:
+    """Slots that are taken, their keys and rows in the store; word -> keys that it was found as; and word -> the
+    first of these, with its row."""
     variants = [p if callable(p) else dict(p) for p in preprocessors]
     width = len(variants)
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
@@ -198,14 +202,16 @@ def _looked_up(
     # strip_accents: ascii leaves nothing of a word in another script
     hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
     taken: list[int] = []
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    first: dict[str, tuple[str, int]] = {}
     seen: set[str] = set()
     for place, word in enumerate(words):
         of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
         if strategy == "first":
             of_word = of_word[:1]
         if of_word:
-            found[word] = tuple(dict.fromkeys((keys[slot], int(rows[slot])) for slot in of_word))
+            found[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
+            first[word] = keys[of_word[0]], int(rows[of_word[0]])
         if paired:
             seen = set()
         for slot in of_word:
@@ -216,7 +222,7 @@ def _looked_up(
     rows = rows[slots]
     slots.setflags(write=False)
     rows.setflags(write=False)
-    return slots, tuple(keys[slot] for slot in slots), rows, found
+    return slots, tuple(keys[slot] for slot in taken), rows, found, first
 
 
 def matched(sets: Sequence[FoundSet]) -> list[FoundSet]:

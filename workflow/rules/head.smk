@@ -89,6 +89,7 @@ def null_figure_step(wildcards):
 
 
 onstart:
+    engine.start_at_once(workflow)
     RUN.begin()
     try:
         # not before: a dry run makes no folder

@@ -21,7 +21,6 @@ CANDIDATES = (
     30_000  # answers are looked for among so many rows of a sorted model: the C word2vec's compute-accuracy
 )
 QUESTIONS = 1000  # whose words' similarities with all candidates are held at one time
-BLOCK = 16  # questions that are answered at one time: what they need stays in the cache
 UNKNOWN, UNDIRECTED = -1, -2  # no answer: a word is not among the candidates, or has no direction
 Question = tuple[str, tuple[str, str, str, str]]
 
@@ -170,16 +169,15 @@ def _best(
     """
     best = np.empty(len(abc), dtype=np.int64)
     highest = np.empty(len(abc), dtype=similar.dtype)
-    for start in range(0, len(abc), BLOCK):
-        a, b, c = abc[start : start + BLOCK].T
-        scores = similar[b]
-        scores -= similar[a]
+    # one question at a time: what it needs stays in the cache
+    scores = np.empty(similar.shape[1], dtype=similar.dtype)
+    for i, ((a, b, c), own) in enumerate(zip(abc.tolist(), forms.tolist(), strict=True)):
+        np.subtract(similar[b], similar[a], out=scores)
         scores += similar[c]
-        for i, own in enumerate(forms[start : start + BLOCK].tolist()):
-            mine = [at - first for form in own for at in same[form] if 0 <= at - first < similar.shape[1]]
-            scores[i, mine] = -np.inf
-        best[start : start + BLOCK] = scores.argmax(axis=1)
-        highest[start : start + BLOCK] = scores.max(axis=1)
+        mine = [at - first for form in own for at in same[form] if 0 <= at - first < len(scores)]
+        scores[mine] = -np.inf
+        best[i] = scores.argmax()
+        highest[i] = scores[best[i]]
     return best, highest
 
 

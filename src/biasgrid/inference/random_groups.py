@@ -14,6 +14,7 @@ import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def groups_test(
 
 def _joined(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
     """The rows of all sets as one, and where each set ends."""
-    words, keys = (tuple(x for s in sets for x in getattr(s, name)) for name in ("words", "keys"))
+    words, keys = (tuple(chain.from_iterable(getattr(s, name) for s in sets)) for name in ("words", "keys"))
     vectors = np.concatenate([s.vectors for s in sets])
     joined = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, {}, ())
     return joined, np.cumsum([len(s.keys) for s in sets])
@@ -190,7 +191,7 @@ def _looked_up(
     places, cosines, matched = drawn
     used, compact = np.unique(np.concatenate([p.ravel() for p in places]), return_inverse=True)
     parts = np.split(compact, np.cumsum([p.size for p in places])[:-1])
-    entries = tuple(pool.entries[i] for i in used)
+    entries = tuple(map(pool.entries.__getitem__, used.tolist()))
     vectors = model.take(entries, pool.rows[used])
     vectors = unit(vectors) if normalize else vectors
     words = FoundSet("random groups", entries, entries, np.arange(len(used)), vectors, {}, ())

@@ -14,7 +14,6 @@ from ..figures import Drawing
 from ..grid import Cell, Evaluation, Inference
 from ..resources import located
 from ..study import UNTOUCHED, Study
-from ..tables import rank_samples
 from . import code
 from .step import Step
 
@@ -136,6 +135,9 @@ def table_step(study: Study, name: str) -> Step:
 
 def rank_samples_step(study: Study) -> Step:
     """The step that ranks the models in every bootstrap resample."""
+    # imported late: it imports pandas, which commands that run other steps need not wait for
+    from ..tables import rank_samples
+
     inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
     return Step("rank samples", inputs, study.ranks_file, spec, "biasgrid.tables.rank_samples:write")
 
