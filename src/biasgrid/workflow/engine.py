@@ -88,7 +88,7 @@ def start_at_once(workflow: Any) -> None:
     """Take off a limit of jobs a second that limits nothing, as profiles/default has it (call it `onstart`).
 
     Under a limit, each look at the jobs that are ready makes another one a second later, and each end of a job one
-    more: after 900 cells the scheduler looks 900 times a second, and takes a quarter of the study's CPU time.
+    more: after 900 cells the scheduler may look 900 times a second.
     """
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and limiter.max_jobs >= NO_LIMIT:
