@@ -17,6 +17,7 @@ from conftest import GRID_WORDS, ROOT, biasgrid, grid_config, make_store, write_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import make
+from joblib.externals.loky import get_reusable_executor
 from reruns import stale
 from test_mitigation import made_with
 from test_workflow import every
@@ -595,6 +596,8 @@ def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
         workers.run(inference_step(study, study.inference_groups["two/none/rnsb"]))
     # and the process is there for the next
     workers.run(first)
+    # joblib would take these processes for its own in later tests
+    get_reusable_executor().shutdown(wait=True)
 
 
 def test_a_wrong_setting_is_one_line(root):

@@ -363,7 +363,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     before = project_of_trained.results()
     project_of_trained.config["models"]["ft"]["source"]["params"]["window"] = 2
     project_of_trained.configure(project_of_trained.config)
-    jobs = jobs_of(project_of_trained.run())
+    jobs = jobs_of(project_of_trained.run("--printshellcmds"))
     assert jobs["train"] == {"models/ft.json"}
     assert {name.split("/")[0] for name in cells(jobs)} == {"ft"}
     assert len(cells(jobs)) == 6
