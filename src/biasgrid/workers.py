@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import signal
+import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+# now, as threads that import it together may find it half made
+from joblib.externals.loky import get_reusable_executor
 
 from .processes import RANDOM_GROUPS, end_with_starter, environment
 from .registry import load_plugins
@@ -37,9 +42,6 @@ class Workers:
 
     def run(self, step: Any) -> Any:
         """Run a `plan.step.Step` in one of the processes."""
-        # imported late: a run without such a step needs none
-        from joblib.externals.loky import get_reusable_executor
-
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         executor = get_reusable_executor(
@@ -56,4 +58,5 @@ def _begin(plugins: list[Path | str]) -> None:
     # the parent is interrupted, and ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_starter()
+    warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
     load_plugins(plugins)

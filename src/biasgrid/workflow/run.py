@@ -6,6 +6,7 @@ import fcntl
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ class Run:
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
         self._workers = Workers(plugins, cores)
+        self._warned: set[str] = set()
 
     def begin(self) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -73,6 +75,13 @@ class Run:
             )
         if self._study:
             write_text(self.study_file, self._study)
+        warnings.showwarning = self._warn
+
+    def _warn(self, message: Warning | str, *_: Any) -> None:
+        """A warning as a line, once per run: where in the code it came from says nothing to a user."""
+        if (text := str(message)) not in self._warned:
+            self._warned.add(text)
+            self.say(f"warning: {text}")
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
