@@ -47,7 +47,7 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
 def factory(args: argparse.Namespace) -> dict[str, Any]:
     """Train and measure a model of a planted-bias benchmark; else its tables and figures.
 
-    biasgrid factory --config config/factory.yaml --model ppmi/0/0.5/1
+    biasgrid factory --config config/factory.yaml --model ppmi/0.7/0.35/1
     """
     from ..factory import Factory, steps
 
