@@ -10,6 +10,7 @@ from conftest import ROOT, biasgrid, grid_config, make_store, write_text_model
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid import EmbeddingStore, Query, metrics
+from biasgrid.embeddings import convert
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 
@@ -243,3 +244,19 @@ def test_a_long_list_is_cut_and_says_how_to_see_the_rest():
     assert done.returncode == 2
     assert len(done.stderr) < 400
     assert done.stderr.rstrip().endswith("more (biasgrid list queries --study ...)")
+
+
+def test_a_model_is_measured_by_its_name(tmp_path, monkeypatch):
+    """A store in the cache, or a shipped model; a name that is like one is answered by it."""
+    (tmp_path / "vectors.txt").write_text("he 1 0\nshe 0 1\nboss 1 0\n")
+    convert(tmp_path / "vectors.txt", tmp_path / "mine", name="mine")
+    query = tmp_path / "query.json"
+    query.write_text(Query([["he"], ["she"]], [["boss"]]).to_json())
+    measure = ("measure", "--metric", "rnd", "--query", query, "--param", "distance=cos", "--model")
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path))
+    done = biasgrid(*measure, "mine")
+    assert json.loads(done.stdout)["value"] == 1
+    done = biasgrid(*measure, "glove-6b-50")
+    assert done.returncode == 2
+    assert "did you mean 'glove-6b-50d'?" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

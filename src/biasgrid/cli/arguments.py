@@ -6,6 +6,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ STUDY = {
 MODEL = {
     "required": True,
     "type": Path,
-    "help": "a store, or a file or folder of any format (biasgrid list formats)",
+    "help": "a store, a file or folder of any format (biasgrid list formats), or a shipped model's name, fetched "
+    "when it is missing (biasgrid list models)",
 }
 # of a model's file
 FILE = {
@@ -102,9 +104,17 @@ class Commands:
         return parsed
 
 
-def of_file(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of `FILE`, for `open_model`."""
-    return {name: getattr(args, name) for name in FILE}
+def open_model(args: argparse.Namespace) -> AbstractContextManager[Any]:
+    """The model that --model and the arguments of `FILE` name, for a while: a file's store is made and goes again."""
+    from ..config.shipped import shipped
+    from ..embeddings import readers
+
+    name = str(args.model)
+    if not args.model.exists() and (name in shipped() or (args.model.name == name and not args.model.suffix)):
+        from ..api.shipped import by_name
+
+        return nullcontext(by_name(name))
+    return readers.open_model(args.model, **{name: getattr(args, name) for name in FILE})
 
 
 def read_study(path: Path):

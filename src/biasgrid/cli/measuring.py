@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, listed, shown
 from ..options import INTERVALS, PARTS, checked_options
-from .arguments import FILE, MODEL, Commands, check_output, key_values, of_file
+from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
 
 if TYPE_CHECKING:
     from ..measure import Result
@@ -31,7 +31,6 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     """
     from .. import metrics
     from ..debias.transform import Transform
-    from ..embeddings.readers import open_model
     from ..measure import as_json, split_options
     from ..measure import measure as measure_query
     from ..query import Query
@@ -51,7 +50,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
-    with open_model(args.model, **of_file(args)) as model:
+    with open_model(args) as model:
         record = {"metric": metric.name, "model": model.name, "params": given, "seed": args.seed}
         if args.debias:
             transform = Transform.load(args.debias)
@@ -117,7 +116,6 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     """
     from .. import debias as methods
     from ..configs import read_json
-    from ..embeddings.readers import open_model
     from ..embeddings.saving import materialize
     from ..embeddings.writers import STORE, check_folder, format_of
 
@@ -139,7 +137,7 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     except BiasgridError as error:
         raise BiasgridError(f"{args.words}: {error}") from None
     method.check_parameters(options)
-    with open_model(args.model, **of_file(args)) as model:
+    with open_model(args) as model:
         transform = method(model, **words, **options, seed=args.seed)
         for name, lost in transform.fitted_on["lost"].items():
             if lost and method.words.get(name) == "sets":
@@ -160,7 +158,6 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid analogy --model vectors.bin --pairs he:she man:woman --word doctor
     """
     from ..debias.transform import Transform
-    from ..embeddings.readers import open_model
     from ..evaluation.answers import answers
 
     pairs = [pair.split(":") for pair in args.pairs]
@@ -171,7 +168,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"--best {args.best}: must be 1 or more")
     if args.vocabulary < 0:
         raise BiasgridError(f"--vocabulary {args.vocabulary}: must be 0 (all words) or more")
-    with open_model(args.model, **of_file(args)) as model:
+    with open_model(args) as model:
         record = {"model": model.name}
         if args.debias:
             transform = Transform.load(args.debias)
