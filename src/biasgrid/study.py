@@ -364,7 +364,10 @@ class Study(Folders):
         Sizes of downloads are left out: they describe a server's files and not the study.
         """
         parts = {
-            part: {key: _without(entry, "download_mb") for key, entry in self.config[part].items()}
+            part: {
+                key: {k: v for k, v in entry.items() if k != "download_mb"}
+                for key, entry in self.config[part].items()
+            }
             for part in ("models", "benchmarks", "corpora")
         }
         return json.dumps(stamped(self.config | parts), ensure_ascii=False, indent=1) + "\n"
@@ -445,7 +448,3 @@ class Study(Folders):
             self.figures  # noqa: B018
         except BiasgridError as error:
             raise BiasgridError(f"{where}: figures: {error}") from None
-
-
-def _without(entry: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name != key}
