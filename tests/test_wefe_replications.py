@@ -185,7 +185,7 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
 
     a, b = rows_of("career"), rows_of("family")
     s = [(rows_of(t) @ a.T).mean(1) - (rows_of(t) @ b.T).mean(1) for t in ("male_terms", "female_terms")]
-    # "él" and "mujer", "ella" stand twice
+    # "él" and "mujer", "ella" are duplicates
     assert [len(x) for x in s] == [7, 6]
     assert table.loc[("weat", "es_career_family: value"), "ours"] == pytest.approx(s[0].sum() - s[1].sum())
     assert set(table["verdict"]) <= {"reproduced", "compatible", "differs"}

@@ -45,8 +45,7 @@ wildcard_constraints:
 
 
 onstart:
-    engine.start_at_once(workflow)
-    RUN.begin()
+    RUN.begin(workflow)
 
 
 onsuccess:

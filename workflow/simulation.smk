@@ -10,7 +10,7 @@ from biasgrid.embeddings.building import STORE_VERSION
 from biasgrid.embeddings.training import version as trained_by
 from biasgrid.errors import BiasgridError
 from biasgrid.simulation import Simulation, steps
-from biasgrid.workflow import engine, notices, stores
+from biasgrid.workflow import engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
@@ -50,15 +50,7 @@ wildcard_constraints:
 
 
 onstart:
-    engine.start_at_once(workflow)
-    RUN.begin()
-    try:
-        # not before: a dry run makes no folder
-        stores.make_folder(STUDY)
-    except BiasgridError as error:
-        RUN.end()
-        engine.stop(error)
-    RUN.say(notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]))
+    RUN.begin(workflow, STUDY)
 
 
 onsuccess:

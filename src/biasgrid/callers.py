@@ -1,8 +1,9 @@
-"""Whose line a warning is about: that of the script that called biasgrid, not one inside it."""
+"""Warnings: in a script, about the line that called biasgrid and not one inside it; of a command, a line each."""
 
 from __future__ import annotations
 
 import sys
+import warnings
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -14,3 +15,8 @@ def stacklevel() -> int:
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def warn_in_a_line() -> None:
+    """From now on a warning of this process is a line on standard error, without a place in the code."""
+    warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)

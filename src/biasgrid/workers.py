@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sys
 import tempfile
 import threading
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 # now, as threads that import it together may find it half made
 from joblib.externals.loky import get_reusable_executor
 
+from .callers import warn_in_a_line
 from .processes import RANDOM_GROUPS, end_with_starter, environment
 from .registry import load_plugins
 
@@ -58,5 +57,5 @@ def _begin(plugins: list[Path | str]) -> None:
     # the parent is interrupted, and ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_starter()
-    warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
+    warn_in_a_line()
     load_plugins(plugins)

@@ -89,16 +89,8 @@ def null_figure_step(wildcards):
 
 
 onstart:
-    engine.start_at_once(workflow)
-    RUN.begin()
-    try:
-        # not before: a dry run makes no folder
-        stores.make_folder(STUDY)
-    except BiasgridError as error:
-        RUN.end()
-        engine.stop(error)
+    RUN.begin(workflow, STUDY)
     RUN.say(schema.notice(STUDY.results))
-    RUN.say(notices.downloads(STUDY, [job.name for job in engine.jobs(workflow, "archive")]))
 
 
 onsuccess:

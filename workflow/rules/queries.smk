@@ -1,4 +1,4 @@
-# Word sets and config -> one file a query, and one file that says what the study is.
+# Word sets and config -> one file per query, and one file that says what the study is.
 
 
 rule study:

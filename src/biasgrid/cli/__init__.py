@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
+from ..callers import warn_in_a_line
 from ..errors import BiasgridError
 from ..processes import end_with_starter
 from ..termination import tidy_termination
@@ -32,7 +32,7 @@ options of a command, and an example:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
-    warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)
+    warn_in_a_line()
     end_with_starter()
     parsed = commands().parse(arguments)
     try:

@@ -165,7 +165,7 @@ FIGURES = (
         _drawings,
         from_tables(analogies, "analogies", "analogy_summary"),
         needs="an evaluation with questions about words",
-        reading='A row is a word, a column a method of answering "a is to b as this word is to ?": on the '
+        reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '
         "left of each pair of columns the question's own words may be the answer, on the right they "
         "may not. Orange: the answer is the word itself; blue: it is a word of the pairs. Where a "
         "column is nearly all orange, the answers on its right are what the method is forced to say, "

@@ -114,7 +114,7 @@ FIGURES = (
         _drawings,
         from_tables(influence, "influence", "inference"),
         needs="inference with a bootstrap and sensitivity",
-        reading="A row is a word in a query, a mark a model: how far the score moves when this word is left "
+        reading="Rows are words in a query, marks are models: how far the score moves when this word is left "
         "out, in standard errors of the score. To the right, the score rises. A mark beyond 1 or -1 "
         "is a score that hangs on a single word.",
     ),

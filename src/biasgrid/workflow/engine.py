@@ -63,12 +63,8 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     """
     settings = workflow.output_settings
     asked = settings.dryrun or settings.printshellcmds or settings.verbose or settings.debug_dag
-    if (
-        asked
-        or settings.log_handler_settings
-        or workflow.remote_exec
-        or "all" in map(str, settings.quiet or ())
-    ):
+    quiet = "all" in map(str, settings.quiet or ())
+    if asked or quiet or settings.log_handler_settings or workflow.remote_exec:
         return None
     for handler in list(logger.handlers):
         if handler.name == "DefaultStreamHandler":
@@ -85,7 +81,7 @@ def jobs(workflow: Any, rule: str) -> list[Any]:
 
 
 def start_at_once(workflow: Any) -> None:
-    """Take off a limit of jobs a second that limits nothing, as profiles/default has it (call it `onstart`).
+    """Take off a limit of jobs a second that limits nothing, as profiles/default has it.
 
     Under a limit, each look at the jobs that are ready makes another one a second later, and each end of a job one
     more: after 900 cells the scheduler may look 900 times a second.

@@ -13,11 +13,8 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-FIRST, LEAST, SHARE = (
-    10.0,
-    30.0,
-    0.05,
-)  # seconds to a log's first line, and between lines; or that share of the run
+FIRST, LEAST = 10.0, 30.0  # seconds to a log's first line, and between lines at least
+SHARE = 0.05  # of the run so far, between lines of a log where that is longer
 LOOK = 0.5  # seconds between looks at a terminal's line
 BAR = "{n_fmt} of {total_fmt} steps |{bar:20}| {desc}"
 

@@ -16,7 +16,10 @@ from snakemake.exceptions import WorkflowError
 from ..errors import BiasgridError
 from ..files import write_text
 from ..plan.step import Step
+from ..simulation import Simulation
+from ..study import Study
 from ..workers import Workers
+from . import engine, notices, stores
 from .progress import Progress
 
 
@@ -53,8 +56,11 @@ class Run:
         self._workers = Workers(plugins, cores)
         self._warned: set[str] = set()
 
-    def begin(self) -> None:
+    def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
+
+        Of a study that fetches models, their folder is made, and it is said what is downloaded. A dry run does not
+        come here (`onstart`).
 
         Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
         one ends with the process that holds it.
@@ -76,6 +82,14 @@ class Run:
         if self._study:
             write_text(self.study_file, self._study)
         warnings.showwarning = self._warn
+        engine.start_at_once(workflow)
+        if study is not None:
+            try:
+                stores.make_folder(study)
+            except BiasgridError as error:
+                self.end()
+                engine.stop(error)
+            self.say(notices.downloads(study, [job.name for job in engine.jobs(workflow, "archive")]))
 
     def _warn(self, message: Warning | str, *_: Any) -> None:
         """A warning as a line, once per run: where in the code it came from says nothing to a user."""
