@@ -1,0 +1,287 @@
+"""What the page says besides the grid: debiasing, published numbers, models, word sets, parameters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from ..debias import UNTOUCHED
+from .names import Names, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..query import Query
+
+Tables = Mapping[str, "pd.DataFrame"]
+# the verdicts, the best first, and what each says
+VERDICTS = {
+    "reproduced": "ours rounds to the published number, or is within chance of a published mean of runs",
+    "compatible": "a single random run was published, and ours is within two of its standard deviations",
+    "explained": "a test of the suite recomputes the published number from the cause of the difference",
+    "differs": "none of these",
+    "other vectors": "it was published for vectors that this study's do not claim to be; shown, not judged",
+    "no value": "the study has no value; the note says why",
+    "not asked": "the study leaves it out",
+}
+
+
+def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+    """Per model and debias method: each metric before and after, what can still be recovered, and quality."""
+    scores, sections = tables["scores"], []
+    aggregates = _aggregates(tables)
+    for model in spec["models"]:
+        for debias in spec["debias"]:
+            if not ((scores["model"] == model) & (scores["debias"] == debias)).any():
+                continue
+            places = dict.fromkeys(place[:2] for place in aggregates if place[2:] == (model, debias))
+            rows = [
+                {
+                    "criterion": criterion,
+                    "metric": names.label(metric),
+                    "before": number(aggregates.get((criterion, metric, model, UNTOUCHED))),
+                    "after": number(aggregates[criterion, metric, model, debias]),
+                    "p": _p_of_states(tables, criterion, metric, model, debias),
+                }
+                for criterion, metric in sorted(places, key=lambda place: (place[0] == "Overall", place[0]))
+            ]
+            sections.append(
+                {
+                    "model": names.label(model),
+                    "debias": names.label(debias),
+                    "key": debias,
+                    "rows": rows,
+                    "measures": _measures(tables, model, debias),
+                    "quality": _quality(tables, names, model, debias),
+                }
+            )
+    return sections
+
+
+def _aggregates(tables: Tables) -> dict[tuple[str, ...], float]:
+    if "rankings" not in tables:
+        return {}
+    return {
+        (row.criterion, row.metric, row.model, row.debias): row.value
+        for row in tables["rankings"].itertuples()
+    }
+
+
+def _p_of_states(tables: Tables, criterion: str, metric: str, model: str, debias: str) -> str:
+    if (pairs := tables.get("pairs")) is None:
+        return ""
+    of = pairs[
+        (pairs["family"] == "states")
+        & (pairs["criterion"] == criterion)
+        & (pairs["metric"] == metric)
+        & (pairs["model_a"] == model)
+    ]
+    for row in of.itertuples():
+        if {row.debias_a, row.debias_b} == {UNTOUCHED, debias}:
+            return number(row.p_adjusted, 2)
+    return ""
+
+
+def _measures(tables: Tables, model: str, debias: str) -> list[dict[str, str]]:
+    """Evaluations before and after: what of the bias can be recovered, and what else changed."""
+    if (table := tables.get("mitigation")) is None:
+        return []
+    of = table[(table["model"] == model) & (table["debias"] == debias) & (table["group"] != "metric")]
+    return [
+        {
+            "criterion": row.criterion,
+            "group": row.group.replace("_", " "),
+            "measure": row.measure,
+            "before": number(row.before),
+            "after": number(row.after),
+            "n": f"{row.n:,}",
+            "status": "" if row.status == "ok" else row.status,
+        }
+        for row in of.itertuples()
+    ]
+
+
+def _quality(tables: Tables, names: Names, model: str, debias: str) -> list[dict[str, str]]:
+    if (table := tables.get("quality")) is None:
+        return []
+    of_model = table[table["model"] == model].set_index(["benchmark", "debias"])
+    return [
+        {
+            "benchmark": benchmark,
+            "before": number(of_model["value"].get((benchmark, UNTOUCHED))),
+            "after": number(of_model["value"].get((benchmark, debias))),
+        }
+        for benchmark in dict.fromkeys(table["benchmark"])
+        if (benchmark, debias) in of_model.index
+    ]
+
+
+def comparison_section(tables: Tables, names: Names) -> dict[str, Any] | None:
+    """Published numbers beside the study's, and how many have each verdict."""
+    if (table := tables.get("comparison")) is None or table.empty:
+        return None
+    counts = table["verdict"].value_counts()
+    return {
+        "verdicts": [
+            {"verdict": verdict, "count": int(counts[verdict]), "meaning": meaning}
+            for verdict, meaning in VERDICTS.items()
+            if verdict in counts
+        ],
+        "total": len(table),
+        "rows": [
+            {
+                "source": row.source,
+                "table": row.table,
+                "criterion": row.criterion,
+                "metric": " and ".join(map(names.label, row.metric.split("~"))) if row.metric else "",
+                "model": " under ".join(map(names.short, row.model.split(" under "))),
+                "quantity": row.quantity,
+                "published": f"{row.published:g}".replace("-", "−"),
+                "ours": number(row.ours, 4),
+                "verdict": row.verdict,
+                "note": row.note,
+            }
+            for row in table.itertuples()
+        ],
+    }
+
+
+def models_section(
+    tables: Tables, records: Mapping[str, Mapping[str, Any]], spec: Mapping[str, Any], names: Names
+) -> list[dict[str, Any]]:
+    """Per model: what it is, where it is from, its checksums, licence, coverage of the study's words, quality."""
+    quality = tables.get("quality")
+    models = []
+    for key, entry in spec["models"].items():
+        record, source = records.get(key, {}), entry["source"]
+        benchmarks = []
+        if quality is not None:
+            of = quality[(quality["model"] == key) & (quality["debias"] == UNTOUCHED)]
+            benchmarks = [
+                {"benchmark": row.benchmark, "value": number(row.value), "n": f"{row.n:,} of {row.total:,}"}
+                for row in of.itertuples()
+            ]
+        shape = record.get("shape") or []
+        models.append(
+            {
+                "key": key,
+                "label": names.label(key),
+                "size": f"{shape[0]:,} words × {shape[1]}" if len(shape) == 2 else "",
+                "source": _source(source),
+                "checksums": [
+                    *([(_file_of(source), source["sha256"])] if "sha256" in source else []),
+                    *sorted(record.get("sha256", {}).items()),
+                ],
+                "licence": entry.get("licence", "not stated"),
+                "note": entry.get("note", ""),
+                "benchmarks": benchmarks,
+            }
+        )
+    return models
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    """Where a model is from, in a line: its kind and the short values of its keys."""
+    parts = [
+        f"{key} {value}"
+        for key, value in source.items()
+        if key not in ("type", "sha256") and _is_short(value)
+    ]
+    return ": ".join(filter(None, [str(source["type"]), ", ".join(parts)]))
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and len(str(value)) < 200
+
+
+def _file_of(source: Mapping[str, Any]) -> str:
+    return str(source.get("package") or source.get("url") or source.get("path") or "archive").rpartition("/")[
+        2
+    ]
+
+
+def word_sets_section(
+    tables: Tables, queries: Mapping[str, Query], spec: Mapping[str, Any], names: Names
+) -> dict[str, Any]:
+    """The word sets of the queries: words, source, licence, and how many words each model lacks."""
+    lost: dict[tuple[str, str, str], list[str]] = {}
+    if (table := tables.get("lost_words")) is not None:
+        for row in table.itertuples():
+            lost.setdefault((row.query_id, row.set, row.model), []).append(row.word)
+    rows: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
+    for criterion, of_criterion in spec["sets"].items():
+        for query_id, references in of_criterion.items():
+            query = queries[query_id]
+            for given, reference in zip((*query.target_sets, *query.attribute_sets), references, strict=True):
+                row = rows.setdefault(
+                    (given.name, tuple(given.words)),
+                    {
+                        "name": given.name,
+                        "criteria": {},
+                        "reference": reference,
+                        "words": list(dict.fromkeys(given.words)),
+                        "lost": {},
+                    },
+                )
+                row["criteria"][criterion] = None
+                for model in spec["models"]:
+                    if words := lost.get((query_id, given.name, model)):
+                        row["lost"].setdefault(model, words)
+    return {
+        "models": [names.short(model) for model in spec["models"]],
+        "rows": [
+            {
+                **row,
+                "criteria": ", ".join(row["criteria"]),
+                "lost": [row["lost"].get(model, []) for model in spec["models"]],
+            }
+            for row in rows.values()
+        ],
+        "collections": spec["collections"],
+    }
+
+
+def parameters_section(spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """How words were looked up, metrics parametrised, scores aggregated, inference done."""
+    return {
+        "metrics": [
+            {
+                "key": key,
+                "label": names.label(key),
+                "reference": spec["facts"][key]["reference"],
+                "neutral": number(spec["facts"][key]["neutral"]),
+                "range": [_end(float(end)) for end in spec["facts"][key]["range"]],
+                "params": json.dumps(spec["facts"][key]["params"]) if spec["facts"][key]["params"] else "",
+                "no_test": spec["facts"][key]["no_test"],
+            }
+            for key in spec["metrics"]
+        ],
+        "words": _lines(spec["config"].get("words", {})),
+        "inference": _lines(spec["inference"]),
+        "aggregation": spec["ranking"]["aggregation"],
+        "by": spec["ranking"]["by"],
+        "ties": spec["ranking"]["ties"],
+        "seed": spec["config"].get("seed"),
+    }
+
+
+def _end(end: float) -> str:
+    if isnan(end):
+        return ""
+    return {float("inf"): "∞", float("-inf"): "−∞"}.get(end) or number(end)
+
+
+def _lines(entries: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    return [(key.replace("_", " "), json.dumps(value, ensure_ascii=False)) for key, value in entries.items()]
+
+
+def reasons(scores: pd.DataFrame) -> list[tuple[str, int]]:
+    """Why scores have no value, and how many."""
+    kinds: dict[str, int] = {}
+    for status, count in scores["status"].value_counts().items():
+        if status != "ok":
+            kind = str(status).partition(":")[0].replace("_", " ")
+            kinds[kind] = kinds.get(kind, 0) + int(count)
+    return sorted(kinds.items(), key=lambda kind: -kind[1])

@@ -1,0 +1,71 @@
+"""What the page calls models, metrics and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isnan
+
+from ..debias import UNTOUCHED
+
+
+class Names:
+    """Labels of a study's keys; a key without a label is its own.
+
+    Parameters
+    ----------
+    labels
+        By key of a model, metric or debias method.
+    """
+
+    def __init__(self, labels: Mapping[str, str]):
+        self.labels = dict(labels)
+        shorter = {key: label.partition(" (")[0] for key, label in self.labels.items()}
+        counts: dict[str, int] = {}
+        for label in shorter.values():
+            counts[label] = counts.get(label, 0) + 1
+        self.shorter = {
+            key: label if counts[label] == 1 else self.labels[key] for key, label in shorter.items()
+        }
+
+    def label(self, key: str) -> str:
+        """The whole label."""
+        return self.labels.get(key, key)
+
+    def short(self, key: str) -> str:
+        """The label without what stands in brackets at its end, where that is enough to tell it from others."""
+        return self.shorter.get(key, key)
+
+    def state(self, model: str, debias: str = UNTOUCHED) -> str:
+        """A model with its debias method, in short."""
+        return self.short(model) if debias == UNTOUCHED else f"{self.short(model)}, {self.label(debias)}"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number in so many significant digits, with a minus sign that is one; empty for NaN."""
+    if value is None or isnan(value):
+        return ""
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        mantissa, _, power = text.partition("e")
+        text = f"{mantissa} × 10^{int(power)}" if abs(int(power)) > 5 else f"{value:.0f}"
+    return text.replace("-", "−")
+
+
+def p_value(p: float | None) -> str:
+    """A p-value: "p = 0.03"; "p < 0.001"."""
+    if p is None or isnan(p):
+        return ""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def joined(names: Iterable[str], last: str = "and") -> str:
+    """Names in a sentence: "a, b and c"."""
+    *others, end = names
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
+def counted(count: int, what: str, several: str = "") -> str:
+    """A number of things: "1 model", "2 models"."""
+    return f"{count:,} {what if count == 1 else several or what + 's'}"

@@ -1,0 +1,351 @@
+"""What the page of a study shows, made from the study's tables: plain values for the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..debias import UNTOUCHED
+from ..statistics.aggregation import OVERALL
+from . import sentences
+from .answer import Answer, agreement, answers
+from .cells import anchor
+from .names import Names, number, p_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tables = Mapping[str, "pd.DataFrame"]
+STATE = ["model", "debias"]
+FEW = 4  # models: of fewer, no correlation is shown
+
+
+def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+    """Per criterion: what each metric says, and whether metrics agree."""
+    if "rankings" not in tables or tables["rankings"].empty:
+        return []
+    found = answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"])
+    sections = []
+    for criterion in [*spec["criteria"], OVERALL]:
+        of_criterion = [answer for answer in found if answer.criterion == criterion]
+        if not of_criterion:
+            continue
+        models = max(len(answer.models) for answer in of_criterion)
+        together = (
+            sentences.of_agreement(agreement(of_criterion), names, len(of_criterion)) if models > 1 else ""
+        )
+        sections.append(
+            {
+                "criterion": criterion,
+                "answers": [_answer(answer, names) for answer in of_criterion],
+                "agreement": together,
+                "coverage": sentences.of_coverage(spec["queries"][criterion], models, spec["inference"]),
+                "debias": [text for answer in of_criterion for text in sentences.of_debias(answer, names)],
+                "debiased": any(answer.states for answer in of_criterion),
+            }
+        )
+    # where there is one criterion, all together are the same
+    return [part for part in sections if part["criterion"] != OVERALL or len(sections) > 2]
+
+
+def _answer(answer: Answer, names: Names) -> dict[str, Any]:
+    def of(states: Sequence) -> list[dict[str, Any]]:
+        return [
+            {
+                "label": names.state(state.model, state.debias),
+                "method": names.label(state.debias) if state.debias != UNTOUCHED else "as it is",
+                "rank": number(state.rank),
+                "value": number(state.value),
+                "letters": state.letters,
+                "missing": state.missing,
+                "cells": state.cells,
+                "ranked": not isnan(state.rank),
+            }
+            for state in states
+        ]
+
+    return {
+        "metric": answer.metric,
+        "label": names.label(answer.metric),
+        "sentence": sentences.of_metric(answer, names),
+        "decided": answer.decided,
+        "tested": answer.tested,
+        "first": [names.state(state.model) for state in answer.first],
+        "models": of(answer.models),
+        "states": [{"model": names.state(states[0].model), "states": of(states)} for states in answer.states],
+    }
+
+
+def states_of(scores: pd.DataFrame, spec: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Models and their debiased states, in the order of the study."""
+    there = set(scores[STATE].itertuples(index=False, name=None))
+    order = [(model, debias) for model in spec["models"] for debias in (UNTOUCHED, *spec["debias"])]
+    return [state for state in order if state in there]
+
+
+def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+    """Per criterion, models by metrics: rank, its interval, value, and the p-value of the difference from the first."""
+    if "rankings" not in tables or tables["rankings"].empty:
+        return []
+    rankings = tables["rankings"]
+    intervals = _rank_intervals(tables)
+    p_values = _p_values(tables)
+    there = set(rankings["criterion"])
+    criteria = [name for name in (OVERALL, *spec["criteria"]) if name in there]
+    sections = []
+    for criterion in criteria:
+        part = rankings[rankings["criterion"] == criterion]
+        rows = {(row.metric, row.model, row.debias): row for row in part.itertuples()}
+        metrics = [metric for metric in spec["metrics"] if metric in set(part["metric"])]
+        states = [state for state in states_of(part, spec)]
+        body = []
+        for state in states:
+            cells = []
+            for metric in metrics:
+                row = rows.get((metric, *state))
+                low, high = intervals.get((criterion, metric, *state), (np.nan, np.nan))
+                cells.append(
+                    _ranking_cell(row, low, high, p_values.get((criterion, metric, *state)), len(states))
+                )
+            body.append({"model": state[0], "debias": state[1], "label": names.state(*state), "cells": cells})
+        sections.append({"criterion": criterion, "metrics": metrics, "states": len(states), "rows": body})
+    return sections
+
+
+def _ranking_cell(row: Any, low: float, high: float, p: float | None, states: int) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    share = 100 / max(states, 1)
+    return {
+        "rank": number(row.rank),
+        "value": number(row.value),
+        "low": number(low),
+        "high": number(high),
+        "p": p_value(p),
+        "missing": int(row.cells_nan),
+        "scores": int(row.cells),
+        # percentages of the width of a bar on which each rank has as much room
+        "bar": None
+        if isnan(low) or isnan(row.rank)
+        else (
+            round((low - 1) * share, 1),
+            round((high - low + 1) * share, 1),
+            round((row.rank - 0.5) * share, 1),
+        ),
+    }
+
+
+def _rank_intervals(tables: Tables) -> dict[tuple[str, ...], tuple[float, float]]:
+    """Criterion, metric, model, debias -> ends of the interval of the rank, over words and queries."""
+    table = tables.get("rank_intervals")
+    if table is None:
+        return {}
+    both = table[table["resampled"] == "both"]
+    return {
+        (row.criterion, row.metric, row.model, row.debias): (row.low, row.high) for row in both.itertuples()
+    }
+
+
+def _p_values(tables: Tables) -> dict[tuple[str, ...], float]:
+    """Criterion, metric, model, debias -> the adjusted p-value of its difference from the model that ranks first."""
+    if (pairs := tables.get("pairs")) is None:
+        return {}
+    ranked = tables["rankings"][tables["rankings"]["debias"] == UNTOUCHED].dropna(subset="rank")
+    first = ranked.sort_values(["rank", "model"]).groupby(["criterion", "metric"])["model"].first()
+    found = {}
+    for row in pairs[pairs["family"] == "models"].itertuples():
+        leader = first.get((row.criterion, row.metric))
+        for one, other in ((row.model_a, row.model_b), (row.model_b, row.model_a)):
+            if one == leader:
+                found[row.criterion, row.metric, other, UNTOUCHED] = row.p_adjusted
+    return found
+
+
+def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """What the page's script recomputes rankings from: scores, and what they are aggregated and ranked by."""
+    if "rankings" not in tables or tables["rankings"].empty:
+        return {}
+    scores = tables["scores"]
+    scores = scores[scores["criterion"].isin(spec["ranking"]["ranked"])]
+    states = states_of(scores, spec)
+    ranked = set(spec["ranking"]["ranked"])
+    criteria, metrics = (
+        [name for name in spec["criteria"] if name in ranked],
+        [m for m in spec["metrics"] if m in set(scores["metric"])],
+    )
+    places = {
+        name: {key: i for i, key in enumerate(keys)}
+        for name, keys in (("criterion", criteria), ("metric", metrics), ("state", states))
+    }
+    intervals, p_values = _rank_intervals(tables), _p_values(tables)
+    rankings = []
+    for row in tables["rankings"].itertuples():
+        place = row.criterion, row.metric, row.model, row.debias
+        low, high = intervals.get(place, (None, None))
+        numbers = [row.rank, low, high, row.value, p_values.get(place)]
+        rankings.append(
+            [
+                row.criterion,
+                places["metric"][row.metric],
+                places["state"][row.model, row.debias],
+                *(None if value is None or isnan(value) else value for value in numbers),
+                row.cells,
+                row.cells_nan,
+            ]
+        )
+    return {
+        "study": spec["study"],
+        "overall": OVERALL,
+        "criteria": criteria,
+        "metrics": [
+            {"key": key, "label": names.label(key), "neutral": spec["ranking"]["neutral"][key]}
+            for key in metrics
+        ],
+        "states": [
+            {"model": model, "debias": debias, "label": names.state(model, debias)}
+            for model, debias in states
+        ],
+        "models": {model: names.short(model) for model, _ in states},
+        "debias": {
+            debias: "as it is" if debias == UNTOUCHED else names.label(debias) for _, debias in states
+        },
+        "aggregation": spec["ranking"]["aggregation"],
+        "by": spec["ranking"]["by"],
+        "ties": spec["ranking"]["ties"],
+        # criterion, metric, state, value
+        "scores": [
+            [
+                places["criterion"][row.criterion],
+                places["metric"][row.metric],
+                places["state"][row.model, row.debias],
+                None if isnan(row.value) else row.value,
+            ]
+            for row in scores.itertuples()
+        ],
+        # criterion by name, metric, state, rank, low, high, value, p, scores, those without a value
+        "rankings": rankings,
+    }
+
+
+def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+    """Per metric, queries by models: value, how far it is from no bias, significance, and why a value is missing."""
+    scores = tables["scores"]
+    neutral = {(criterion, metric): value for criterion, metric, value in spec["neutrals"]}
+    level = 1 - spec["level"]
+    sections = []
+    for metric in spec["metrics"]:
+        part = scores[scores["metric"] == metric]
+        if part.empty:
+            continue
+        zero = np.array([neutral[criterion, metric] for criterion in part["criterion"]])
+        # of all cells of the metric, how many are nearer to no bias: an outlier squashes nothing
+        shade = (part["value"] - zero).abs().rank(pct=True)
+        states = states_of(part, spec)
+        rows: dict[tuple[str, str], dict[tuple[str, str], dict[str, Any]]] = {}
+        for row, darkness in zip(part.itertuples(), shade, strict=True):
+            cell = {
+                "value": number(row.value),
+                "shade": None if isnan(darkness) else int(np.ceil(darkness * 9)),
+                "status": row.status,
+                "missing": missing(row.status),
+                "permutation": _significance(row.p_adjusted, level),
+                "groups": _significance(row.p_groups_adjusted, level),
+                "lost": row.words_lost,
+                "anchor": anchor(row.criterion, row.query, row.metric, row.model, row.debias),
+            }
+            rows.setdefault((row.criterion, row.query), {})[row.model, row.debias] = cell
+        criteria = [criterion for criterion in spec["criteria"] if any(key[0] == criterion for key in rows)]
+        sections.append(
+            {
+                "metric": metric,
+                "label": names.label(metric),
+                "states": [names.state(*state) for state in states],
+                "groups": [
+                    {
+                        "criterion": criterion,
+                        "rows": [
+                            {"query": query, "cells": [cells.get(state) for state in states]}
+                            for (of, query), cells in rows.items()
+                            if of == criterion
+                        ],
+                    }
+                    for criterion in criteria
+                ],
+                "tested": bool(part["p_value"].notna().any()),
+                "tested_groups": bool(part["p_groups"].notna().any()),
+                "missing": int(part["value"].isna().sum()),
+                "scores": len(part),
+                **spec["facts"][metric],
+            }
+        )
+    return sections
+
+
+def _significance(p: float, level: float) -> str:
+    return "none" if isnan(p) else "yes" if p <= level else "no"
+
+
+def missing(status: str) -> str:
+    """Why a value is missing, in a few words; empty where it is not."""
+    if status == "ok":
+        return ""
+    kind, _, sets = status.partition(":")
+    if kind == "lost_words":
+        return f"too many words lost of {sets.replace(';', ' and ')}"
+    if kind == "degenerate":
+        return "undefined for these vectors"
+    return status.replace("_", " ")
+
+
+def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+    """Per criterion, metrics by metrics: Spearman's correlation of the ranks, its interval, and how many models."""
+    if "correlations" not in tables or "spearman" not in set(tables["correlations"]["method"]):
+        return []
+    table, rankings = tables["correlations"], tables["rankings"]
+    table = table[table["method"] == "spearman"]
+    sections = []
+    for criterion in [name for name in (OVERALL, *spec["criteria"]) if name in set(table["criterion"])]:
+        part = table[table["criterion"] == criterion]
+        ranks = rankings[(rankings["criterion"] == criterion) & rankings["rank"].notna()]
+        states = {
+            metric: set(of[STATE].itertuples(index=False, name=None))
+            for metric, of in ranks.groupby("metric")
+        }
+        metrics = [metric for metric in spec["metrics"] if metric in set(part["metric_a"])]
+        cells = {(row.metric_a, row.metric_b): row for row in part.itertuples()}
+        counts = [
+            len(states.get(a, set()) & states.get(b, set())) for a in metrics for b in metrics if a != b
+        ]
+        rows = []
+        for i, a in enumerate(metrics):
+            row = []
+            for b in metrics[:i]:
+                found, n = cells[a, b], len(states.get(a, set()) & states.get(b, set()))
+                wide = 2.0 if isnan(found.ci_low) else found.ci_high - found.ci_low
+                row.append(
+                    {
+                        "n": n,
+                        "value": number(found.correlation, 2) if n >= FEW else "",
+                        "low": number(found.ci_low, 2) if n >= FEW else "",
+                        "high": number(found.ci_high, 2) if n >= FEW else "",
+                        # -4 to 4; pale where the interval is wide
+                        "shade": 0
+                        if n < FEW or isnan(found.correlation)
+                        else round(found.correlation * 4 * max(0.25, 1 - wide / 2)),
+                    }
+                )
+            rows.append({"label": names.label(a), "cells": row})
+        sections.append(
+            {
+                "criterion": criterion,
+                "columns": [names.label(metric) for metric in metrics[:-1]],
+                "rows": rows[1:],
+                "few": max(counts, default=0) < FEW,
+                "most": max(counts, default=0),
+                "least": min(counts, default=0),
+            }
+        )
+    return [part for part in sections if part["rows"]]

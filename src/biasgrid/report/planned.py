@@ -1,0 +1,137 @@
+"""The step that makes a study's page: its files, and what else it depends on: labels, settings, word sets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .. import tables
+from ..errors import BiasgridError
+from ..plan.step import Step
+from ..resources import located
+from ..study import Study
+from .step import TEMPLATES
+
+# the tables that the page shows
+SHOWN = (
+    "scores",
+    "rankings",
+    "rank_intervals",
+    "pairs",
+    "correlations",
+    "quality",
+    "mitigation",
+    "comparison",
+)
+SHOWN += ("lost_words", "inference")
+# whose versions a number may depend on
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
+
+
+def report_step(study: Study) -> Step:
+    """The step that makes a study's page."""
+    inputs = {
+        "tables": [study.table_file(name) for name in SHOWN if name in study.tables],
+        "cells": [study.cell_file(cell) for cell in study.cells.values()],
+        "inferences": [study.inference_file(group[0]) for group in study.inference_groups.values()],
+        "queries": [study.query_file(key) for key in study.queries],
+        "models": [study.model_file(model) for model in study.models],
+    }
+    return Step("report", inputs, study.report_file, spec_of(study), "biasgrid.report.step:write")
+
+
+def spec_of(study: Study) -> dict[str, Any]:
+    """The spec of a study's page, as JSON has it."""
+    criteria = study.config["criteria"]
+    keys = list(dict.fromkeys(key for name in criteria for key in study.metrics(name)))
+    bootstrap = study.config["inference"].get("bootstrap") or {}
+    return {
+        "study": study.name,
+        "labels": study.labels,
+        "models": {key: study.models[key] for key in study.models},
+        "debias": list(study.debias),
+        "criteria": list(criteria),
+        "metrics": keys,
+        "queries": {name: len(entry["queries"]) for name, entry in criteria.items()}
+        | {"Overall": sum(len(criteria[name]["queries"]) for name in study.ranked)},
+        "sets": {
+            name: {key: _references(study.queries[key], given) for key, given in entry["queries"].items()}
+            for name, entry in criteria.items()
+        },
+        "collections": _collections(study),
+        "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
+        "ranking": study.ranking,
+        "inference": study.config["inference"],
+        "level": bootstrap.get("level", 0.95),
+        "facts": {key: _facts(study, key) for key in keys},
+        "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
+        "config": json.loads(study.to_json()),
+        "digest": study.digest,
+        "versions": [[name, _version(name)] for name in LIBRARIES],
+        "templates": hashlib.sha256(
+            b"\0".join(file.read_bytes() for file in sorted(TEMPLATES.iterdir()))
+        ).hexdigest()[:16],
+    }
+
+
+def _facts(study: Any, key: str) -> dict[str, Any]:
+    """What a metric declares, under the parameters of the first criterion that has it."""
+    criterion = next(name for name in study.config["criteria"] if key in study.metrics(name))
+    metric, entry = study.metric(criterion, key), study.metrics(criterion)[key]
+    low, high = metric.range
+    return {
+        "neutral": metric.neutral,
+        # JSON has no infinity
+        "range": [str(low), str(high)],
+        "reference": metric.reference,
+        "no_test": metric.no_test,
+        "params": entry.get("params", {}),
+        "sign": "",
+    }
+
+
+def _references(query: Any, given: Any) -> list[str]:
+    """Where each set of a query is from: `file.set`, or "in the config"."""
+    sides = [given.get(side, {}) for side in ("targets", "attributes")] if isinstance(given, dict) else []
+    named = [
+        value if isinstance(value, str) else "in the config"
+        for side in sides
+        for value in (side.values() if isinstance(side, dict) else side)
+    ]
+    count = len(query.target_sets) + len(query.attribute_sets)
+    return named if len(named) == count else ["in the config"] * count
+
+
+def _collections(study: Any) -> list[dict[str, str]]:
+    """The files of word sets that the queries name: paper and licence, as far as the files are there."""
+    named = {
+        reference.partition(".")[0]
+        for entry in study.config["criteria"].values()
+        for key, given in entry["queries"].items()
+        for reference in _references(study.queries[key], given)
+    }
+    found = []
+    for stem in sorted(named - {"in the config"}):
+        try:
+            record = json.loads(
+                located(f"{study.config['word_sets']}/{stem}.json").read_text(encoding="utf-8")
+            )
+        except (OSError, ValueError, BiasgridError):
+            continue
+        found.append(
+            {
+                "name": stem,
+                "paper": record.get("paper", "not stated"),
+                "licence": record.get("licence", "not stated"),
+            }
+        )
+    return found
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

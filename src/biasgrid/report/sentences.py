@@ -1,0 +1,138 @@
+"""What a study found, in sentences: what is decided, what it rests on, and what it does not say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..statistics.aggregation import OVERALL
+from .answer import Agreement, Answer
+from .names import Names, counted, joined, number, p_value
+
+FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
+
+
+def of_criterion(criterion: str) -> str:
+    """Where a sentence is about: a criterion, or all of them."""
+    return "over all criteria" if criterion == OVERALL else f"on {criterion}"
+
+
+def of_metric(answer: Answer, names: Names) -> str:
+    """Which model is the least biased by a metric, and whether that is decided."""
+    by, on = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
+    first, ranked = answer.first, [state for state in answer.models if state.rank == state.rank]
+    if not ranked:
+        return f"{by}, no model has a value {on}."
+    named = joined(names.state(state.model) for state in first)
+    if len(ranked) == 1:
+        return f"{by}, only {named} has a value {on}: there is nothing to compare."
+    if len(first) == len(ranked):
+        return f"{by}, all {len(ranked)} models have the same value {on}."
+    if not answer.tested:
+        return f"{by}, {named} has the lowest bias {on}; without a bootstrap, it is unknown how sure that is."
+    if len(first) > 1:
+        return f"{by}, {named} have the lowest bias {on}, and the same."
+    apart = joined(names.state(state.model) for state in answer.told_apart) if answer.told_apart else ""
+    like = joined((names.state(state.model) for state in answer.undecided), "or") if answer.undecided else ""
+    if answer.decided:
+        largest = max(state.p_first for state in answer.told_apart)
+        sentence = (
+            f"{by}, {named} is the least biased model {on}: it differs significantly from "
+            f"{'all others' if len(ranked) > 2 else apart} (adjusted {p_value(largest).replace('=', '≤')})"
+        )
+    elif not apart:
+        smallest = min((s.p_first for s in answer.undecided if s.p_first == s.p_first), default=float("nan"))
+        of = f" (adjusted {p_value(smallest).replace('=', '≥')})" if smallest == smallest else ""
+        sentence = (
+            f"{by}, no model can be called the least biased {on}: {named} comes first, but does not differ "
+            f"significantly from any other{of}"
+        )
+    else:
+        sentence = (
+            f"{by}, {named} comes first {on}; it differs significantly from {apart}, but not from {like}"
+        )
+    lost = [state for state in ranked if state.missing > min(other.missing for other in ranked)]
+    if lost:
+        each = joined(
+            f"{names.state(state.model)} without {state.missing} of {state.cells}" for state in lost
+        )
+        sentence += f". Ranked with fewer scores than other models: {each}"
+    return f"{sentence}."
+
+
+def of_debias(answer: Answer, names: Names) -> list[str]:
+    """Whether the debiased states of models are less biased by a metric than the models as they are."""
+    sentences = []
+    by, on = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
+    for states in answer.states:
+        untouched = next((state for state in states if state.debias == "none"), None)
+        if untouched is None or not untouched.letters:
+            continue
+        less = [
+            s
+            for s in states
+            if s.letters and s.rank < untouched.rank and not set(s.letters) & set(untouched.letters)
+        ]
+        more = [
+            s
+            for s in states
+            if s.letters and s.rank > untouched.rank and not set(s.letters) & set(untouched.letters)
+        ]
+        same = [s for s in states if s.letters and s is not untouched and s not in less and s not in more]
+        name = names.state(untouched.model)
+        for group, what in (
+            (less, "is significantly less biased {on} than without"),
+            (more, "is significantly more biased {on} than without"),
+            (same, "does not differ significantly {on} from itself without"),
+        ):
+            if group:
+                methods = joined((names.label(state.debias) for state in group), "or")
+                sentences.append(f"{by}, {name} under {methods} {what.format(on=on)}.")
+    return sentences
+
+
+def of_agreement(found: Agreement, names: Names, metrics: int) -> str:
+    """Whether there is one order of the models by all metrics."""
+    if metrics < 2 or not found.pairs:
+        return ""
+    if found.order:
+        order = ", ".join(names.state(model) for model in found.order)
+        return (
+            f"Overall order, the least biased first: {order}. Each pair of models is decided by at least one metric, "
+            "and no two metrics contradict each other."
+        )
+    if found.against:
+        each = [
+            f"{names.state(a)} is less biased than {names.state(b)} by {joined(map(names.label, by_a))}, and more "
+            f"biased by {joined(map(names.label, by_b))}"
+            for a, b, by_a, by_b in found.against
+        ]
+        return f"There is no overall order, since metrics contradict each other: {'; '.join(each)}."
+    if not found.decided:
+        return "There is no overall order: no metric tells any two models apart."
+    return (
+        f"There is no overall order: metrics decide {found.decided} of {counted(found.pairs, 'pair')} of models. No "
+        "two metrics contradict each other in what they decide."
+    )
+
+
+def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[str]:
+    """What the statements on a criterion cover, and what they do not."""
+    rests = f"{counted(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
+    if not (bootstrap := inference.get("bootstrap")):
+        return [
+            f"These statements are of {rests}; the study has no bootstrap, so nothing says how sure they are."
+        ]
+    level = number(100 * bootstrap["level"])
+    sentences = [
+        f"What is decided here covers other words and queries of the kind: it rests on {rests}, drawn anew "
+        f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once). "
+        "It does not cover other training runs of a model, other corpora, other languages or other tasks."
+    ]
+    if queries < 5:
+        sentences.append(
+            f"With {counted(queries, 'query', 'queries')}, resamples of queries vary less than new queries would: take "
+            "what is decided with care."
+        )
+    if models < FEW_MODELS:
+        sentences.append(f"With {counted(models, 'model')}, it cannot be said whether metrics agree.")
+    return sentences

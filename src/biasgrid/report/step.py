@@ -1,0 +1,160 @@
+"""The page of a study as a step: from the study's files to one HTML file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from .. import __version__, tables
+from ..files import write_text
+from ..in_memory import parts_of
+from ..query import Query
+from ..schema import read
+from . import background, page
+from .cells import cells_html
+from .names import Names, counted, number
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).parent / "templates"
+SECTIONS = (
+    ("answer", "The answer"),
+    ("ranking", "Ranking"),
+    ("heatmap", "Queries by models"),
+    ("scores", "Every score"),
+    ("agreement", "Do the metrics agree?"),
+    ("debias", "Before and after debiasing"),
+    ("published", "Published numbers"),
+    ("models", "Models, word sets, parameters"),
+    ("reading", "How to read this"),
+    ("cite", "How to cite, versions, config"),
+)
+MOST_WORDS = 60  # of a set, that a page lists
+
+
+def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str) -> int:
+    """Write the page; returns its size in bytes.
+
+    Parameters
+    ----------
+    inputs
+        "tables": files of the tables that the page shows (`planned.SHOWN`) and the study has; "cells",
+        "inferences", "queries" and "models": files of cells, of their inference, of queries, and records of models.
+    spec
+        As `planned.spec_of` gives it.
+    output
+        The file.
+    """
+    text = render(inputs, spec)
+    write_text(output, text)
+    return len(text.encode())
+
+
+def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
+    """The page as text: the same for the same files."""
+    names = Names(spec["labels"])
+    shown = {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]}
+    scores = shown["scores"]
+    queries = {_stem(file): Query.read(file) for file in inputs["queries"]}
+    records = {_stem(file): read(file, "a model's record") for file in inputs["models"]}
+    environment = templates()
+    data = page.script_data(shown, spec, names)
+    context = {
+        "study": spec["study"],
+        "summary": _summary(scores, shown, spec, names),
+        "sections": SECTIONS,
+        "names": names,
+        "alpha": number(1 - spec["level"]),
+        "answers": page.answer_section(shown, spec, names),
+        "rankings": page.ranking_section(shown, spec, names),
+        "heatmaps": page.heatmap_section(shown, spec, names),
+        "correlations": page.correlation_section(shown, spec, names),
+        "few": page.FEW,
+        "debiased": background.debias_section(shown, spec, names),
+        "comparison": background.comparison_section(shown, names),
+        "models": background.models_section(shown, records, spec, names),
+        "sets": background.word_sets_section(shown, queries, spec, names),
+        "parameters": background.parameters_section(spec, names),
+        "reasons": background.reasons(scores),
+        "scores_missing": int(scores["value"].isna().sum()),
+        "scores_total": len(scores),
+        "cells": cells_html(inputs, spec, shown, environment),
+        "citation": _citation(spec),
+        "versions": [("biasgrid", __version__), *spec["versions"]],
+        "version": __version__,
+        "files": spec["files"],
+        "config": json.dumps(spec["config"], ensure_ascii=False, indent=1),
+        # styles and the script are ours, and not escaped
+        "css": Markup(
+            "".join(environment.get_template(name).render() for name in ("report.css", "cells.css"))
+        ),
+        "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
+        "data": _json(data),
+    }
+    return environment.get_template("page.html").render(context)
+
+
+def templates() -> Environment:
+    """The templates, whose output is escaped: words of queries are anybody's."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=lambda name: name is not None and name.endswith(".html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"slug": slug, "some": some}
+    return environment
+
+
+def slug(text: str) -> str:
+    """A text as a part of an address."""
+    return re.sub(r"[^\w.]+", "-", text.strip().lower()).strip("-")
+
+
+def some(words: Iterable[str]) -> str:
+    """The first words of a list, and how many more there are."""
+    words = list(words)
+    rest = len(words) - MOST_WORDS
+    return ", ".join(words[:MOST_WORDS]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _json(data: Any) -> Any:
+    """Data for a script element: nothing in it ends the element."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _stem(file: Any) -> str:
+    return parts_of(file)[-1].removesuffix(".json")
+
+
+def _summary(scores: Any, shown: Mapping[str, Any], spec: Mapping[str, Any], names: Names) -> str:
+    """What the study is, in numbers."""
+    debiased = scores.loc[scores["debias"] != "none", ["model", "debias"]].drop_duplicates()
+    parts = [
+        counted(scores["model"].nunique(), "model"),
+        *([f"{len(debiased)} debiased"] if len(debiased) else []),
+        counted(sum(spec["queries"][criterion] for criterion in spec["criteria"]), "query", "queries"),
+        counted(scores["metric"].nunique(), "metric"),
+    ]
+    missing = int(scores["value"].isna().sum())
+    return (
+        f"{', '.join(parts)}: {counted(len(scores), 'score')}, {missing or 'none'} of them without a value."
+    )
+
+
+def _citation(spec: Mapping[str, Any]) -> str:
+    return (
+        f"biasgrid {__version__}: social bias in word embeddings, measured reproducibly.\n"
+        f"Study {spec['study']}, config SHA-256 {spec['digest']}.\n"
+        "P. Badilla, F. Bravo-Marquez and J. Pérez. WEFE: The Word Embeddings Fairness Evaluation Framework. IJCAI 2020."
+    )
