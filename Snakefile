@@ -24,6 +24,7 @@ include: "workflow/rules/cells.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
 include: "workflow/rules/notebooks.smk"
 
 
@@ -41,7 +42,7 @@ localrules:
 engine.run_steps_here(workflow)
 
 
-# Everything of the study: each cell, the tables made of them, the figures.
+# Everything of the study: each cell, the tables made of them, the figures, the page.
 rule all:
     default_target: True
     input:
@@ -50,6 +51,7 @@ rule all:
         [str(STUDY.inference_file(group[0])) for group in STUDY.inference_groups.values()],
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],
         FIGURES,
+        f"{RESULTS}/report.html",
         f"{RESULTS}/study.json",
 
 

@@ -87,7 +87,7 @@ def states_of(scores: pd.DataFrame, spec: Mapping[str, Any]) -> list[tuple[str, 
 
 
 def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
-    """Per criterion, models by metrics: rank, its interval, value, and the p-value of the difference from the first."""
+    """Per criterion, models by metrics: rank, its interval, value, and the p-value of the distance from the first."""
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     rankings = tables["rankings"]

@@ -125,13 +125,13 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[st
     level = number(100 * bootstrap["level"])
     sentences = [
         f"What is decided here covers other words and queries of the kind: it rests on {rests}, drawn anew "
-        f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once). "
-        "It does not cover other training runs of a model, other corpora, other languages or other tasks."
+        f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once)"
+        ". It does not cover other training runs of a model, other corpora, other languages or other tasks."
     ]
     if queries < 5:
         sentences.append(
-            f"With {counted(queries, 'query', 'queries')}, resamples of queries vary less than new queries would: take "
-            "what is decided with care."
+            f"With {counted(queries, 'query', 'queries')}, resamples of queries vary less than new queries "
+            "would: take what is decided with care."
         )
     if models < FEW_MODELS:
         sentences.append(f"With {counted(models, 'model')}, it cannot be said whether metrics agree.")

@@ -156,5 +156,6 @@ def _citation(spec: Mapping[str, Any]) -> str:
     return (
         f"biasgrid {__version__}: social bias in word embeddings, measured reproducibly.\n"
         f"Study {spec['study']}, config SHA-256 {spec['digest']}.\n"
-        "P. Badilla, F. Bravo-Marquez and J. Pérez. WEFE: The Word Embeddings Fairness Evaluation Framework. IJCAI 2020."
+        "P. Badilla, F. Bravo-Marquez and J. Pérez. WEFE: The Word Embeddings Fairness Evaluation Framework. IJCAI, "
+        "2020."
     )

@@ -27,10 +27,10 @@ class Pairs(NamedTuple):
 def compared_pairs(values: np.ndarray, resampled: np.ndarray, level: float = 0.95) -> Pairs:
     """All pairs of units compared at once, by the bootstrap's largest studentised difference (single-step max-T).
 
-    A p-value is the share of resamples in which the largest studentised error of any pair is as large as the pair's own
-    difference. So the chance of telling any two equal units apart is bounded for all pairs together, as far as the
-    resamples vary as the values do; pairs that vary together cost less than by Bonferroni's method, and a few hundred
-    resamples do for any number of pairs.
+    A p-value is the share of resamples in which the largest studentised error of any pair is as large as the pair's
+    own difference. So the chance of telling any two equal units apart is bounded for all pairs together, as far as
+    the resamples vary as the values do. Pairs that vary together cost less than by Bonferroni's method, and a few
+    hundred resamples do for any number of pairs.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ def compared_pairs(values: np.ndarray, resampled: np.ndarray, level: float = 0.9
     # what differs by rounding alone does not vary
     scale = np.fmax(np.abs(values[first]), np.abs(values[second]))
     error[error <= 1e-12 * scale] = 0.0
-    largest = np.nanmax(_studentised(draws[enough] - difference[enough, None], error[enough, None]), axis=0)
+    # of the pairs that have a value in the resample
+    largest = np.fmax.reduce(_studentised(draws[enough] - difference[enough, None], error[enough, None]))
     largest = np.sort(largest[~np.isnan(largest)])
     own = _studentised(difference, error)
     as_large = len(largest) - np.searchsorted(largest, own)
