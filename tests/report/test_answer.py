@@ -7,8 +7,16 @@ import pandas as pd
 import pytest
 
 from biasgrid.report.answer import agreement, answers
+from biasgrid.report.drivers import drivers
 from biasgrid.report.names import Names
-from biasgrid.report.sentences import of_agreement, of_coverage, of_debias, of_metric
+from biasgrid.report.sentences import (
+    of_agreement,
+    of_coverage,
+    of_debias,
+    of_drivers,
+    of_lost,
+    of_metric,
+)
 
 NAMES = Names(
     {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma", "hard": "hard debias"}
@@ -100,9 +108,9 @@ def test_decided_is_not_transitive():
 
 def test_models_that_lost_scores_are_named():
     answer = only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.001}, missing={"a": 3})
-    assert of_metric(answer, NAMES).endswith(
-        "Ranked with fewer scores than other models: Alpha without 3 of 7."
-    )
+    assert "Alpha (3 of 7 scores missing" in of_lost([answer], NAMES)
+    # what all lack takes nothing from the comparison
+    assert of_lost([only({"a": 0.1, "b": 0.5}, missing={"a": 3, "b": 3})], NAMES) == ""
 
 
 def test_without_values_or_others_or_a_bootstrap_nothing_is_decided():
@@ -203,3 +211,41 @@ def test_decisions_in_a_circle_and_too_few_leave_no_order():
 def test_each_statement_says_what_it_covers(queries, models, inference, said):
     text = " ".join(of_coverage(queries, models, inference))
     assert all(part in text for part in said), text
+
+
+def scores(values):
+    """scores.csv of one metric on one criterion: {query: {model: value}}."""
+    rows = [("Gender", query, "weat", m, "none", v) for query, of in values.items() for m, v in of.items()]
+    return pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value"])
+
+
+def driven(values):
+    found = drivers(scores(values), ["Gender"], {"weat": 0.0})
+    return found.get(("Gender", "weat"))
+
+
+def test_the_query_on_which_models_are_furthest_from_no_bias_is_named():
+    found = driven({"q1": {"a": 0.1, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}, "q3": {"a": -0.1, "b": nan}})
+    # means of distances: .13 and .6
+    assert {found.query} <= {"q1", "q2"}
+    assert (found.models, found.of, found.deciding) == (1, 2, ())
+    # each model is furthest on another query: none is named
+    assert of_drivers(found, NAMES) == "No single query decides which model comes first."
+    both = driven({"q1": {"a": 0.5, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}})
+    assert (both.query, both.models, both.of) == ("q1", 2, 2)
+    assert of_drivers(both, NAMES) == (
+        "Furthest from no bias on “q1” (2 of 2 models); no single query decides which model comes first."
+    )
+
+
+def test_queries_without_which_another_model_comes_first_are_named():
+    # means of distances: .4 and .5; without q1, .5 and .1; without q2, .3 and .9
+    found = driven({"q1": {"a": 0.3, "b": 0.9}, "q2": {"a": 0.5, "b": 0.1}})
+    assert found.deciding == (("q1", "b"),)
+    assert "without “q1”, Beta comes first" in of_drivers(found, NAMES)
+
+
+def test_what_drives_a_metric_without_values_or_of_one_query_is_not_said():
+    assert driven({"q1": {"a": nan, "b": nan}}) is None
+    assert of_drivers(None, NAMES) == ""
+    assert of_drivers(driven({"q1": {"a": 0.3, "b": 0.9}}), NAMES) == ""

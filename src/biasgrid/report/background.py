@@ -8,6 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
+from ..statistics.aggregation import OVERALL
 from .names import Names, number
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ VERDICTS = {
 def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
     """Per model and debias method: each metric before and after, what can still be recovered, and quality."""
     scores, sections = tables["scores"], []
-    aggregates = _aggregates(tables)
+    aggregates, order = _aggregates(tables), [*spec["criteria"], OVERALL]
     for model in spec["models"]:
         for debias in spec["debias"]:
             if not ((scores["model"] == model) & (scores["debias"] == debias)).any():
@@ -45,7 +46,7 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                     "after": number(aggregates[criterion, metric, model, debias]),
                     "p": _p_of_states(tables, criterion, metric, model, debias),
                 }
-                for criterion, metric in sorted(places, key=lambda place: (place[0] == "Overall", place[0]))
+                for criterion, metric in sorted(places, key=lambda place: order.index(place[0]))
             ]
             sections.append(
                 {

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
+from ..figures.rows import fewer_scores
 from ..statistics.aggregation import OVERALL
 from . import sentences
 from .answer import Answer, agreement, answers
 from .cells import anchor
+from .drivers import drivers
 from .names import Names, number, p_value
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     found = answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"])
+    driving = drivers(tables["scores"], **spec["ranking"])
     sections = []
     for criterion in [*spec["criteria"], OVERALL]:
         of_criterion = [answer for answer in found if answer.criterion == criterion]
@@ -40,9 +43,18 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
         sections.append(
             {
                 "criterion": criterion,
-                "answers": [_answer(answer, names) for answer in of_criterion],
+                "answers": [
+                    {
+                        **_answer(answer, names),
+                        "drivers": sentences.of_drivers(driving.get((criterion, answer.metric)), names),
+                    }
+                    for answer in of_criterion
+                ],
                 "agreement": together,
-                "coverage": sentences.of_coverage(spec["queries"][criterion], models, spec["inference"]),
+                "coverage": [
+                    *filter(None, [sentences.of_lost(of_criterion, names)]),
+                    *sentences.of_coverage(spec["queries"][criterion], models, spec["inference"]),
+                ],
                 "debias": [text for answer in of_criterion for text in sentences.of_debias(answer, names)],
                 "debiased": any(answer.states for answer in of_criterion),
             }
@@ -91,6 +103,7 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     rankings = tables["rankings"]
+    rankings = rankings.assign(fewer=fewer_scores(rankings))
     intervals = _rank_intervals(tables)
     p_values = _p_values(tables)
     there = set(rankings["criterion"])
@@ -125,8 +138,7 @@ def _ranking_cell(row: Any, low: float, high: float, p: float | None, states: in
         "low": number(low),
         "high": number(high),
         "p": p_value(p),
-        "missing": int(row.cells_nan),
-        "scores": int(row.cells),
+        "fewer": bool(row.fewer),
         # percentages of the width of a bar on which each rank has as much room
         "bar": None
         if isnan(low) or isnan(row.rank)

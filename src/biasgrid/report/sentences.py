@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..statistics.aggregation import OVERALL
 from .answer import Agreement, Answer
+from .drivers import Drivers
 from .names import Names, counted, joined, number, p_value
 
 FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
@@ -50,13 +52,31 @@ def of_metric(answer: Answer, names: Names) -> str:
         sentence = (
             f"{by}, {named} comes first {on}; it differs significantly from {apart}, but not from {like}"
         )
-    lost = [state for state in ranked if state.missing > min(other.missing for other in ranked)]
-    if lost:
-        each = joined(
-            f"{names.state(state.model)} without {state.missing} of {state.cells}" for state in lost
-        )
-        sentence += f". Ranked with fewer scores than other models: {each}"
     return f"{sentence}."
+
+
+def of_drivers(drives: Drivers | None, names: Names) -> str:
+    """Which query models are furthest from no bias on, and without which the first model changes."""
+    if drives is None or drives.queries < 2:
+        return ""
+    parts = []
+    # a query that is the furthest one of few models drives nothing
+    if drives.models > drives.of / 2:
+        parts.append(
+            f"furthest from no bias on “{drives.query}” ({drives.models} of {counted(drives.of, 'model')})"
+        )
+    by_model: dict[str, list[str]] = {}
+    for query, model in drives.deciding:
+        by_model.setdefault(model, []).append(f"“{query}”")
+    parts += [
+        f"without {queries[0] if len(queries) == 1 else f'any of {len(queries)} queries ({queries[0]}, ...)'}, "
+        f"{names.state(model)} comes first"
+        for model, queries in by_model.items()
+    ]
+    if not drives.deciding:
+        parts.append("no single query decides which model comes first")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def of_debias(answer: Answer, names: Names) -> list[str]:
@@ -113,6 +133,25 @@ def of_agreement(found: Agreement, names: Names, metrics: int) -> str:
         f"There is no overall order: metrics decide {found.decided} of {counted(found.pairs, 'pair')} of models. No "
         "two metrics contradict each other in what they decide."
     )
+
+
+def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
+    """Which models were ranked with fewer scores than others, and how many they lack."""
+    lacking: dict[str, list[tuple[int, int]]] = {}
+    for answer in of_criterion:
+        ranked = [state for state in answer.models if state.rank == state.rank]
+        fewest = min((state.missing for state in ranked), default=0)
+        for state in ranked:
+            if state.missing > fewest:
+                lacking.setdefault(state.model, []).append((state.missing, state.cells))
+    if not lacking:
+        return ""
+    each = []
+    for model, counts in lacking.items():
+        (low, of_low), (high, of_high) = min(counts), max(counts)
+        to = "" if (low, of_low) == (high, of_high) else f" to {high} of {of_high}"
+        each.append(f"{names.state(model)} ({low} of {of_low}{to} scores missing, by metric)")
+    return f"Ranked with fewer scores than other models, as too many words are lost: {joined(each)}."
 
 
 def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[str]:

@@ -1,0 +1,83 @@
+"""Which query drives what a metric says: where models are furthest from no bias, and what decides which is first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..debias import UNTOUCHED
+from ..statistics.aggregation import OVERALL, Aggregation, aggregator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Drivers:
+    """What drives a metric's answer on a criterion.
+
+    query     the (sub-)query on which most untouched models are furthest from no bias
+    models    how many these are, of how many that have a value
+    of        how many have a value
+    deciding  (sub-)queries without which another model comes first, and that model
+    queries   how many (sub-)queries there are
+    """
+
+    query: str
+    models: int
+    of: int
+    deciding: tuple[tuple[str, str], ...]
+    queries: int
+
+
+def drivers(
+    scores: pd.DataFrame,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: Aggregation = "abs_avg",
+    by: str = "distance",
+    ties: str = "average",
+) -> dict[tuple[str, str], Drivers]:
+    """`Drivers` by criterion and metric, "Overall" included; parameters as of `tables.rankings.rankings`."""
+    found = {}
+    untouched = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)]
+    for metric, of_metric in untouched.groupby("metric"):
+        zero = neutral[metric] if by == "distance" else 0.0
+        parts = [*of_metric.groupby("criterion"), (OVERALL, of_metric)]
+        for criterion, part in parts:
+            wide = part.pivot(index=["criterion", "query"], columns="model", values="value") - zero
+            if (drives := _drivers(wide, aggregation, by)) is not None:
+                found[criterion, metric] = drives
+    return found
+
+
+def _drivers(wide: pd.DataFrame, aggregation: Aggregation, by: str) -> Drivers | None:
+    values, queries = wide.to_numpy(), [query for _, query in wide.index]
+    known = ~np.isnan(values).all(axis=0)
+    if not known.any():
+        return None
+    furthest = Counter(queries[row] for row in np.nanargmax(np.abs(values[:, known]), axis=0))
+    query, models = furthest.most_common(1)[0]
+    first = _first(values, aggregation, by)
+    deciding = []
+    for row in range(len(queries)) if len(queries) > 1 else ():
+        without = _first(np.delete(values, row, axis=0), aggregation, by)
+        if without is not None and without != first:
+            deciding.append((queries[row], wide.columns[without]))
+    return Drivers(query, models, int(known.sum()), tuple(deciding), len(queries))
+
+
+def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int | None:
+    """The column with the lowest aggregate."""
+    aggregate = aggregator(aggregation)
+    found = [
+        float(aggregate(column[~np.isnan(column)])) if not np.isnan(column).all() else np.nan
+        for column in values.T
+    ]
+    # as ranks are taken: by the absolute aggregate, to twelve digits
+    numbers = [float(f"{abs(value) if by == 'distance' else value:.12g}") for value in found]
+    return None if np.isnan(numbers).all() else int(np.nanargmin(numbers))
