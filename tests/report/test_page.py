@@ -1,0 +1,141 @@
+"""The page of a study: what it shows is what the tables say, and it holds whatever the study has."""
+
+import re
+from html.parser import HTMLParser
+
+import page_studies
+import pytest
+
+from biasgrid import tables
+from biasgrid.report.names import number
+from biasgrid.report.planned import report_step
+from biasgrid.report.step import SECTIONS
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Ids, links, elements that are open at the end, and the text of tables' rows."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.sources, self.open, self.rows, self.wrong = [], [], [], [], [], []
+        self.scripts = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag == "a":
+            self.links.append(attributes["href"])
+        self.sources += [attributes[name] for name in ("src", "srcset", "data") if name in attributes]
+        self.sources += [attributes["href"]] if tag == "link" else []
+        self.scripts += tag == "script"
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append((tag, self.getpos()))
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1] and {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+def text_of(study):
+    return study.report_file.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page_study(tmp_path_factory):
+    return page_studies.page_study(tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture(scope="module")
+def plain_study(tmp_path_factory):
+    return page_studies.plain_study(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="module")
+def page(page_study):
+    return Page(text_of(page_study))
+
+
+def test_the_page_is_whole_and_loads_nothing(page):
+    assert page.open == []
+    assert page.wrong == []
+    assert page.sources == ["data:,"]
+    assert [link for link in page.links if not link.startswith("#")] == []
+    assert len(page.ids) == len(set(page.ids))
+    assert {id for id, _ in SECTIONS} <= set(page.ids)
+
+
+def test_each_link_leads_somewhere(page):
+    assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
+
+
+def test_words_of_queries_are_text(page, page_study):
+    text = text_of(page_study)
+    assert page.scripts == 2
+    assert "<script>alert(1)" not in text
+    assert "onerror=alert" not in re.sub(r"&[^;]+;img[^&]*", "", text)
+    assert "Model &lt;one&gt;" in text
+
+
+def test_the_same_files_make_the_same_bytes(page_study, tmp_path):
+    first = page_study.report_file.read_bytes()
+    report_step(page_study).run()
+    assert page_study.report_file.read_bytes() == first
+    # nothing of where it was made
+    assert str(page_study.results.parent).encode() not in re.sub(
+        rb'"(path|word_sets|results|embeddings)": "[^"]*"', b"", first
+    )
+
+
+def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
+    scores = tables.read(page_study.table_file("scores"))
+    shown = [cell.strip() for row in page.rows for cell in row]
+    for row in scores[scores["metric"] == "weat"].itertuples():
+        texts = ("lost", "undefined") if row.status != "ok" else (number(row.value), f"{number(row.value)}*")
+        assert any(text in shown for text in texts), row
+    assert (scores["status"] != "ok").any()
+
+
+def test_the_ranking_has_each_rank_and_value(page_study, page):
+    rankings = tables.read(page_study.table_file("rankings"))
+    by_model = [row for row in page.rows if row and row[0].startswith("Model <")]
+    for row in rankings[rankings["criterion"] == "First"].itertuples():
+        wanted = number(row.rank), number(row.value)
+        cells = [
+            cell for model in by_model if model[0].strip() == f"Model <{row.model}>" for cell in model[1:]
+        ]
+        assert (
+            any(cell.startswith(wanted[0]) and wanted[1] in cell for cell in cells) or row.rank != row.rank
+        ), row
+
+
+def test_lost_words_are_named(page_study, page):
+    (row,) = [row for row in page.rows if row and row[0].strip() == "F" and "toy.f" in row[2]]
+    assert "f0, f1, f2, f3" in row[-1]
+
+
+def test_a_study_without_inference_ranks_or_publications_says_so(plain_study):
+    text = text_of(plain_study)
+    plain = Page(text)
+    assert plain.open == []
+    assert plain.wrong == []
+    for said in (
+        "This study has no ranked criteria",
+        "This study ranks no models",
+        "no correlations between metrics",
+        "debiases no model",
+        "no published numbers",
+    ):
+        assert said in re.sub(r"\s+", " ", text)
+    assert {link.removeprefix("#") for link in plain.links} <= set(plain.ids)
