@@ -105,7 +105,7 @@ def tables_page() -> str:
     for name, table in declared:
         key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
         parts.append(f"## {name}\n\n{wrapped(table.meaning + key, 120)}\n")
-        parts += columns_table(table.columns)
+        parts += columns_table((*table.columns, *table.ends))
     parts.append("## Tables that are no study's\n")
     for file, (command, meaning, columns) in OTHERS.items():
         parts.append(f"### {file}\n\n{wrapped(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")

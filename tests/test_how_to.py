@@ -52,7 +52,7 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
     make_inputs(study)
     fit_step(study, "one", "pair").run()
     make_cells(study)
-    make_tables(study, "scores", "lost_words")
+    make_tables(study, "scores", "lost_shares")
     scores = tables.read(study.table_file("scores"))
     assert set(scores["metric"]) == {"weat", "spread"}
     assert set(scores["debias"]) == {"none", "pair"}
@@ -60,8 +60,12 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
     # without the direction of the groups' difference their means are nearer to each other
     spread = scores[scores["metric"] == "spread"].set_index("debias")["value"]
     assert spread["pair"] < spread["none"]
-    lost = tables.read(study.table_file("lost_words"))
-    assert set(zip(lost["set"], lost["word"], strict=True)) == {("A", LACKING)}
+    lost = tables.read(study.table_file("lost_shares"))
+    # one of the set's six words
+    assert lost.loc[lost["set"] == "A", "share"].unique().tolist() == [1 / 6]
+    assert not lost.loc[lost["set"] != "A", "share"].any()
+    assert set(lost["query_id"]) == {"q"}
+    assert set(lost["model_label"]) == {"One"}
     figure_step(study, study.figures["lost-bars"]).run()
     assert (study.results / "figures" / "lost-bars.png").is_file()
     assert figures.REGISTRY["lost-bars"].reading

@@ -119,7 +119,7 @@ def compared(
                 raise BiasgridError(f"{name}: {unknown('model', key, study.models)}")
     of = _publishing(study, published_as, beside)
     return COMPARISON.frame(
-        {**COMPARISON.inputs(of), "published": files, "computed": []}, COMPARISON.spec(of)
+        {**COMPARISON.inputs(of), "published": files, "computed": []}, COMPARISON.spec_of(of)
     )
 
 

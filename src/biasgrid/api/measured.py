@@ -97,7 +97,7 @@ class MeasuredStudy(Study):
             inputs = table.inputs(self)
             if not inputs:
                 raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
-            self.made[name] = InMemory((name,), table.frame(inputs, table.spec(self)))
+            self.made[name] = InMemory((name,), table.frame(inputs, table.spec_of(self)))
         return self.made[name]
 
     @cached_property

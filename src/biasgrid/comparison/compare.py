@@ -19,6 +19,7 @@ from .verdict import MISSES, NO_VALUE, NOT_ASKED, OTHER_VECTORS, WITHIN, roundin
 
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note", "origin", "runs", "sd", "test"]
+COMPARISON += ["query_id"]
 
 
 def compare(
@@ -43,10 +44,10 @@ def compare(
     - "other vectors": the number was printed for vectors that ours does not claim to be;
     - "reproduced", "compatible", "explained", "differs": see `verdict`.
 
-    `quantity` is led by the query's id. Ranks and their correlations depend on all models that are ranked: they are
-    compared only where the study ranks exactly the models whose ranks the same source prints. Else, if it ranks all
-    of these, a warning says so. A number over all criteria is asked only of a study that has all that the source
-    prints it for.
+    `quantity` is led by the query's id; `query_id` has it where `cells` have the query. Ranks and their
+    correlations depend on all models that are ranked: they are compared only where the study ranks exactly the
+    models whose ranks the same source prints. Else, if it ranks all of these, a warning says so. A number over all
+    criteria is asked only of a study that has all that the source prints it for.
 
     Parameters
     ----------
@@ -120,7 +121,10 @@ def compare(
                         ours = Ours(ours.value, ours.why, run_sd=chance[0], runs=chance[1])
                 other = debias == UNTOUCHED and (beside or {}).get(model) == row.model
                 rows.append(_compared(row, name, ours, other))
-    return pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
+    table = pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
+    measured_queries = {cell.rpartition("/")[2] for cell in cells}
+    table["query_id"] = table["query_id"].where(table["query_id"].isin(measured_queries), "")
+    return table
 
 
 def _compared(row: Any, model: str, ours: Ours, other_vectors: bool) -> tuple:
@@ -147,7 +151,7 @@ def _compared(row: Any, model: str, ours: Ours, other_vectors: bool) -> tuple:
     place = (row.source, row.table, row.criterion, row.metric, model, quantity)
     runs = math.nan if row.runs is None else row.runs
     numbers = row.published, ours.value, ours.value - row.published
-    return (*place, *numbers, judged, "; ".join(filter(None, notes)), row.origin, runs, sd, test)
+    return (*place, *numbers, judged, "; ".join(filter(None, notes)), row.origin, runs, sd, test, row.query)
 
 
 def _chance(row: Any, ours: Ours) -> tuple[float, str]:

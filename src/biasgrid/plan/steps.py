@@ -126,7 +126,7 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
 
 def table_step(study: Study, name: str) -> Step:
     """The step that makes a table."""
-    spec = {"table": name, **tables.REGISTRY[name].spec(study)}
+    spec = {"table": name, **tables.REGISTRY[name].spec_of(study)}
     modules = (tables.REGISTRY.module(name),)
     return Step(
         f"table {name}", study.tables[name], study.table_file(name), spec, "biasgrid.tables:write", modules

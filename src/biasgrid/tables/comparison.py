@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import pandas as pd
 
 from ..comparison.compare import compare
-from ..comparison.ours import run_deviations
+from ..comparison.ours import run_deviations, unit
 from ..comparison.published import COMPUTED, PRINTED, read
 from ..comparison.verdict import VERDICTS
+from ..debias import UNTOUCHED
 from ..in_memory import File, InMemory, parts_of
 from ..resources import located
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
+from .ends import MODEL_LABEL, QUERY_ID
 from .inputs import cell_files, inference_files
 from .rankings import RANKINGS
 from .ratings import RATINGS
@@ -29,7 +32,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     random = set(numbers.loc[numbers["runs"].notna(), "metric"])
     cells = _by_name(inputs["cells"], 4)
     of_random = [file for file in inputs["cells"] if parts_of(file)[-2] in random]
-    return compare(
+    table = compare(
         numbers,
         AGGREGATES.read(inputs["aggregates"]),
         RANKINGS.read(inputs["rankings"]),
@@ -42,6 +45,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         rated=_rated(inputs["ratings"], spec["rated"]) if "ratings" in inputs else None,
         run_sds=run_deviations(of_random, spec["ranked"]),
     )
+    return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 
 
 def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
@@ -79,7 +83,12 @@ def _file(numbers: File) -> File:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
+    labels = {
+        unit(model, debias): grid.labels[model] + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
+        for model, debias in grid.published_as
+    }
     return {
+        "labels": labels,
         "published_as": sorted([*state, name] for state, name in grid.published_as.items()),
         "beside": grid.config["beside"],
         "ranked": sorted(grid.ranked),
@@ -120,6 +129,8 @@ COMPARISON = Table(
         ),
         Column("sd", "the standard deviation that it is judged by", "number", "the quantity's", (0, inf)),
         Column("test", "the test of the suite that explains a difference"),
+        replace(QUERY_ID, meaning=f"{QUERY_ID.meaning}; empty where the number is of no query of the study"),
+        replace(MODEL_LABEL, meaning=f"{MODEL_LABEL.meaning}, with its debias method, if any"),
     ),
     inputs=_inputs,
     spec=_spec,

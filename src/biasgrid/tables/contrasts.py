@@ -27,9 +27,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
 
 
+def _cells(grid: Any) -> list[Any]:
+    return [cell for cell in grid.cells.values() if grid.metric(cell.criterion, cell.metric).contrasts]
+
+
 def _inputs(grid: Any) -> dict[str, Any]:
-    cells = [cell for cell in grid.cells.values() if grid.metric(cell.criterion, cell.metric).contrasts]
-    return {"cells": cell_files(grid, cells)} if cells else {}
+    return {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {}
 
 
 CONTRASTS = Table(
@@ -45,5 +48,6 @@ CONTRASTS = Table(
     ),
     inputs=_inputs,
     make=make,
+    cells=_cells,
 )
 TABLES = (CONTRASTS,)

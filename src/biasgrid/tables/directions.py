@@ -30,14 +30,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    cells = [
-        cell
-        for cell in grid.cells.values()
-        if (metric := grid.metric(cell.criterion, cell.metric)).name == "direct_bias"
-        and metric.paired
-        and len(grid.queries[cell.query].target_sets) == 2
-    ]
-    return {"cells": cell_files(grid, cells)} if cells else {}
+    return {"cells": cell_files(grid, grid.directed)} if grid.directed else {}
 
 
 DIRECTIONS = Table(
@@ -54,5 +47,6 @@ DIRECTIONS = Table(
     ),
     inputs=_inputs,
     make=make,
+    cells=lambda grid: grid.directed,
 )
 TABLES = (DIRECTIONS,)

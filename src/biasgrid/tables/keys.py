@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .table import Column
+from .column import Column
 
 CRITERION = Column("criterion", "the criterion's name in the config")
 QUERY = Column("query", "the (sub-)query's name")

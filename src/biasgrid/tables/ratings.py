@@ -93,5 +93,6 @@ RATINGS = Table(
     inputs=_inputs,
     spec=_spec,
     make=make,
+    cells=lambda grid: grid.rated,
 )
 TABLES = (RATINGS,)

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, listed
 from ..files import write_text
 from ..in_memory import File, InMemory
+from . import ends
+from .column import ANY, Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ANY = (-inf, inf)  # a column's range
+__all__ = ["ANY", "Column", "Files", "Table"]
+
 # a role -> a file (`files.File`), or a list of files
 Files = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its name, what stands in it, and of which type.
-
-    dtype   "text"; "number", empty where there is none; "count", a whole number; "optional count", empty where there
-            is none
-    unit    of numbers; empty for those without one
-    range   of numbers: the lowest and the highest that there can be, both included; ANY where it is another in each
-            row, as of a metric's values. Counts have no need to say theirs: from 0
-    values  of text: all that there can be, "" for an empty field; () where it may be any text
-    """
-
-    name: str
-    meaning: str
-    dtype: Literal["text", "number", "count", "optional count"] = "text"
-    unit: str = ""
-    range: tuple[float, float] | None = None
-    values: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.range is None and "count" in self.dtype:
-            object.__setattr__(self, "range", (0, inf))
 
 
 @dataclass(frozen=True)
@@ -51,12 +29,13 @@ class Table:
 
     name     the table's; its file is results/<study>/<name>.csv
     meaning  what it says, in a sentence that begins with what a row is
-    columns  in their order
+    columns  those that `make` makes, in their order; `ends` follow by themselves
     inputs   grid -> the files that it is made from, by role: a path, or a list of paths. Nothing: the study has no
              such table
-    make     (inputs, spec) -> the table, with these columns, sorted
+    make     (inputs, spec) -> the table, with its columns, sorted
     spec     grid -> whatever else it depends on, as JSON has it
     key      the columns that no two rows have alike, where figures rely on it
+    cells    grid -> the cells that rows with a query are of, in the order of `inputs`
     """
 
     name: str
@@ -66,11 +45,21 @@ class Table:
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
     spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
     key: tuple[str, ...] = ()
+    cells: Callable[[Any], Iterable[Any]] = lambda grid: grid.cells.values()
 
     @property
     def names(self) -> list[str]:
-        """The columns' names."""
+        """The names of the columns that `make` makes."""
         return [column.name for column in self.columns]
+
+    @property
+    def ends(self) -> tuple[Column, ...]:
+        """The columns that follow those that `make` makes: see `tables.ends`."""
+        return ends.ends_of(self.columns)
+
+    def spec_of(self, grid: Any) -> dict[str, Any]:
+        """Whatever the table depends on besides its files: `write` and `frame` take it."""
+        return {**self.spec(grid), **ends.spec_of(self.ends, grid, self.cells(grid))}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
         """Make the table and write it; returns its number of rows.
@@ -78,22 +67,26 @@ class Table:
         CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty. Raises BiasgridError for an input
         that is missing, damaged or of something else.
         """
-        table = self.make(inputs, spec)
-        if list(table.columns) != self.names:
-            raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
+        table = self._made(inputs, spec)
         write_text(output, table.to_csv(index=False, lineterminator="\n"))
         return len(table)
 
     def frame(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         """The table as `read` gives it from the file that `write` writes of the same inputs, without the file."""
-        table = self.make(inputs, spec)
-        for column in self.columns:
+        table = self._made(inputs, spec)
+        for column in (*self.columns, *self.ends):
             values = table[column.name]
             if column.dtype == "text":
                 table[column.name] = values.astype(object).where(values.notna(), "").astype("str")
             else:
                 table[column.name] = values.astype("int64" if column.dtype == "count" else "float64")
         return table
+
+    def _made(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+        table = self.make(inputs, spec)
+        if list(table.columns) != self.names:
+            raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
+        return ends.with_ends(table, self.ends, spec)
 
     def read(self, path: File) -> pd.DataFrame:
         """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.

@@ -69,5 +69,6 @@ WORDS = Table(
     ),
     inputs=_inputs,
     make=make,
+    cells=lambda grid: grid.worded,
 )
 TABLES = (WORDS,)

@@ -1,0 +1,87 @@
+"""The columns that tables end with: ids of queries in those with queries, labels of models in those with models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..query import Query
+from .column import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPEC = "ends"  # the key of a table's spec that these columns depend on
+QUERY_ID = Column("query_id", "the query's key in the config: `queries/<query_id>.json` has its words")
+PARENT_QUERY_ID = Column(
+    "parent_query_id", "the same key if `query` is one of the query's sub-queries; empty for the whole query"
+)
+MODEL_LABEL = Column("model_label", "what the config calls the model")
+# a column -> those that a table with it ends with
+ENDS = {"query": (QUERY_ID, PARENT_QUERY_ID), "model": (MODEL_LABEL,)}
+KEYS = ("criterion", "metric", "query")  # columns that tell the rows of one query from those of another
+
+
+def ends_of(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """What a table with these columns ends with, besides what is among them."""
+    names = {column.name for column in columns}
+    ends = [end for name, of_name in ENDS.items() if name in names for end in of_name]
+    return tuple(end for end in ends if end.name not in names)
+
+
+def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str, Any]:
+    """What these columns of a table of some cells depend on, as JSON has it."""
+    spec: dict[str, Any] = {}
+    if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
+        asked: dict[tuple[str, str], dict[str, None]] = {}
+        for cell in cells:
+            asked.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
+        spec["asked"] = [[*place, list(grid.metric(*place).template), [*ids]] for place, ids in asked.items()]
+        # a sub-query's name is made of its sets' names
+        queries = {key: grid.queries[key] for ids in asked.values() for key in ids}
+        spec["queries"] = {
+            key: [query.name, query.target_sets_names, query.attribute_sets_names]
+            for key, query in queries.items()
+        }
+    if MODEL_LABEL in ends:
+        spec["labels"] = {key: model["label"] for key, model in grid.models.items()}
+    return {SPEC: spec} if spec else {}
+
+
+def with_ends(table: pd.DataFrame, ends: Iterable[Column], spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The table with these columns, from what `spec_of` said; empty where it was not asked."""
+    ends, known = list(ends), spec.get(SPEC, {})
+    if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
+        keys = [name for name in KEYS if name in table]
+        ids = _ids(known.get("asked", []), known.get("queries", {}), keys)
+        of_rows = [ids.get(place, ("", "")) for place in table[keys].itertuples(index=False, name=None)]
+    for part, end in enumerate((QUERY_ID, PARENT_QUERY_ID)):
+        if end in ends:
+            table[end.name] = [of_row[part] for of_row in of_rows]
+    if MODEL_LABEL in ends:
+        labels = known.get("labels", {})
+        table[MODEL_LABEL.name] = [labels.get(model, "") for model in table["model"]]
+    return table
+
+
+def _ids(
+    asked: Iterable[tuple[str, str, list, list[str]]], queries: Mapping[str, tuple], columns: Iterable[str]
+) -> dict[tuple[str, ...], tuple[str, str]]:
+    """Both ids by these columns. A sub-query that occurs in several queries is the first cell's, as in the scores."""
+    columns = list(columns)
+    ids: dict[tuple[str, ...], tuple[str, str]] = {}
+    wholes: dict[tuple[str, ...], tuple[str, str]] = {}
+    for criterion, metric, template, keys in asked:
+        place = {"criterion": criterion, "metric": metric}
+        for key in keys:
+            name, *sides = queries[key]
+            # only names count here, so that any word will do
+            query = Query(*({of_set: ["-"] for of_set in side} for side in sides), name=name)
+            for part in query.subqueries(tuple(template)):
+                of_part = place | {"query": part.name}
+                parent = "" if part is query else key
+                ids.setdefault(tuple(of_part[column] for column in columns), (key, parent))
+            # a row of a cell as a whole, whatever the metric's template
+            of_whole = place | {"query": name}
+            wholes.setdefault(tuple(of_whole[column] for column in columns), (key, ""))
+    return wholes | ids

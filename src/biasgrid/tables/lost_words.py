@@ -1,0 +1,56 @@
+"""The table of lost words: which words each model lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..results import results
+from .column import Column
+from .ends import QUERY_ID
+from .inputs import cell_files
+from .keys import CRITERION, MODEL
+from .table import Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    rows = {
+        (criterion, query_id, of_set, word, model)
+        for (criterion, _, _, model, _), query_id, result in results(inputs["cells"])
+        for of_set, words in result["lost"].items()
+        for word in words
+    }
+    return pd.DataFrame(sorted(rows), columns=LOST_WORDS.names, dtype="str")
+
+
+def look_up(cell: Any) -> tuple[str, str, str, str]:
+    """What says which words a cell loses: debias methods change no words, and of a metric only its preprocessors do.
+    A metric that takes sub-queries has all sets in them."""
+    return cell.criterion, cell.query, cell.model, repr(cell.spec["words"].get("preprocessors"))
+
+
+def look_ups(grid: Any) -> dict[tuple[str, str, str, str], Any]:
+    """A cell for each `look_up` of a study: the others of its kind lose the same words."""
+    first: dict[tuple[str, str, str, str], Any] = {}
+    for cell in grid.cells.values():
+        first.setdefault(look_up(cell), cell)
+    return first
+
+
+LOST_WORDS = Table(
+    "lost_words",
+    "One row per word of a query's set that a model lacks. Where metrics look words up differently (`words`), a word "
+    "is lost if one of them does not find it.",
+    (
+        CRITERION,
+        QUERY_ID,
+        Column("set", "the set that the word is in"),
+        Column("word", "as the set has it"),
+        MODEL,
+    ),
+    inputs=lambda grid: {"cells": cell_files(grid, look_ups(grid).values())},
+    make=make,
+)
+TABLES = (LOST_WORDS,)
