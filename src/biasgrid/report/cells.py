@@ -1,0 +1,360 @@
+"""What a reader finds behind a score: what was asked, of which words, what came out, and how sure that is.
+
+Every row of scores.csv has a record. Words are listed once for each set, and what a model has of a set once for all
+scores of it; a record has its numbers of words in their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from .. import metrics
+from ..comparison.ours import unit
+from ..errors import BiasgridError
+from ..metrics.registry import Metric
+from ..query import Query
+from ..results import KEYS, cells
+from ..tables.comparison import COMPARISON
+from ..tables.inputs import cell_files, inference_files
+from ..tables.scores import SCORES
+from ..word_set import WordSet
+from ..words import WordOptions
+from .cell_tests import interval_of, number, tests_of
+
+DIGITS = 4  # of the numbers of words
+# an anchor's text that says all of a name: words with single spaces between them
+PLAIN = re.compile(r"\w+(?: \w+)*")
+
+
+@dataclass(frozen=True)
+class FoundSet:
+    """What a model has of a set: `set` is its number in `Cells.sets`, `words` how many it has, `found` how many the
+    model does, `entries` the words that it has as another entry, [word, entry, ...], and `lost` those that it lacks.
+    """
+
+    set: int
+    words: int
+    found: int
+    entries: list[list[str]]
+    lost: list[str]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A score.
+
+    Attributes
+    ----------
+    number
+        Its row in scores.csv, from 0.
+    anchor
+        What a link to it ends in.
+    asks
+        What the metric asks of the query.
+    value, neutral
+        None: no value, and `reason` says why. `means` is what a value on this side of the neutral one means.
+    targets, attributes
+        Of each set what the model has of it: numbers in `Cells.found`.
+    associations
+        What the metric says of words: `means`; `columns`, names of several numbers of a word; `values`, the number of
+        a set in `Cells.sets` -> a number, or a list, of each of its words (None: lost).
+    influence
+        The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair).
+    tests
+        See `cell_tests.tests_of`.
+    interval
+        See `cell_tests.interval_of`; None where the study has none.
+    published
+        Published numbers of this score; `published_of_criterion`: of the metric's and model's aggregates.
+    command
+        Measures it again, and what is inferred of it.
+    """
+
+    number: int
+    anchor: str
+    criterion: str
+    query: str
+    query_id: str
+    metric: str
+    model: str
+    debias: str
+    asks: str
+    value: float | None
+    neutral: float
+    means: str
+    status: str
+    reason: str
+    targets: list[int]
+    attributes: list[int]
+    associations: dict[str, Any] | None
+    influence: dict[int, list[float | None]]
+    tests: list[dict[str, Any]]
+    interval: dict[str, Any] | None
+    published: list[dict[str, Any]]
+    published_of_criterion: list[dict[str, Any]]
+    command: str
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The scores of a study in the order of scores.csv, what models have of their sets, and the sets: name, words."""
+
+    sets: list[tuple[str, list[str]]]
+    found: list[FoundSet]
+    records: list[Record]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def inputs(study: Any) -> dict[str, Any]:
+    """The files that `read` takes, by role."""
+    files: dict[str, Any] = {
+        "cells": cell_files(study),
+        "queries": [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())],
+        "inferences": inference_files(study)["inferences"] if study.inferences else [],
+        "scores": study.table_file("scores"),
+    }
+    return files | ({"comparison": study.table_file("comparison")} if "comparison" in study.tables else {})
+
+
+def spec(study: Any) -> dict[str, Any]:
+    """What `read` depends on besides: which interval is shown, and the file that commands name."""
+    return {
+        "interval": study.config["inference"].get("interval", ""),
+        "study": (study.results / "study.json").as_posix(),
+    }
+
+
+def anchor(criterion: str, query: str, metric: str, model: str, debias: str) -> str:
+    """What a link to a score ends in (#...), by the keys of its row in scores.csv; no two scores have one."""
+    return "/".join(["cell", *map(_slug, (criterion, query, metric, model, debias))])
+
+
+def _slug(name: str) -> str:
+    """A name as a part of a link. If that leaves out something that tells it from another, a digest follows."""
+    if re.fullmatch(r"[\w.-]+", name):
+        return name
+    text = re.sub(r"\W+", "-", name).strip("-")
+    return text if PLAIN.fullmatch(name) else f"{text}~{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
+    """The records of a finished study.
+
+    Parameters
+    ----------
+    files
+        As `inputs` names them: "cells", "queries" and "inferences", lists of files; "scores", and "comparison" where
+        the study has one.
+    spec
+        As of `spec`.
+
+    Raises
+    ------
+    BiasgridError
+        For a file that is missing or damaged.
+    """
+    queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
+    words = _Words()
+    measured: dict[tuple, tuple[dict, dict]] = {}
+    for cell, results in cells(files["cells"]):
+        for result in results:
+            # as in the scores: a sub-query of several queries is the first one's
+            measured.setdefault(_key(cell, result), (cell, result))
+    inferred = {
+        (_key(cell, result), cell["query"]): (cell, result)
+        for cell, results in cells(files["inferences"])
+        for result in results
+    }
+    published = _published(files.get("comparison"))
+    records = []
+    for row in SCORES.read(files["scores"]).itertuples():
+        key = tuple(getattr(row, name) for name in KEYS)
+        if key not in measured:
+            again = "make it again: biasgrid table --table scores"
+            raise BiasgridError(f"{files['scores']}: no file of a cell has {' / '.join(key)}; {again}")
+        cell, result = measured[key]
+        inference, of_inference = inferred.get((key, cell["query"]), ({}, {}))
+        records.append(_record(row, cell, result, inference, of_inference, queries, words, published, spec))
+    return Cells(words.sets, words.found, records)
+
+
+def _record(
+    row: Any,
+    cell: Mapping[str, Any],
+    result: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    inferred: Mapping[str, Any],
+    queries: Mapping[str, Query],
+    words: _Words,
+    published: Mapping[tuple, list[dict[str, Any]]],
+    spec: Mapping[str, Any],
+) -> Record:
+    key = row.criterion, row.query, row.metric, row.model, row.debias
+    metric, query = _metric(cell), queries[cell["query"]]
+    part = _part(query, metric, row.query)
+    names = [s.name for s in part.target_sets], [s.name for s in part.attribute_sets]
+    above = result["value"] is not None and result["value"] >= metric.neutral
+    place = row.criterion, row.metric, unit(row.model, row.debias)
+    return Record(
+        row.Index,
+        anchor(*key),
+        *key[:2],
+        cell["query"],
+        *key[2:],
+        asks=metric.sentence(metric.asks, *names),
+        value=result["value"],
+        neutral=metric.neutral,
+        means=metric.sentence(metric.above if above else metric.below, *names),
+        status=result["status"],
+        reason=_reason(cell, result),
+        targets=[words.found_of(s, result) for s in part.target_sets],
+        attributes=[words.found_of(s, result) for s in part.attribute_sets],
+        associations=_associations(metric, part, result, words),
+        influence=_influence(metric, part, inferred, words),
+        tests=list(tests_of(metric, *names, inferred, row)),
+        interval=interval_of(
+            inferred, spec["interval"], inference.get("inference", {}).get("bootstrap", {}).get("level")
+        ),
+        published=published.get((*place, cell["query"]), []) if query is part else [],
+        published_of_criterion=published.get((*place, ""), []),
+        command=_command(spec["study"], cell, bool(inference)),
+    )
+
+
+class _Words:
+    """Sets of words, and what models have of them, each once."""
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[str, list[str]]] = []
+        self.found: list[FoundSet] = []
+        self._sets: dict[WordSet, int] = {}
+        self._found: dict[tuple, int] = {}
+
+    def set_of(self, s: WordSet) -> int:
+        """The number of a set."""
+        key = s.name, s.words
+        if key not in self._sets:
+            self._sets[key] = len(self.sets)
+            self.sets.append((s.name, list(s.words)))
+        return self._sets[key]
+
+    def found_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
+        """The number of what a model has of a set."""
+        found, lost = result["found"][s.name], result["lost"][s.name]
+        entries = [[word, ", ".join(keys)] for word, keys in found.items() if keys != [word]]
+        key = self.set_of(s), json.dumps([entries, lost])
+        if key not in self._found:
+            self._found[key] = len(self.found)
+            self.found.append(FoundSet(key[0], len(found) + len(lost), len(found), entries, lost))
+        return self._found[key]
+
+
+def _key(cell: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
+    return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+
+
+def _metric(cell: Mapping[str, Any]) -> Metric:
+    return _under(cell["function"], json.dumps(cell["params"], sort_keys=True))
+
+
+@lru_cache(maxsize=1024)
+def _under(name: str, params: str) -> Metric:
+    return metrics.metric(name).under(json.loads(params))
+
+
+def _part(query: Query, metric: Metric, name: str) -> Query:
+    """The sub-query of that name."""
+    return next(part for part in query.subqueries(metric.template) if part.name == name)
+
+
+def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Why a score has no value, in a sentence."""
+    status = result["status"]
+    if status == "ok":
+        return ""
+    if not status.startswith("lost_words:"):
+        return "the metric is undefined for these vectors"
+    failed = f";{status.removeprefix('lost_words:')};"
+    lost = [
+        f"{name} lacks {len(lost):,} of {len(lost) + len(result['found'][name]):,} words"
+        for name, lost in result["lost"].items()
+        if lost and f";{name};" in failed  # a name may have a semicolon
+    ]
+    allowed = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
+    return f"too many words are lost: {', '.join(lost)}; the study allows {100 * allowed:g} %"
+
+
+def _associations(
+    metric: Metric, query: Query, result: Mapping[str, Any], words: _Words
+) -> dict[str, Any] | None:
+    detail = next((name for name in metric.details if result["detail"].get(name)), None)
+    if detail is None:
+        return None
+    columns: list[str] = []
+    values = {}
+    for s in (*query.target_sets, *query.attribute_sets):
+        if (by_entry := result["detail"][detail].get(s.name)) is None:
+            continue
+        found = result["found"][s.name]
+        of_words = [by_entry.get(found[word][0]) if word in found else None for word in s.words]
+        columns = columns or next((list(v) for v in of_words if isinstance(v, dict)), [])
+        values[words.set_of(s)] = [
+            [_short(n) for n in v.values()] if isinstance(v, dict) else _short(v) for v in of_words
+        ]
+    names = [s.name for s in query.target_sets], [s.name for s in query.attribute_sets]
+    means = metric.sentence(metric.details[detail], *names)
+    return {"means": means, "columns": columns, "values": values}
+
+
+def _influence(
+    metric: Metric, query: Query, inferred: Mapping[str, Any], words: _Words
+) -> dict[int, list[float | None]]:
+    changes = {}
+    for s in (*query.target_sets, *query.attribute_sets):
+        if (by_word := inferred.get("influence", {}).get(s.name)) is None:
+            continue
+        of_words = [by_word.get(word) for word in s.words]
+        if metric.paired and s is query.target_sets[0]:
+            # a word of several pairs is named with its partners
+            pairs = map(", ".join, zip(*(t.words for t in query.target_sets), strict=False))
+            of_words = [
+                by_word.get(pair) if n is None else n
+                for n, pair in zip_longest(of_words, pairs, fillvalue=None)
+            ]
+        changes[words.set_of(s)] = [_short(n) for n in of_words]
+    return changes
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def _published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
+    """Published numbers by criterion, metric, model and query's id, which is empty for those of a criterion."""
+    found: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
+    if path is None:
+        return found
+    for row in COMPARISON.read(path).itertuples():
+        query, _, quantity = row.quantity.rpartition(": ")
+        names = "source", "table", "published", "ours", "verdict", "note"
+        numbers = {name: getattr(row, name) for name in names} | {"ours": number(row.ours)}
+        found[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})
+    return found
+
+
+def _command(study: str, cell: Mapping[str, Any], inferred: bool) -> str:
+    name = "/".join(cell[part] for part in ("model", "debias", "metric", "query"))
+    return shlex.join(["biasgrid", "infer" if inferred else "cell", "--study", study, "--cell", name])
