@@ -421,7 +421,7 @@ def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dic
 
 
 RAN = "Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? TACL 8, 2020"
-NEAR = "of the nearest neighbours of {A} are near because of the direction in which {T1} and {T2} differ"
+NEAR = "of the nearest neighbours of the words of {A} are near because of the direction in which {T1} and {T2} differ"
 SENTENCES: dict[str, dict[str, Any]] = {
     "gipe": {
         "asks": f"How many {NEAR}, weighted?",
