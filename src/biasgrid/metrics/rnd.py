@@ -125,10 +125,8 @@ def _variant(*, distance: str) -> dict[str, Any]:
     return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": {"distance_by_word": per_word}}
 
 
-NEARER_TO_FIRST, NEARER_TO_SECOND = (
-    "the words of {A} are nearer to {T1}",
-    "the words of {A} are nearer to {T2}",
-)
+NEARER_TO_FIRST = "the words of {A} are nearer to {T1}"
+NEARER_TO_SECOND = "the words of {A} are nearer to {T2}"
 METRICS = (
     Metric(
         name="rnd",

@@ -405,7 +405,8 @@ METRICS = (
         name="rnsb",
         label="RNSB",
         function=rnsb,
-        asks="Does a classifier that tells {A1} from {A2} find some words of {T} more likely to be of {A2} than others?",
+        asks="Does a classifier that tells {A1} from {A2} find some words of {T} more likely to be of {A2} than "
+        "others?",
         above="the classifier finds some words of {T} more likely to be of {A2} than others",
         details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
         template=("n", 2),
