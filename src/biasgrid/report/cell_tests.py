@@ -2,83 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..metrics.registry import Metric
+from ..options import Bootstrap
 
-# what the permutation test asks, by what it exchanges; names as of `Metric.asks`
-ASKS = {
-    "targets": "does it matter which of {T} a word is in?",
-    "pairs": "does it matter which word of a pair is of {T1} and which of {T2}?",
-    "attributes": "does it matter which of {A} a word is in?",
+# of a test in a file of inference
+KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram")
+# what a permutation test asks, by what it exchanges
+PERMUTED = {
+    "targets": "Does it matter which target set a word is in?",
+    "pairs": "Does it matter which word of a pair is in which target set?",
+    "attributes": "Does it matter which attribute set a word is in?",
 }
+# and of labels
 LABELS = (
-    "does it matter to the classifier which of {A} a word that it learns from is in? The test says nothing "
-    "about {T}."
+    "Does it matter to the classifier which attribute set a word that it learns from is in? It says nothing about "
+    "the words of the target sets."
 )
 GROUPS = (
-    "do {%s} score higher than random groups of words of this model that are as coherent and as frequent?"
+    "Is the score more biased than with random groups of words of this model, as coherent and as frequent, in place "
+    "of the {} sets?"
 )
-# which values are as extreme as the observed one
-EXTREME = {
-    "greater": "as large or larger",
-    "less": "as small or smaller",
-    "two-sided": "as far out, on either side",
-}
 
 
-def tests_of(
-    metric: Metric, targets: Sequence[str], attributes: Sequence[str], inferred: Mapping[str, Any], row: Any
-) -> Iterator[dict[str, Any]]:
-    """The tests of a score.
+def asked(metric: Metric) -> dict[str, str]:
+    """What each test of a metric asks."""
+    permutation = LABELS if metric.test_of == "labels" else PERMUTED[metric.exchanged]
+    return {
+        "permutation": f"None: {metric.no_test}." if metric.no_test else permutation,
+        "random_groups": GROUPS.format(metric.regrouped.removesuffix("s")),
+    }
+
+
+def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:
+    """What the tests of a score say.
 
     Parameters
     ----------
-    metric
-        Under the score's parameters.
-    targets, attributes
-        Names of the sets.
     inferred
         The score's result in a file of inference.
     row
         Its row of scores.csv, with the adjusted p-values.
 
-    Yields
-    ------
+    Returns
+    -------
     dict
-        `test`, "permutation" or "random_groups"; `asks`, what it tests; `reason`, why there is no p-value, or else
-        `p_value`, `p_adjusted`, `p_low`, `p_high`, `method`, `draws`, `partitions`, `extreme` (which values count),
-        `observed` and `histogram` as the file of inference has them.
+        "permutation", "random_groups" -> `reason`, why there is no p-value; or `p_value`, `p_adjusted`, and what the
+        file of inference has: p_low, p_high, alternative, method, draws, partitions, observed and histogram.
     """
-    question = LABELS if metric.test_of == "labels" else ASKS[metric.exchanged]
-    questions = {"permutation": question, "random_groups": GROUPS % metric.regrouped[0].upper()}
-    adjusted = {"permutation": row.p_adjusted, "random_groups": row.p_groups_adjusted}
-    for test, asks in questions.items():
+    tests = {}
+    for test, adjusted in (("permutation", row.p_adjusted), ("random_groups", row.p_groups_adjusted)):
         if (found := inferred.get(test)) is None:
             continue
-        record = {"test": test, "asks": metric.sentence(asks, targets, attributes)}
         if found.get("p_value") is None:
-            yield record | {"reason": found.get("reason", "the metric has no value for some permutations")}
-            continue
-        yield record | {
-            "p_value": found["p_value"],
-            "p_adjusted": number(adjusted[test]),
-            **{
-                name: found[name] for name in ("p_low", "p_high", "method", "draws", "partitions", "observed")
-            },
-            "extreme": EXTREME[found["alternative"]],
-            "histogram": found.get("histogram"),
-        }
+            tests[test] = {"reason": found.get("reason", "the metric has no value for some permutations")}
+        else:
+            tests[test] = {"p_value": found["p_value"], "p_adjusted": number(adjusted)}
+            tests[test] |= {name: found.get(name) for name in KEPT}
+    return tests
 
 
-def interval_of(inferred: Mapping[str, Any], kind: str, level: float) -> dict[str, Any] | None:
+def interval_of(inferred: Mapping[str, Any], options: Mapping[str, Any], kind: str) -> dict[str, Any] | None:
     """The interval of a score: `kind`, `level`, and `low` and `high`, or the `reason` why there is none; None where
-    none was asked for."""
+    none was asked for. `options` are the parts of the inference."""
     bootstrap = inferred.get("bootstrap")
     if bootstrap is None:
         return None
-    record = {"kind": kind, "level": level}
+    record = {
+        "kind": kind,
+        "level": options["bootstrap"].get("level", Bootstrap.model_fields["level"].default),
+    }
     low, high = bootstrap.get(kind) or (None, None)
     if low is None or high is None:
         return record | {"reason": bootstrap.get("reasons", {}).get(kind, "it has no number")}

@@ -11,10 +11,10 @@ import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from ..tables.inputs import cell_files, inference_files
 from ..tables.scores import SCORES
 from ..word_set import WordSet
 from ..words import WordOptions
-from .cell_tests import interval_of, number, tests_of
+from .cell_tests import asked, interval_of, number, tests_of
 
 DIGITS = 4  # of the numbers of words
 # an anchor's text that says all of a name: words with single spaces between them
@@ -50,6 +50,39 @@ class FoundSet:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What scores of one metric and (sub-)query have in common, whatever the model.
+
+    Attributes
+    ----------
+    anchor
+        What a link to it ends in; those of its scores begin with it.
+    criterion, query, query_id, metric
+        The keys of the scores' rows; `query_id` is the id of the query that the sub-query is of.
+    asks
+        What the metric asks of the query.
+    neutral, above, below
+        The value that means no bias; what one above and one below it mean, empty where there is none.
+    per_word
+        What the numbers of `Record.associations` are; empty where the metric gives none.
+    tests
+        "permutation", "random_groups" -> what the test asks.
+    """
+
+    anchor: str
+    criterion: str
+    query: str
+    query_id: str
+    metric: str
+    asks: str
+    neutral: float
+    above: str
+    below: str
+    per_word: str
+    tests: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Record:
     """A score.
 
@@ -59,19 +92,19 @@ class Record:
         Its row in scores.csv, from 0.
     anchor
         What a link to it ends in.
-    asks
-        What the metric asks of the query.
-    value, neutral
-        None: no value, and `reason` says why. `means` is what a value on this side of the neutral one means.
+    question
+        The number of its question in `Cells.questions`.
+    value
+        None: no value, and `reason` says why.
     targets, attributes
         Of each set what the model has of it: numbers in `Cells.found`.
     associations
-        What the metric says of words: `means`; `columns`, names of several numbers of a word; `values`, the number of
-        a set in `Cells.sets` -> a number, or a list, of each of its words (None: lost).
+        What the metric says of words: the number of a set in `Cells.sets` -> a number, or a list of several, of each
+        of its words (None: lost).
     influence
         The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair).
     tests
-        See `cell_tests.tests_of`.
+        Test -> what it says: see `cell_tests.tests_of`.
     interval
         See `cell_tests.interval_of`; None where the study has none.
     published
@@ -82,23 +115,17 @@ class Record:
 
     number: int
     anchor: str
-    criterion: str
-    query: str
-    query_id: str
-    metric: str
+    question: int
     model: str
     debias: str
-    asks: str
     value: float | None
-    neutral: float
-    means: str
     status: str
     reason: str
     targets: list[int]
     attributes: list[int]
-    associations: dict[str, Any] | None
+    associations: dict[int, list[Any]]
     influence: dict[int, list[float | None]]
-    tests: list[dict[str, Any]]
+    tests: dict[str, dict[str, Any]]
     interval: dict[str, Any] | None
     published: list[dict[str, Any]]
     published_of_criterion: list[dict[str, Any]]
@@ -107,11 +134,18 @@ class Record:
 
 @dataclass(frozen=True)
 class Cells:
-    """The scores of a study in the order of scores.csv, what models have of their sets, and the sets: name, words."""
+    """The scores of a study in the order of scores.csv, what they answer, what models have of the sets of words, and
+    the sets: name, words."""
 
     sets: list[tuple[str, list[str]]]
     found: list[FoundSet]
+    questions: list[Question]
     records: list[Record]
+
+    def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
+        """The scores by question, in order."""
+        for question, records in groupby(self.records, key=lambda record: record.question):
+            yield self.questions[question], list(records)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -132,14 +166,15 @@ def inputs(study: Any) -> dict[str, Any]:
 def spec(study: Any) -> dict[str, Any]:
     """What `read` depends on besides: which interval is shown, and the file that commands name."""
     return {
-        "interval": study.config["inference"].get("interval", ""),
+        "interval": study.config["inference"]["interval"],
         "study": (study.results / "study.json").as_posix(),
     }
 
 
-def anchor(criterion: str, query: str, metric: str, model: str, debias: str) -> str:
-    """What a link to a score ends in (#...), by the keys of its row in scores.csv; no two scores have one."""
-    return "/".join(["cell", *map(_slug, (criterion, query, metric, model, debias))])
+def anchor(criterion: str, query: str, metric: str, *state: str) -> str:
+    """What a link to a score ends in (#...), by the keys of its row in scores.csv; no other score has it. Without the
+    last two, model and debias method, it is a link to all scores of the metric and query."""
+    return "/".join(["cell", *map(_slug, (criterion, query, metric, *state))])
 
 
 def _slug(name: str) -> str:
@@ -166,71 +201,100 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     BiasgridError
         For a file that is missing or damaged.
     """
+    scores = SCORES.read(files["scores"])
+    rows = dict(zip(scores[KEYS].itertuples(index=False, name=None), scores.itertuples(), strict=True))
     queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
-    words = _Words()
-    measured: dict[tuple, tuple[dict, dict]] = {}
-    for cell, results in cells(files["cells"]):
-        for result in results:
-            # as in the scores: a sub-query of several queries is the first one's
-            measured.setdefault(_key(cell, result), (cell, result))
     inferred = {
-        (_key(cell, result), cell["query"]): (cell, result)
+        (_key(cell, result), cell["query"]): (cell["inference"], result)
         for cell, results in cells(files["inferences"])
         for result in results
     }
-    published = _published(files.get("comparison"))
-    records = []
-    for row in SCORES.read(files["scores"]).itertuples():
-        key = tuple(getattr(row, name) for name in KEYS)
-        if key not in measured:
-            again = "make it again: biasgrid table --table scores"
-            raise BiasgridError(f"{files['scores']}: no file of a cell has {' / '.join(key)}; {again}")
-        cell, result = measured[key]
-        inference, of_inference = inferred.get((key, cell["query"]), ({}, {}))
-        records.append(_record(row, cell, result, inference, of_inference, queries, words, published, spec))
-    return Cells(words.sets, words.found, records)
+    study = _Study(spec, _published(files.get("comparison")), _Words())
+    records: dict[tuple, Record] = {}
+    for cell, results in cells(files["cells"]):
+        for result in results:
+            # as in the scores: a sub-query of several queries is the first one's
+            if (key := _key(cell, result)) in rows and key not in records:
+                of_cell = inferred.get((key, cell["query"]), (None, {}))
+                records[key] = _record(rows[key], cell, result, of_cell, queries[cell["query"]], study)
+    for key in rows:
+        if key not in records:
+            raise BiasgridError(
+                f"{files['scores']}: no cell has {' / '.join(key)}; make it again: biasgrid table --table scores"
+            )
+    ordered = [records[key] for key in rows]
+    return Cells(study.words.sets, study.words.found, list(study.questions.values()), ordered)
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What records of several cells share while they are made."""
+
+    spec: Mapping[str, Any]
+    published: Mapping[tuple, list[dict[str, Any]]]
+    words: _Words
+    questions: dict[tuple, Question] = field(default_factory=dict)
+    numbers: dict[tuple, int] = field(default_factory=dict)
 
 
 def _record(
     row: Any,
     cell: Mapping[str, Any],
     result: Mapping[str, Any],
-    inference: Mapping[str, Any],
-    inferred: Mapping[str, Any],
-    queries: Mapping[str, Query],
-    words: _Words,
-    published: Mapping[tuple, list[dict[str, Any]]],
-    spec: Mapping[str, Any],
+    of_cell: tuple[Mapping[str, Any] | None, Mapping[str, Any]],
+    query: Query,
+    study: _Study,
 ) -> Record:
-    key = row.criterion, row.query, row.metric, row.model, row.debias
-    metric, query = _metric(cell), queries[cell["query"]]
-    part = _part(query, metric, row.query)
-    names = [s.name for s in part.target_sets], [s.name for s in part.attribute_sets]
-    above = result["value"] is not None and result["value"] >= metric.neutral
-    place = row.criterion, row.metric, unit(row.model, row.debias)
+    place, state = (row.criterion, row.query, row.metric), (row.model, row.debias)
+    metric, (options, inferred) = _metric(cell), of_cell
+    part = next(part for part in query.subqueries(metric.template) if part.name == row.query)
+    detail = next((name for name in metric.details if result["detail"].get(name)), "")
+    if place not in study.questions or (detail and not study.questions[place].per_word):
+        study.questions[place] = _question(place, cell["query"], metric, part, detail, options or {})
+    words = study.words
+    published = row.criterion, row.metric, unit(*state)
     return Record(
         row.Index,
-        anchor(*key),
-        *key[:2],
-        cell["query"],
-        *key[2:],
-        asks=metric.sentence(metric.asks, *names),
+        anchor(*place, *state),
+        study.numbers.setdefault(place, len(study.numbers)),
+        *state,
         value=result["value"],
-        neutral=metric.neutral,
-        means=metric.sentence(metric.above if above else metric.below, *names),
         status=result["status"],
         reason=_reason(cell, result),
         targets=[words.found_of(s, result) for s in part.target_sets],
         attributes=[words.found_of(s, result) for s in part.attribute_sets],
-        associations=_associations(metric, part, result, words),
+        associations=_associations(part, detail, result, words),
         influence=_influence(metric, part, inferred, words),
-        tests=list(tests_of(metric, *names, inferred, row)),
-        interval=interval_of(
-            inferred, spec["interval"], inference.get("inference", {}).get("bootstrap", {}).get("level")
-        ),
-        published=published.get((*place, cell["query"]), []) if query is part else [],
-        published_of_criterion=published.get((*place, ""), []),
-        command=_command(spec["study"], cell, bool(inference)),
+        tests=tests_of(inferred, row),
+        interval=interval_of(inferred, options or {}, study.spec["interval"]),
+        published=study.published.get((*published, cell["query"]), []) if query is part else [],
+        published_of_criterion=study.published.get((*published, ""), []),
+        command=_command(study.spec["study"], cell, options is not None),
+    )
+
+
+def _question(
+    place: tuple[str, str, str],
+    query_id: str,
+    metric: Metric,
+    query: Query,
+    detail: str,
+    tests: Collection[str],
+) -> Question:
+    def said(text: str) -> str:
+        return metric.sentence(text, query.target_sets_names, query.attribute_sets_names)
+
+    return Question(
+        anchor(*place),
+        *place[:2],
+        query_id,
+        place[2],
+        asks=said(metric.asks),
+        neutral=metric.neutral,
+        above=said(metric.above),
+        below=said(metric.below),
+        per_word=said(metric.details[detail]) if detail else "",
+        tests={test: text for test, text in asked(metric).items() if test in tests},
     )
 
 
@@ -240,7 +304,7 @@ class _Words:
     def __init__(self) -> None:
         self.sets: list[tuple[str, list[str]]] = []
         self.found: list[FoundSet] = []
-        self._sets: dict[WordSet, int] = {}
+        self._sets: dict[tuple[str, tuple[str, ...]], int] = {}
         self._found: dict[tuple, int] = {}
 
     def set_of(self, s: WordSet) -> int:
@@ -275,11 +339,6 @@ def _under(name: str, params: str) -> Metric:
     return metrics.metric(name).under(json.loads(params))
 
 
-def _part(query: Query, metric: Metric, name: str) -> Query:
-    """The sub-query of that name."""
-    return next(part for part in query.subqueries(metric.template) if part.name == name)
-
-
 def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     """Why a score has no value, in a sentence."""
     status = result["status"]
@@ -298,25 +357,18 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
 
 
 def _associations(
-    metric: Metric, query: Query, result: Mapping[str, Any], words: _Words
-) -> dict[str, Any] | None:
-    detail = next((name for name in metric.details if result["detail"].get(name)), None)
-    if detail is None:
-        return None
-    columns: list[str] = []
+    query: Query, detail: str, result: Mapping[str, Any], words: _Words
+) -> dict[int, list[Any]]:
     values = {}
     for s in (*query.target_sets, *query.attribute_sets):
-        if (by_entry := result["detail"][detail].get(s.name)) is None:
+        if (by_entry := result["detail"].get(detail, {}).get(s.name)) is None:
             continue
         found = result["found"][s.name]
         of_words = [by_entry.get(found[word][0]) if word in found else None for word in s.words]
-        columns = columns or next((list(v) for v in of_words if isinstance(v, dict)), [])
         values[words.set_of(s)] = [
             [_short(n) for n in v.values()] if isinstance(v, dict) else _short(v) for v in of_words
         ]
-    names = [s.name for s in query.target_sets], [s.name for s in query.attribute_sets]
-    means = metric.sentence(metric.details[detail], *names)
-    return {"means": means, "columns": columns, "values": values}
+    return values
 
 
 def _influence(
