@@ -210,8 +210,7 @@ METRICS = (
         below="the words of {A} lean to {T2}",
         details={
             "inner_product": "inner product with the relation vector: positive leans to {T1}, negative to {T2}",
-            "word_values": "inner product with the relation vectors, mean / standard deviation over the pairs: "
-            "positive leans to {T1}, negative to {T2}",
+            "word_values": "mean inner product with the relation vectors: positive leans to {T1}, negative to {T2}",
         },
         template=(2, 1),
         range=(-np.inf, np.inf),

@@ -19,15 +19,15 @@ COMPARED = {
     "monte_carlo": "{} random permutations",
     "drawn": "{} random groups",
 }
-# which values count as extreme
-EXTREME = {"greater": "at least as large", "less": "at least as small", "two-sided": "two-sided"}
+# which values are as extreme as the score
+EXTREME = {"greater": "one-sided, large values", "less": "one-sided, small values", "two-sided": "two-sided"}
 
 
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": number, "count": count, "p_value": p_value}
     environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST}
-    for function in (associations, influences, compared, histogram):
+    for function in (associations, influences, compared, observed, histogram):
         environment.globals[function.__name__] = function
 
 
@@ -46,7 +46,7 @@ def count(value: int) -> str:
 
 def p_value(value: float) -> str:
     """A p-value with two digits that count."""
-    return number(value, 2)
+    return f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
 
 
 def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str], int, list[str]]]:
@@ -55,12 +55,17 @@ def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str],
     for place, values in record.associations.items():
         name, words = cells.sets[place]
         by_word = {w: v for w, v in zip(words, values, strict=True) if _one(v) is not None}
-        texts = [f"{w} {_text(v)}" for w, v in sorted(by_word.items(), key=lambda item: -_one(item[1]))]
+        texts = [_entry(w, _text(v)) for w, v in sorted(by_word.items(), key=lambda item: -_one(item[1]))]
         few = len(texts) <= SHOWN + 1
         yield (
             name,
             *((texts, 0, []) if few else (texts[: SHOWN // 2], len(texts) - SHOWN, texts[-SHOWN // 2 :])),
         )
+
+
+def _entry(word: str, text: str) -> str:
+    # on one line
+    return f"{word}\N{NO-BREAK SPACE}{text}"
 
 
 def _one(value: Any) -> float | None:
@@ -73,9 +78,7 @@ def _one(value: Any) -> float | None:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list) and len(value) == 2:
-        return "/".join(number(v, 2) for v in value)
-    return number(_one(value), 2)
+    return "/".join(number(v, 2) for v in value) if isinstance(value, list) else number(value, 2)
 
 
 def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]], int, float]:
@@ -90,7 +93,7 @@ def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]
     known.sort(key=lambda entry: -entry[0])
     most = sorted(known[:INFLUENTIAL], key=lambda entry: entry[1])
     by_set = [
-        (cells.sets[place][0], [f"{word} {number(change, 2)}" for *_, word, change in of_set])
+        (cells.sets[place][0], [_entry(word, number(change, 2)) for *_, word, change in of_set])
         for place, of_set in groupby(most, key=lambda entry: entry[2])
     ]
     others = known[INFLUENTIAL:]
@@ -102,6 +105,12 @@ def compared(test: Mapping[str, Any]) -> str:
     text = COMPARED[test["method"]].format(count(test["draws"]))
     of_all = test["method"] == "monte_carlo" and test["partitions"]
     return f"{text} of {count(test['partitions'])}" if of_all else text
+
+
+def observed(record: Record, test: Mapping[str, Any]) -> str:
+    """What a test compares with its values: the score, or one that leaves out what the metric draws at random."""
+    text = number(test["observed"])
+    return f"{'score' if text == number(record.value) else 'statistic'} {text}"
 
 
 def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:

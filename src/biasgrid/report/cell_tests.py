@@ -12,28 +12,32 @@ from ..options import Bootstrap
 KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram")
 # what a permutation test asks, by what it exchanges
 PERMUTED = {
-    "targets": "Does it matter which target set a word is in?",
-    "pairs": "Does it matter which word of a pair is in which target set?",
-    "attributes": "Does it matter which attribute set a word is in?",
+    "targets": "does it matter which target set a word is in?",
+    "pairs": "does it matter which word of a pair is in which target set?",
+    "attributes": "does it matter which attribute set a word is in?",
 }
 # and of labels
 LABELS = (
-    "Does it matter to the classifier which attribute set a word that it learns from is in? It says nothing about "
+    "does it matter to the classifier which attribute set a word that it learns from is in? It says nothing about "
     "the words of the target sets."
 )
 GROUPS = (
-    "Is the score more biased than with random groups of words of this model, as coherent and as frequent, in place "
+    "is the score more biased than with random groups of words of this model, as coherent and as frequent, in place "
     "of the {} sets?"
 )
+
+
+# of a metric that draws at random
+SEEDED = " The statistic is the score without what the metric draws at random."
 
 
 def asked(metric: Metric) -> dict[str, str]:
     """What each test of a metric asks."""
     permutation = LABELS if metric.test_of == "labels" else PERMUTED[metric.exchanged]
-    return {
-        "permutation": f"None: {metric.no_test}." if metric.no_test else permutation,
-        "random_groups": GROUPS.format(metric.regrouped.removesuffix("s")),
-    }
+    asks = {"permutation": permutation, "random_groups": GROUPS.format(metric.regrouped.removesuffix("s"))}
+    if metric.seeded:
+        asks = {test: text + SEEDED for test, text in asks.items()}
+    return asks | ({"permutation": f"none: {metric.no_test}"} if metric.no_test else {})
 
 
 def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:

@@ -66,7 +66,9 @@ class Question:
     per_word
         What the numbers of `Record.associations` are; empty where the metric gives none.
     tests
-        "permutation", "random_groups" -> what the test asks.
+        "permutation", "random_groups" -> what the test asks, or why there is none.
+    paired
+        Words are left out with their pairs.
     """
 
     anchor: str
@@ -80,6 +82,7 @@ class Question:
     below: str
     per_word: str
     tests: dict[str, str]
+    paired: bool
 
 
 @dataclass(frozen=True)
@@ -281,8 +284,10 @@ def _question(
     detail: str,
     tests: Collection[str],
 ) -> Question:
+    names = [[f"“{name}”" for name in side] for side in (query.target_sets_names, query.attribute_sets_names)]
+
     def said(text: str) -> str:
-        return metric.sentence(text, query.target_sets_names, query.attribute_sets_names)
+        return metric.sentence(text, *names)
 
     return Question(
         anchor(*place),
@@ -295,6 +300,7 @@ def _question(
         below=said(metric.below),
         per_word=said(metric.details[detail]) if detail else "",
         tests={test: text for test, text in asked(metric).items() if test in tests},
+        paired=metric.paired,
     )
 
 
@@ -359,16 +365,23 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
 def _associations(
     query: Query, detail: str, result: Mapping[str, Any], words: _Words
 ) -> dict[int, list[Any]]:
-    values = {}
-    for s in (*query.target_sets, *query.attribute_sets):
+    sets, values = (*query.target_sets, *query.attribute_sets), {}
+    names = {s.name for s in sets}
+    for s in sets:
         if (by_entry := result["detail"].get(detail, {}).get(s.name)) is None:
             continue
         found = result["found"][s.name]
         of_words = [by_entry.get(found[word][0]) if word in found else None for word in s.words]
-        values[words.set_of(s)] = [
-            [_short(n) for n in v.values()] if isinstance(v, dict) else _short(v) for v in of_words
-        ]
+        values[words.set_of(s)] = [_shortened(value, names) for value in of_words]
     return values
+
+
+def _shortened(value: Any, sets: set[str]) -> Any:
+    """The numbers of a word: one for each set that they are of, else the first, as of a mean and its deviation."""
+    if not isinstance(value, dict):
+        return _short(value)
+    numbers = [_short(n) for n in value.values()]
+    return numbers if len(numbers) > 1 and sets.issuperset(value) else numbers[0]
 
 
 def _influence(
