@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
             write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
             cell_step(study, other.cell).run()
     step = inference_step(study, group)
+    # a cell that is asked for is inferred, also where nothing changed: else nobody could check it
+    step = replace(step, spec={**step.spec, "again": [group.index(chosen)]})
     records = step.run()
     return {"inference": str(step.output), "results": records[group.index(chosen)]["results"]}
 

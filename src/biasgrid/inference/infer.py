@@ -49,7 +49,8 @@ def infer_query(
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap resamples
     (sub-queries, draws), None without a bootstrap.
 
-    permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`
+    permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`. Each
+                 test has a `histogram` of the values that it compares the score with (`permutation.histogram`)
     random_groups  draws (999), alternative: see `random_groups.groups_test`
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
@@ -203,4 +204,6 @@ def _as_record(tested: Permutation) -> dict[str, Any]:
     # Python writes no numbers of thousands of digits
     many = tested.partitions is None or tested.partitions.bit_length() > 1000
     values["partitions"] = None if many else tested.partitions
-    return {name: value for name, value in values.items() if name != "null_distribution"}
+    values["histogram"] = tested.histogram
+    del values["null_distribution"]
+    return values

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, ndtr
@@ -21,6 +22,8 @@ from ..errors import BiasgridError, not_allowed, unknown
 ALTERNATIVES = ("greater", "less", "two-sided")
 # labels of permutations that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
 BLOCK = 2**20
+# bars of a histogram
+BARS = 40
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class Permutation:
     draws: int
     observed: float
     null_distribution: np.ndarray = field(repr=False, compare=False)
+
+    @property
+    def histogram(self) -> dict[str, Any] | None:
+        """The null distribution as a reader sees it; None where nothing in it, or the observed value, is a number."""
+        return histogram(self.null_distribution, self.observed)
 
 
 def permutation_test(
@@ -187,6 +195,22 @@ def _partitions(members: tuple[int, ...]) -> np.ndarray:
         labels = labels.reshape(-1, words)
     labels.setflags(write=False)
     return labels
+
+
+def histogram(values: np.ndarray, observed: float) -> dict[str, Any] | None:
+    """How many values (draws,) lie where: "low" and "high", the smallest and the largest of them and of the observed
+    one, and "counts", of bars of equal width between the two: 40, or 1 where rounding leaves room for no more.
+
+    A value that is undefined is in none. None where all are, or the observed one is.
+    """
+    finite = values[np.isfinite(values)]
+    if not len(finite) or not math.isfinite(observed):
+        return None
+    low, high = min(float(finite.min()), observed), max(float(finite.max()), observed)
+    edges = np.linspace(low, high, BARS + 1)
+    apart = high - low > _rounding(finite, observed) and bool((np.diff(edges) > 0).all())
+    counts = np.histogram(finite, BARS, (low, high))[0].tolist() if apart else [len(finite)]
+    return {"low": low, "high": high, "counts": counts}
 
 
 def as_extreme(values: np.ndarray, observed: float) -> tuple[np.ndarray, np.ndarray]:

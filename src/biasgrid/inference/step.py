@@ -38,7 +38,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
         words of random groups, if any.
     spec
         "cells": of each what `cell.compute_cell` takes, and "inference": the parts of `infer_query`. "code": a digest
-        of the code that is at work.
+        of the code that is at work. "again", if it is there: numbers of cells that are inferred anew in any case.
 
     Returns
     -------
@@ -49,9 +49,10 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
     kept = _kept(output, samples_path)
     records, samples = [], []
-    for cell, cell_file, query in zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True):
+    of_cells = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
+    for number, (cell, cell_file, query) in enumerate(of_cells):
         made_of = _made_of(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
-        if made_of not in kept:
+        if made_of not in kept or number in spec.get("again", ()):
             metric = metrics.metric(cell["function"])
             results, values = infer_query(
                 metric,

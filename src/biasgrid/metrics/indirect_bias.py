@@ -167,6 +167,12 @@ METRICS = (
         name="indirect_bias",
         label="Indirect Bias",
         function=indirect_bias,
+        asks="How much of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ?",
+        above="part of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ",
+        below="{A1} and {A2} are more similar without the direction in which {T1} and {T2} differ",
+        details={
+            "beta": "share of its similarity with the words of the other set that is due to the direction"
+        },
         template=(2, 2),
         range=(-np.inf, np.inf),
         neutral=0.0,

@@ -97,6 +97,12 @@ METRICS = (
         name="mac",
         label="MAC",
         function=mac,
+        asks="How near are the words of {T} to the words of {A} on average?",
+        above="the words of {T} point away from those of {A}",
+        below="the words of {T} are near to those of {A}",
+        details={
+            "targets_eval": "mean cosine distance to the words of each of {A}; 1 is orthogonal, less is nearer"
+        },
         template=("n", "n"),
         range=(0.0, 2.0),
         neutral=1.0,

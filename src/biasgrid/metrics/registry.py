@@ -108,6 +108,13 @@ class Metric:
     contrasts  its scores have contrasts, which make a table of a study
     word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
                first; negative, the second
+    asks       what it asks of a query, as a question; `sentence` puts the sets' names in: {T1}, {T2}, {A1}, {A2} are
+               one target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} the groups and {W} the sets on
+               the other side, whichever side `groups` says
+    above      what a value above the neutral one means, in a clause with the same names; empty where there is none
+    below      what one below it means
+    details    its details, by name, that say something of a word -> what the number of a word is; the one that says
+               most comes first
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -134,6 +141,10 @@ class Metric:
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
     word_bias: str = ""
+    asks: str = ""
+    above: str = ""
+    below: str = ""
+    details: Mapping[str, str] = field(default_factory=dict, hash=False)
     check: Callable[..., None] | None = None
     needs: str = "vectors"
 
@@ -153,6 +164,14 @@ class Metric:
         """
         self.check_parameters(parameters)
         return replace(self, **self.variant(**{**self.parameters, **parameters})) if self.variant else self
+
+    def sentence(self, text: str, targets: Sequence[str], attributes: Sequence[str]) -> str:
+        """A text of `asks`, `above`, `below` or `details` with the sets' names."""
+        groups, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
+        sides = {"T": targets, "A": attributes, "G": groups, "W": words}
+        names = {side: _listed(sets) for side, sets in sides.items()}
+        names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
+        return text.format(**names)
 
     def untested(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
@@ -186,6 +205,11 @@ class Metric:
                 raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *others]))
         if self.check:
             self.check(**{**self.parameters, **given})
+
+
+def _listed(names: Sequence[str]) -> str:
+    *head, last = names
+    return f"{', '.join(head)} and {last}" if head else last
 
 
 def one_by_one(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -118,16 +118,33 @@ def _check(distance: str) -> None:
         raise BiasgridError(f"distance: {unknown('value', distance, ('norm', 'cos'))}")
 
 
+def _variant(*, distance: str) -> dict[str, Any]:
+    if distance != "cos":
+        return {}
+    per_word = "cosine with the mean of {T1} less that with the mean of {T2}: positive is nearer to {T1}"
+    return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": {"distance_by_word": per_word}}
+
+
+NEARER_TO_FIRST = "the words of {A} are nearer to {T1}"
+NEARER_TO_SECOND = "the words of {A} are nearer to {T2}"
 METRICS = (
     Metric(
         name="rnd",
         label="RND",
         function=rnd,
+        asks="Are the words of {A} nearer to the mean of {T1} or to the mean of {T2}?",
+        above=NEARER_TO_SECOND,
+        below=NEARER_TO_FIRST,
+        details={
+            "distance_by_word": "distance to the mean of {T1} less that to the mean of {T2}: positive is nearer to "
+            "{T2}"
+        },
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,
         resampled=_resampled,
         redrawn=_redrawn,
+        variant=_variant,
         check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
         "stereotypes. PNAS 115, 2018",

@@ -405,6 +405,10 @@ METRICS = (
         name="rnsb",
         label="RNSB",
         function=rnsb,
+        asks="Does a classifier that tells {A1} from {A2} find some words of {T} more likely to be of {A2} than "
+        "others?",
+        above="the classifier finds some words of {T} more likely to be of {A2} than others",
+        details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
         template=("n", 2),
         range=(0.0, np.inf),
         neutral=0.0,

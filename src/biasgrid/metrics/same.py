@@ -251,6 +251,11 @@ METRICS = (
         name="same",
         label="SAME",
         function=same,
+        asks="How far do the words of {W} lean to any of {G}?",
+        above="the words of {W} lean to one or another of {G}",
+        details={
+            "bias": "how far it leans; of two groups, positive to the first of {G}, negative to the second"
+        },
         template=("k", "n"),
         range=(0.0, 1.0),
         neutral=0.0,

@@ -195,11 +195,16 @@ def _variant(*, orientation: str, ddof: int = 1) -> dict[str, Any]:
 REFERENCE = (
     "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017"
 )
+EFFECT = {"effect_size": "its own effect size: positive is nearer to {G1}, negative to {G2}"}
 METRICS = (
     Metric(
         name="sc_weat",
         label="SC-WEAT",
         function=sc_weat,
+        asks="Are the words of {W} more associated with {G1} or with {G2}?",
+        above="the words of {W} are more associated with {G1}",
+        below="the words of {W} are more associated with {G2}",
+        details=EFFECT,
         template=(2, "n"),
         range=(-2.0, 2.0),
         neutral=0.0,
@@ -215,6 +220,10 @@ METRICS = (
         name="nas",
         label="NAS",
         function=nas,
+        asks="Are the words of {W} more associated with {G1} or with {G2}?",
+        above="the words of {W} are more associated with {G1}",
+        below="the words of {W} are more associated with {G2}",
+        details=EFFECT,
         template=(2, "n"),
         range=(-2.0, 2.0),
         neutral=0.0,

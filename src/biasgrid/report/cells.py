@@ -1,9 +1,425 @@
+"""What a reader finds behind a score: what was asked, of which words, what came out, and how sure that is.
+
+Every row of scores.csv has a record. Words are listed once for each set, and what a model has of a set once for all
+scores of it; a record has its numbers of words in their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
 import re
+import shlex
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import groupby, zip_longest
+from pathlib import Path
+from typing import Any
+
+from .. import metrics
+from ..comparison.ours import unit
+from ..errors import BiasgridError
+from ..metrics.registry import Metric
+from ..query import Query
+from ..results import KEYS, cells
+from ..tables.comparison import COMPARISON
+from ..tables.inputs import cell_files, inference_files
+from ..tables.scores import SCORES
+from ..word_set import WordSet
+from ..words import WordOptions
+from .cell_tests import asked, interval_of, number, tests_of
+
+DIGITS = 4  # of the numbers of words
+# an anchor's text that says all of a name: words with single spaces between them
+PLAIN = re.compile(r"\w+(?: \w+)*")
 
 
-def anchor(*parts):
-    return "cell/" + "/".join(re.sub(r"[^\w.]+", "-", p.lower()).strip("-") for p in parts)
+@dataclass(frozen=True)
+class FoundSet:
+    """What a model has of a set: `set` is its number in `Cells.sets`, `words` how many it has, `found` how many the
+    model does, `entries` the words that it has as another entry, [word, entry, ...], and `lost` those that it lacks.
+    """
+
+    set: int
+    words: int
+    found: int
+    entries: list[list[str]]
+    lost: list[str]
 
 
-def cells_html(inputs, spec, shown, environment):
-    return ""
+@dataclass(frozen=True)
+class Question:
+    """What scores of one metric and (sub-)query have in common, whatever the model.
+
+    Attributes
+    ----------
+    anchor
+        What a link to it ends in; those of its scores begin with it.
+    criterion, query, query_id, metric
+        The keys of the scores' rows; `query_id` is the id of the query that the sub-query is of.
+    asks
+        What the metric asks of the query.
+    neutral, above, below
+        The value that means no bias; what one above and one below it mean, empty where there is none.
+    per_word
+        What the numbers of `Record.associations` are; empty where the metric gives none.
+    tests
+        "permutation", "random_groups" -> what the test asks, or why there is none.
+    paired
+        Words are left out with their pairs.
+    """
+
+    anchor: str
+    criterion: str
+    query: str
+    query_id: str
+    metric: str
+    asks: str
+    neutral: float
+    above: str
+    below: str
+    per_word: str
+    tests: dict[str, str]
+    paired: bool
+
+
+@dataclass(frozen=True)
+class Record:
+    """A score.
+
+    Attributes
+    ----------
+    number
+        Its row in scores.csv, from 0.
+    anchor
+        What a link to it ends in.
+    question
+        The number of its question in `Cells.questions`.
+    value
+        None: no value, and `reason` says why.
+    targets, attributes
+        Of each set what the model has of it: numbers in `Cells.found`.
+    associations
+        What the metric says of words: the number of a set in `Cells.sets` -> a number, or a list of several, of each
+        of its words (None: lost).
+    influence
+        The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair).
+    tests
+        Test -> what it says: see `cell_tests.tests_of`.
+    interval
+        See `cell_tests.interval_of`; None where the study has none.
+    published
+        Published numbers of this score; `published_of_criterion`: of the metric's and model's aggregates.
+    command
+        Measures it again, and what is inferred of it.
+    """
+
+    number: int
+    anchor: str
+    question: int
+    model: str
+    debias: str
+    value: float | None
+    status: str
+    reason: str
+    targets: list[int]
+    attributes: list[int]
+    associations: dict[int, list[Any]]
+    influence: dict[int, list[float | None]]
+    tests: dict[str, dict[str, Any]]
+    interval: dict[str, Any] | None
+    published: list[dict[str, Any]]
+    published_of_criterion: list[dict[str, Any]]
+    command: str
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The scores of a study in the order of scores.csv, what they answer, what models have of the sets of words, and
+    the sets: name, words."""
+
+    sets: list[tuple[str, list[str]]]
+    found: list[FoundSet]
+    questions: list[Question]
+    records: list[Record]
+
+    def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
+        """The scores by question, in order."""
+        for question, records in groupby(self.records, key=lambda record: record.question):
+            yield self.questions[question], list(records)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def inputs(study: Any) -> dict[str, Any]:
+    """The files that `read` takes, by role."""
+    files: dict[str, Any] = {
+        "cells": cell_files(study),
+        "queries": [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())],
+        "inferences": inference_files(study)["inferences"] if study.inferences else [],
+        "scores": study.table_file("scores"),
+    }
+    return files | ({"comparison": study.table_file("comparison")} if "comparison" in study.tables else {})
+
+
+def spec(study: Any) -> dict[str, Any]:
+    """What `read` depends on besides: which interval is shown, and the file that commands name."""
+    return {
+        "interval": study.config["inference"]["interval"],
+        "study": (study.results / "study.json").as_posix(),
+    }
+
+
+def anchor(criterion: str, query: str, metric: str, *state: str) -> str:
+    """What a link to a score ends in (#...), by the keys of its row in scores.csv; no other score has it. Without the
+    last two, model and debias method, it is a link to all scores of the metric and query."""
+    return "/".join(["cell", *map(_slug, (criterion, query, metric, *state))])
+
+
+def _slug(name: str) -> str:
+    """A name as a part of a link. If that leaves out something that tells it from another, a digest follows."""
+    if re.fullmatch(r"[\w.-]+", name):
+        return name
+    text = re.sub(r"\W+", "-", name).strip("-")
+    return text if PLAIN.fullmatch(name) else f"{text}~{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
+    """The records of a finished study.
+
+    Parameters
+    ----------
+    files
+        As `inputs` names them: "cells", "queries" and "inferences", lists of files; "scores", and "comparison" where
+        the study has one.
+    spec
+        As of `spec`.
+
+    Raises
+    ------
+    BiasgridError
+        For a file that is missing or damaged.
+    """
+    scores = SCORES.read(files["scores"])
+    rows = dict(zip(scores[KEYS].itertuples(index=False, name=None), scores.itertuples(), strict=True))
+    queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
+    inferred = {
+        (_key(cell, result), cell["query"]): (cell["inference"], result)
+        for cell, results in cells(files["inferences"])
+        for result in results
+    }
+    study = _Study(spec, _published(files.get("comparison")), _Words())
+    records: dict[tuple, Record] = {}
+    for cell, results in cells(files["cells"]):
+        for result in results:
+            # as in the scores: a sub-query of several queries is the first one's
+            if (key := _key(cell, result)) in rows and key not in records:
+                of_cell = inferred.get((key, cell["query"]), (None, {}))
+                records[key] = _record(rows[key], cell, result, of_cell, queries[cell["query"]], study)
+    for key in rows:
+        if key not in records:
+            raise BiasgridError(
+                f"{files['scores']}: no cell has {' / '.join(key)}; make it again: biasgrid table --table scores"
+            )
+    ordered = [records[key] for key in rows]
+    return Cells(study.words.sets, study.words.found, list(study.questions.values()), ordered)
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What records of several cells share while they are made."""
+
+    spec: Mapping[str, Any]
+    published: Mapping[tuple, list[dict[str, Any]]]
+    words: _Words
+    questions: dict[tuple, Question] = field(default_factory=dict)
+    numbers: dict[tuple, int] = field(default_factory=dict)
+
+
+def _record(
+    row: Any,
+    cell: Mapping[str, Any],
+    result: Mapping[str, Any],
+    of_cell: tuple[Mapping[str, Any] | None, Mapping[str, Any]],
+    query: Query,
+    study: _Study,
+) -> Record:
+    place, state = (row.criterion, row.query, row.metric), (row.model, row.debias)
+    metric, (options, inferred) = _metric(cell), of_cell
+    part = next(part for part in query.subqueries(metric.template) if part.name == row.query)
+    detail = next((name for name in metric.details if result["detail"].get(name)), "")
+    if place not in study.questions or (detail and not study.questions[place].per_word):
+        study.questions[place] = _question(place, cell["query"], metric, part, detail, options or {})
+    words = study.words
+    published = row.criterion, row.metric, unit(*state)
+    return Record(
+        row.Index,
+        anchor(*place, *state),
+        study.numbers.setdefault(place, len(study.numbers)),
+        *state,
+        value=result["value"],
+        status=result["status"],
+        reason=_reason(cell, result),
+        targets=[words.found_of(s, result) for s in part.target_sets],
+        attributes=[words.found_of(s, result) for s in part.attribute_sets],
+        associations=_associations(part, detail, result, words),
+        influence=_influence(metric, part, inferred, words),
+        tests=tests_of(inferred, row),
+        interval=interval_of(inferred, options or {}, study.spec["interval"]),
+        published=study.published.get((*published, cell["query"]), []) if query is part else [],
+        published_of_criterion=study.published.get((*published, ""), []),
+        command=_command(study.spec["study"], cell, options is not None),
+    )
+
+
+def _question(
+    place: tuple[str, str, str],
+    query_id: str,
+    metric: Metric,
+    query: Query,
+    detail: str,
+    tests: Collection[str],
+) -> Question:
+    names = [[f"“{name}”" for name in side] for side in (query.target_sets_names, query.attribute_sets_names)]
+
+    def said(text: str) -> str:
+        return metric.sentence(text, *names)
+
+    return Question(
+        anchor(*place),
+        *place[:2],
+        query_id,
+        place[2],
+        asks=said(metric.asks),
+        neutral=metric.neutral,
+        above=said(metric.above),
+        below=said(metric.below),
+        per_word=said(metric.details[detail]) if detail else "",
+        tests={test: text for test, text in asked(metric).items() if test in tests},
+        paired=metric.paired,
+    )
+
+
+class _Words:
+    """Sets of words, and what models have of them, each once."""
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[str, list[str]]] = []
+        self.found: list[FoundSet] = []
+        self._sets: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._found: dict[tuple, int] = {}
+
+    def set_of(self, s: WordSet) -> int:
+        """The number of a set."""
+        key = s.name, s.words
+        if key not in self._sets:
+            self._sets[key] = len(self.sets)
+            self.sets.append((s.name, list(s.words)))
+        return self._sets[key]
+
+    def found_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
+        """The number of what a model has of a set."""
+        found, lost = result["found"][s.name], result["lost"][s.name]
+        entries = [[word, ", ".join(keys)] for word, keys in found.items() if keys != [word]]
+        key = self.set_of(s), json.dumps([entries, lost])
+        if key not in self._found:
+            self._found[key] = len(self.found)
+            self.found.append(FoundSet(key[0], len(found) + len(lost), len(found), entries, lost))
+        return self._found[key]
+
+
+def _key(cell: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
+    return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+
+
+def _metric(cell: Mapping[str, Any]) -> Metric:
+    return _under(cell["function"], json.dumps(cell["params"], sort_keys=True))
+
+
+@lru_cache(maxsize=1024)
+def _under(name: str, params: str) -> Metric:
+    return metrics.metric(name).under(json.loads(params))
+
+
+def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Why a score has no value, in a sentence."""
+    status = result["status"]
+    if status == "ok":
+        return ""
+    if not status.startswith("lost_words:"):
+        return "the metric is undefined for these vectors"
+    failed = f";{status.removeprefix('lost_words:')};"
+    lost = [
+        f"{name} lacks {len(lost):,} of {len(lost) + len(result['found'][name]):,} words"
+        for name, lost in result["lost"].items()
+        if lost and f";{name};" in failed  # a name may have a semicolon
+    ]
+    allowed = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
+    return f"too many words are lost: {', '.join(lost)}; the study allows {100 * allowed:g} %"
+
+
+def _associations(
+    query: Query, detail: str, result: Mapping[str, Any], words: _Words
+) -> dict[int, list[Any]]:
+    sets, values = (*query.target_sets, *query.attribute_sets), {}
+    names = {s.name for s in sets}
+    for s in sets:
+        if (by_entry := result["detail"].get(detail, {}).get(s.name)) is None:
+            continue
+        found = result["found"][s.name]
+        of_words = [by_entry.get(found[word][0]) if word in found else None for word in s.words]
+        values[words.set_of(s)] = [_shortened(value, names) for value in of_words]
+    return values
+
+
+def _shortened(value: Any, sets: set[str]) -> Any:
+    """The numbers of a word: one for each set that they are of, else the first, as of a mean and its deviation."""
+    if not isinstance(value, dict):
+        return _short(value)
+    numbers = [_short(n) for n in value.values()]
+    return numbers if len(numbers) > 1 and sets.issuperset(value) else numbers[0]
+
+
+def _influence(
+    metric: Metric, query: Query, inferred: Mapping[str, Any], words: _Words
+) -> dict[int, list[float | None]]:
+    changes = {}
+    for s in (*query.target_sets, *query.attribute_sets):
+        if (by_word := inferred.get("influence", {}).get(s.name)) is None:
+            continue
+        of_words = [by_word.get(word) for word in s.words]
+        if metric.paired and s is query.target_sets[0]:
+            # a word of several pairs is named with its partners
+            pairs = map(", ".join, zip(*(t.words for t in query.target_sets), strict=False))
+            of_words = [
+                by_word.get(pair) if n is None else n
+                for n, pair in zip_longest(of_words, pairs, fillvalue=None)
+            ]
+        changes[words.set_of(s)] = [_short(n) for n in of_words]
+    return changes
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def _published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
+    """Published numbers by criterion, metric, model and query's id, which is empty for those of a criterion."""
+    found: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
+    if path is None:
+        return found
+    for row in COMPARISON.read(path).itertuples():
+        query, _, quantity = row.quantity.rpartition(": ")
+        names = "source", "table", "published", "ours", "verdict", "note"
+        numbers = {name: getattr(row, name) for name in names} | {"ours": number(row.ours)}
+        found[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})
+    return found
+
+
+def _command(study: str, cell: Mapping[str, Any], inferred: bool) -> str:
+    name = "/".join(cell[part] for part in ("model", "debias", "metric", "query"))
+    return shlex.join(["biasgrid", "infer" if inferred else "cell", "--study", study, "--cell", name])

@@ -1,0 +1,130 @@
+"""How a score's record is shown: what templates/cells.html needs besides the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from jinja2 import Environment
+
+from .cells import Cells, Record
+
+# how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
+SHOWN, INFLUENTIAL, LOST = 10, 8, 8
+BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
+TESTS = {"permutation": "Permutation test", "random_groups": "Random groups"}
+COMPARED = {
+    "exact": "all {} permutations",
+    "monte_carlo": "{} random permutations",
+    "drawn": "{} random groups",
+}
+# which values are as extreme as the score
+EXTREME = {"greater": "one-sided, large values", "less": "one-sided, small values", "two-sided": "two-sided"}
+
+
+def install(environment: Environment) -> None:
+    """Give an environment what templates/cells.html needs."""
+    environment.filters |= {"number": number, "count": count, "p_value": p_value}
+    environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST}
+    for function in (associations, influences, compared, observed, histogram):
+        environment.globals[function.__name__] = function
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with so many digits that count; 0 alone stands as it is."""
+    text = f"{value:#.{digits}g}".removesuffix(".") if value else "0"
+    return (
+        text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e").replace(".e", "e").replace("-", "−")
+    )
+
+
+def count(value: int) -> str:
+    """A whole number in full, or a long one in short."""
+    return f"{value:,}" if value < 10**12 else number(float(value), 2)
+
+
+def p_value(value: float) -> str:
+    """A p-value with two digits that count."""
+    return f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
+
+
+def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str], int, list[str]]]:
+    """What the metric says of words, a set at a time: its name, its words with the highest numbers, how many are left
+    out, and those with the lowest."""
+    for place, values in record.associations.items():
+        name, words = cells.sets[place]
+        by_word = {w: v for w, v in zip(words, values, strict=True) if _one(v) is not None}
+        texts = [_entry(w, _text(v)) for w, v in sorted(by_word.items(), key=lambda item: -_one(item[1]))]
+        few = len(texts) <= SHOWN + 1
+        yield (
+            name,
+            *((texts, 0, []) if few else (texts[: SHOWN // 2], len(texts) - SHOWN, texts[-SHOWN // 2 :])),
+        )
+
+
+def _entry(word: str, text: str) -> str:
+    # on one line
+    return f"{word}\N{NO-BREAK SPACE}{text}"
+
+
+def _one(value: Any) -> float | None:
+    """The number that words are ordered by: of two the difference, of more the mean."""
+    if not isinstance(value, list):
+        return value
+    if None in value:
+        return None
+    return value[0] - value[1] if len(value) == 2 else sum(value) / len(value)
+
+
+def _text(value: Any) -> str:
+    return "/".join(number(v, 2) for v in value) if isinstance(value, list) else number(value, 2)
+
+
+def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]], int, float]:
+    """The words without which a score changes most, by set; how many others there are, and by how much it changes at
+    most without one of them."""
+    known = [
+        (abs(change), order, place, word, change)
+        for order, (place, changes) in enumerate(record.influence.items())
+        for word, change in zip(cells.sets[place][1], changes, strict=True)
+        if change is not None
+    ]
+    known.sort(key=lambda entry: -entry[0])
+    most = sorted(known[:INFLUENTIAL], key=lambda entry: entry[1])
+    by_set = [
+        (cells.sets[place][0], [_entry(word, number(change, 2)) for *_, word, change in of_set])
+        for place, of_set in groupby(most, key=lambda entry: entry[2])
+    ]
+    others = known[INFLUENTIAL:]
+    return by_set, len(others), others[0][0] if others else 0.0
+
+
+def compared(test: Mapping[str, Any]) -> str:
+    """What a test compares the score with."""
+    text = COMPARED[test["method"]].format(count(test["draws"]))
+    of_all = test["method"] == "monte_carlo" and test["partitions"]
+    return f"{text} of {count(test['partitions'])}" if of_all else text
+
+
+def observed(record: Record, test: Mapping[str, Any]) -> str:
+    """What a test compares with its values: the score, or one that leaves out what the metric draws at random."""
+    text = number(test["observed"])
+    return f"{'score' if text == number(record.value) else 'statistic'} {text}"
+
+
+def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A test's histogram as a path in a box of 80 by 16, and where the score is in it; None where all values are as
+    good as one."""
+    of_test = test["histogram"]
+    if of_test is None or len(of_test["counts"]) < BARS:
+        return None
+    counts, low, high = of_test["counts"], of_test["low"], of_test["high"]
+    # bars of the file, several of which are one here
+    several = len(counts) // BARS
+    counts = [sum(counts[i : i + several]) for i in range(0, len(counts), several)]
+    # one that is there is seen
+    tops = [HEIGHT - max(round(HEIGHT * n / max(counts)), min(n, 1)) for n in counts]
+    steps = "".join(f"V{top}h{WIDTH * len(list(bars))}" for top, bars in groupby(tops))
+    place = (test["observed"] - low) / (high - low) * WIDTH * len(counts)
+    return {"path": f"M0 {HEIGHT}{steps}V{HEIGHT}", "place": f"{place:.3g}", "low": low, "high": high}

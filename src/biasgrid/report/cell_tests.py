@@ -1,0 +1,89 @@
+"""What the tests and the interval of a score say, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..metrics.registry import Metric
+from ..options import Bootstrap
+
+# of a test in a file of inference
+KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram")
+# what a permutation test asks, by what it exchanges
+PERMUTED = {
+    "targets": "does it matter which target set a word is in?",
+    "pairs": "does it matter which word of a pair is in which target set?",
+    "attributes": "does it matter which attribute set a word is in?",
+}
+# and of labels
+LABELS = (
+    "does it matter to the classifier which attribute set a word that it learns from is in? It says nothing about "
+    "the words of the target sets."
+)
+GROUPS = (
+    "is the score more biased than with random groups of words of this model, as coherent and as frequent, in place "
+    "of the {} sets?"
+)
+
+
+# of a metric that draws at random
+SEEDED = " The statistic is the score without what the metric draws at random."
+
+
+def asked(metric: Metric) -> dict[str, str]:
+    """What each test of a metric asks."""
+    permutation = LABELS if metric.test_of == "labels" else PERMUTED[metric.exchanged]
+    asks = {"permutation": permutation, "random_groups": GROUPS.format(metric.regrouped.removesuffix("s"))}
+    if metric.seeded:
+        asks = {test: text + SEEDED for test, text in asks.items()}
+    return asks | ({"permutation": f"none: {metric.no_test}"} if metric.no_test else {})
+
+
+def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:
+    """What the tests of a score say.
+
+    Parameters
+    ----------
+    inferred
+        The score's result in a file of inference.
+    row
+        Its row of scores.csv, with the adjusted p-values.
+
+    Returns
+    -------
+    dict
+        "permutation", "random_groups" -> `reason`, why there is no p-value; or `p_value`, `p_adjusted`, and what the
+        file of inference has: p_low, p_high, alternative, method, draws, partitions, observed and histogram.
+    """
+    tests = {}
+    for test, adjusted in (("permutation", row.p_adjusted), ("random_groups", row.p_groups_adjusted)):
+        if (found := inferred.get(test)) is None:
+            continue
+        if found.get("p_value") is None:
+            tests[test] = {"reason": found.get("reason", "the metric has no value for some permutations")}
+        else:
+            tests[test] = {"p_value": found["p_value"], "p_adjusted": number(adjusted)}
+            tests[test] |= {name: found.get(name) for name in KEPT}
+    return tests
+
+
+def interval_of(inferred: Mapping[str, Any], options: Mapping[str, Any], kind: str) -> dict[str, Any] | None:
+    """The interval of a score: `kind`, `level`, and `low` and `high`, or the `reason` why there is none; None where
+    none was asked for. `options` are the parts of the inference."""
+    bootstrap = inferred.get("bootstrap")
+    if bootstrap is None:
+        return None
+    record = {
+        "kind": kind,
+        "level": options["bootstrap"].get("level", Bootstrap.model_fields["level"].default),
+    }
+    low, high = bootstrap.get(kind) or (None, None)
+    if low is None or high is None:
+        return record | {"reason": bootstrap.get("reasons", {}).get(kind, "it has no number")}
+    return record | {"low": low, "high": high}
+
+
+def number(value: float) -> float | None:
+    """A number of a table for JSON."""
+    return None if value != value else float(value)
