@@ -244,7 +244,7 @@ def word_sets_section(
     }
 
 
-def parameters_section(spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def parameters_section(config: Mapping[str, Any], spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
     """How words were looked up, metrics parametrised, scores aggregated, inference done."""
     return {
         "metrics": [
@@ -259,12 +259,12 @@ def parameters_section(spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
             }
             for key in spec["metrics"]
         ],
-        "words": _lines(spec["config"].get("words", {})),
+        "words": _lines(config.get("words", {})),
         "inference": _lines(spec["inference"]),
         "aggregation": spec["ranking"]["aggregation"],
         "by": spec["ranking"]["by"],
         "ties": spec["ranking"]["ties"],
-        "seed": spec["config"].get("seed"),
+        "seed": config.get("seed"),
     }
 
 

@@ -279,7 +279,11 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                     {
                         "criterion": criterion,
                         "rows": [
-                            {"query": query, "cells": [cells.get(state) for state in states]}
+                            {
+                                "query": query,
+                                "anchor": anchor(criterion, query, metric),
+                                "cells": [cells.get(state) for state in states],
+                            }
                             for (of, query), cells in rows.items()
                             if of == criterion
                         ],

@@ -12,6 +12,7 @@ from ..errors import BiasgridError
 from ..plan.step import Step
 from ..resources import located
 from ..study import Study
+from . import cells
 from .step import TEMPLATES
 
 # the tables that the page shows
@@ -26,6 +27,7 @@ SHOWN = (
     "comparison",
 )
 SHOWN += ("lost_words", "inference")
+CONFIG = "study.json"
 # whose versions a number may depend on
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
 
@@ -33,10 +35,9 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
 def report_step(study: Study) -> Step:
     """The step that makes a study's page."""
     inputs = {
+        **cells.inputs(study),
+        "study": study.results / CONFIG,
         "tables": [study.table_file(name) for name in SHOWN if name in study.tables],
-        "cells": [study.cell_file(cell) for cell in study.cells.values()],
-        "inferences": [study.inference_file(group[0]) for group in study.inference_groups.values()],
-        "queries": [study.query_file(key) for key in study.queries],
         "models": [study.model_file(model) for model in study.models],
     }
     return Step("report", inputs, study.report_file, spec_of(study), "biasgrid.report.step:write")
@@ -67,8 +68,8 @@ def spec_of(study: Study) -> dict[str, Any]:
         "level": bootstrap.get("level", 0.95),
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
-        "config": json.loads(study.to_json()),
-        "digest": study.digest,
+        # the study where it was run, wherever its folder is now
+        "cells": {**cells.spec(study), "study": f"{study.config['results']}/{study.name}/{CONFIG}"},
         "versions": [[name, _version(name)] for name in LIBRARIES],
         "templates": hashlib.sha256(
             b"\0".join(file.read_bytes() for file in sorted(TEMPLATES.iterdir()))
@@ -88,8 +89,18 @@ def _facts(study: Any, key: str) -> dict[str, Any]:
         "reference": metric.reference,
         "no_test": metric.no_test,
         "params": entry.get("params", {}),
-        "sign": "",
+        "sign": _sign(metric),
     }
+
+
+def _sign(metric: Any) -> str:
+    """What a metric asks, and what values on either side of the neutral one mean; sets by letters."""
+    letters = [[f"{side}{i}" for i in (1, 2)] for side in "TA"]
+    parts = [metric.sentence(metric.asks, *letters)] if metric.asks else []
+    for where, text in (("Above", metric.above), ("Below", metric.below)):
+        if text:
+            parts.append(f"{where} {metric.neutral:g}: {metric.sentence(text, *letters)}.")
+    return " ".join(parts)
 
 
 def _references(query: Any, given: Any) -> list[str]:

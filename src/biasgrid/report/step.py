@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -15,8 +16,7 @@ from ..files import write_text
 from ..in_memory import parts_of
 from ..query import Query
 from ..schema import read
-from . import background, page
-from .cells import cells_html
+from . import background, cell_html, cells, page
 from .names import Names, counted, number
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
     Parameters
     ----------
     inputs
-        "tables": files of the tables that the page shows (`planned.SHOWN`) and the study has; "cells",
-        "inferences", "queries" and "models": files of cells, of their inference, of queries, and records of models.
+        As `cells.read` takes them; "study": its study.json; "tables": files of the tables that the page shows
+        (`planned.SHOWN`) and the study has; "models": records of models.
     spec
         As `planned.spec_of` gives it.
     output
@@ -63,6 +63,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     scores = shown["scores"]
     queries = {_stem(file): Query.read(file) for file in inputs["queries"]}
     records = {_stem(file): read(file, "a model's record") for file in inputs["models"]}
+    config = Path(inputs["study"]).read_text(encoding="utf-8")
+    found = cells.read(inputs, spec["cells"])
     environment = templates()
     data = page.script_data(shown, spec, names)
     context = {
@@ -80,16 +82,17 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "comparison": background.comparison_section(shown, names),
         "models": background.models_section(shown, records, spec, names),
         "sets": background.word_sets_section(shown, queries, spec, names),
-        "parameters": background.parameters_section(spec, names),
+        "parameters": background.parameters_section(json.loads(config), spec, names),
         "reasons": background.reasons(scores),
         "scores_missing": int(scores["value"].isna().sum()),
         "scores_total": len(scores),
-        "cells": cells_html(inputs, spec, shown, environment),
-        "citation": _citation(spec),
+        "of_questions": _by_metric(found),
+        "cells": found,
+        "citation": _citation(spec, config),
         "versions": [("biasgrid", __version__), *spec["versions"]],
         "version": __version__,
         "files": spec["files"],
-        "config": json.dumps(spec["config"], ensure_ascii=False, indent=1),
+        "config": config,
         # styles and the script are ours, and not escaped
         "css": Markup(
             "".join(environment.get_template(name).render() for name in ("report.css", "cells.css"))
@@ -102,17 +105,25 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
 
 def templates() -> Environment:
     """The templates, whose output is escaped: words of queries are anybody's."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=lambda name: name is not None and name.endswith(".html"),
-        undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"slug": slug, "some": some}
+    cell_html.install(environment)
     return environment
+
+
+def _by_metric(found: cells.Cells) -> dict[str, list[Any]]:
+    """Questions and their records, by metric."""
+    by_metric: dict[str, list[Any]] = {}
+    for question, records in found.of_questions():
+        by_metric.setdefault(question.metric, []).append((question, records))
+    return by_metric
 
 
 def slug(text: str) -> str:
@@ -152,10 +163,10 @@ def _summary(scores: Any, shown: Mapping[str, Any], spec: Mapping[str, Any], nam
     )
 
 
-def _citation(spec: Mapping[str, Any]) -> str:
+def _citation(spec: Mapping[str, Any], config: str) -> str:
     return (
         f"biasgrid {__version__}: social bias in word embeddings, measured reproducibly.\n"
-        f"Study {spec['study']}, config SHA-256 {spec['digest']}.\n"
+        f"Study {spec['study']}, SHA-256 of its config {hashlib.sha256(config.encode()).hexdigest()}.\n"
         "P. Badilla, F. Bravo-Marquez and J. Pérez. WEFE: The Word Embeddings Fairness Evaluation Framework. IJCAI, "
         "2020."
     )
