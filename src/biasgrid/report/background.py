@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..query import Query
+    from .cells import Cells
 
 Tables = Mapping[str, "pd.DataFrame"]
 # the verdicts, the best first, and what each says
@@ -204,9 +205,10 @@ def _file_of(source: Mapping[str, Any]) -> str:
 
 
 def word_sets_section(
-    tables: Tables, queries: Mapping[str, Query], spec: Mapping[str, Any], names: Names
+    tables: Tables, queries: Mapping[str, Query], found: Cells, spec: Mapping[str, Any], names: Names
 ) -> dict[str, Any]:
-    """The word sets of the queries: words, source, licence, and how many words each model lacks."""
+    """The word sets of the queries: words, source, licence, and the words that each model lacks."""
+    places = {(name, tuple(words)): place for place, (name, words) in enumerate(found.sets)}
     lost: dict[tuple[str, str, str], list[str]] = {}
     if (table := tables.get("lost_words")) is not None:
         for row in table.itertuples():
@@ -222,7 +224,8 @@ def word_sets_section(
                         "name": given.name,
                         "criteria": {},
                         "reference": reference,
-                        "words": list(dict.fromkeys(given.words)),
+                        "words": len(given.distinct),
+                        "place": places.get((given.name, given.distinct)),
                         "lost": {},
                     },
                 )

@@ -35,7 +35,7 @@ SECTIONS = (
     ("reading", "How to read this"),
     ("cite", "How to cite, versions, config"),
 )
-MOST_WORDS = 60  # of a set, that a page lists
+MOST_WORDS = 3000  # that a model lacks of a set, and a page lists
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str) -> int:
@@ -81,12 +81,12 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "debiased": background.debias_section(shown, spec, names),
         "comparison": background.comparison_section(shown, names),
         "models": background.models_section(shown, records, spec, names),
-        "sets": background.word_sets_section(shown, queries, spec, names),
+        "sets": background.word_sets_section(shown, queries, found, spec, names),
         "parameters": background.parameters_section(json.loads(config), spec, names),
         "reasons": background.reasons(scores),
         "scores_missing": int(scores["value"].isna().sum()),
         "scores_total": len(scores),
-        "of_questions": _by_metric(found),
+        "of_questions": _by_metric(found, spec["metrics"]),
         "cells": found,
         "citation": _citation(spec, config),
         "versions": [("biasgrid", __version__), *spec["versions"]],
@@ -118,12 +118,12 @@ def templates() -> Environment:
     return environment
 
 
-def _by_metric(found: cells.Cells) -> dict[str, list[Any]]:
-    """Questions and their records, by metric."""
-    by_metric: dict[str, list[Any]] = {}
+def _by_metric(found: cells.Cells, metrics: Iterable[str]) -> dict[str, list[Any]]:
+    """Questions and their records, by metric in the order of the study."""
+    by_metric: dict[str, list[Any]] = {metric: [] for metric in metrics}
     for question, records in found.of_questions():
-        by_metric.setdefault(question.metric, []).append((question, records))
-    return by_metric
+        by_metric[question.metric].append((question, records))
+    return {metric: of for metric, of in by_metric.items() if of}
 
 
 def slug(text: str) -> str:
