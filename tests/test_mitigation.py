@@ -96,7 +96,8 @@ def test_before_and_after_of_every_measure(tmp_path):
     missing = table.set_index("measure").loc[["ripa", "men"]]
     assert missing["after"].isna().all()
     assert missing["status"].tolist() == ["no query has a value before and after", "too_few_words"]
-    pd.testing.assert_frame_equal(tables.read(tmp_path / "mitigation.csv"), table, check_dtype=False)
+    written = tables.read(tmp_path / "mitigation.csv")[MITIGATION.names]
+    pd.testing.assert_frame_equal(written, table, check_dtype=False)
     # a method whose untouched model was not evaluated
     with pytest.raises(BiasgridError, match="Gender: m: there is no evaluation of the untouched model"):
         MITIGATION.make(inputs | {"evaluations": inputs["evaluations"][1:]}, spec)
@@ -328,7 +329,7 @@ def test_editing_a_querys_word_fits_nothing(folder):
     jobs = again(before, Study.of(debias_config()))
     states = [*ALL, ("one", "none"), ("two", "none")]
     assert jobs["cells"] == {name for name in measured(*states) if name.endswith("q2")}
-    assert set(jobs) == {"queries", "cells", *FOLLOWS}
+    assert set(jobs) == {"queries", "cells", "lost_words", *FOLLOWS}
 
 
 def test_editing_what_is_evaluated_measures_no_cell(folder):

@@ -122,7 +122,8 @@ def test_ranks_are_of_what_all_models_have(tmp_path):
     assert men["rank"].drop("empty").to_dict() == {"large": 2, "small": 3, "tied": 1}
     assert rows.loc[("analogy", "empty"), ["rank", "common_value", "common_rank"]].isna().all()
     QUALITY.write({"evaluations": files}, {}, tmp_path / "quality.csv")
-    pd.testing.assert_frame_equal(tables.read(tmp_path / "quality.csv"), table, check_dtype=False)
+    written = tables.read(tmp_path / "quality.csv")[QUALITY.names]
+    pd.testing.assert_frame_equal(written, table, check_dtype=False)
 
 
 def test_a_model_of_few_pairs_takes_nobodys_common_part(tmp_path):

@@ -36,7 +36,13 @@ def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str
         asked: dict[tuple[str, str], dict[str, None]] = {}
         for cell in cells:
             asked.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
-        spec["asked"] = [[*place, list(grid.metric(*place).template), [*ids]] for place, ids in asked.items()]
+        spec["asked"] = []
+        for place, ids in sorted(asked.items()):
+            template = grid.metric(*place).template
+            names = [part.name for key in ids for part in grid.queries[key].subqueries(template)]
+            # the order of the config counts only where queries share a sub-query
+            keys = sorted(ids) if len(set(names)) == len(names) else [*ids]
+            spec["asked"].append([*place, list(template), keys])
         # a sub-query's name is made of its sets' names
         queries = {key: grid.queries[key] for ids in asked.values() for key in ids}
         spec["queries"] = {

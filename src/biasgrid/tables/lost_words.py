@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..debias import UNTOUCHED
 from ..results import results
 from .column import Column
 from .ends import QUERY_ID
@@ -32,11 +33,18 @@ def look_up(cell: Any) -> tuple[str, str, str, str]:
 
 
 def look_ups(grid: Any) -> dict[tuple[str, str, str, str], Any]:
-    """A cell for each `look_up` of a study: the others of its kind lose the same words."""
-    first: dict[tuple[str, str, str, str], Any] = {}
-    for cell in grid.cells.values():
-        first.setdefault(look_up(cell), cell)
-    return first
+    """One cell for each `look_up` of a study, as all others lose the same words: the same cell in whatever order the
+    config names metrics."""
+
+    def preference(cell: Any) -> tuple[bool, bool, str]:
+        template = grid.metric(cell.criterion, cell.metric).template
+        # the file of a cell with sub-queries has each word several times
+        return cell.debias != UNTOUCHED, not grid.queries[cell.query].exactly(template), cell.metric
+
+    chosen: dict[tuple[str, str, str, str], Any] = {}
+    for cell in sorted(grid.cells.values(), key=preference):
+        chosen.setdefault(look_up(cell), cell)
+    return chosen
 
 
 LOST_WORDS = Table(
