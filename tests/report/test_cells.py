@@ -7,17 +7,16 @@ from html.parser import HTMLParser
 
 import in_process
 import jinja2
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import biasgrid
 from page_studies import HOSTILE, small_config
 
-from biasgrid import Query, load, metrics
 from biasgrid.inference import step
 from biasgrid.report import cell_html, cells
 from biasgrid.study import Study
 
+pytestmark = pytest.mark.slow
 KEYS = ["criterion", "query", "metric", "model", "debias"]
 
 
@@ -165,46 +164,6 @@ def test_a_question_says_what_is_asked_with_the_names_of_its_sets(read, of_key):
     assert [r for _, records in grouped for r in records] == read.records
 
 
-@pytest.mark.parametrize("name", metrics.REGISTRY)
-def test_every_metric_says_what_it_asks_of_whichever_sets(name):
-    """Without a placeholder left, with the sets' names; and its details are there, for every orientation."""
-    metric = metrics.REGISTRY[name]
-    words = [f"w{i}" for i in range(40)]
-    model = load(dict(zip(words, np.random.default_rng(0).normal(size=(40, 8)).tolist(), strict=True)))
-    for parameters in ({}, {"orientation": "wefe_benchmark"} if "orientation" in metric.parameters else {}):
-        if name == "direct_bias" and parameters:
-            parameters["direction"] = "mean"
-        under = metric.under(parameters)
-        targets, attributes = ({"n": 2, "k": 2}.get(n, n) for n in under.template)
-        query = Query(
-            {f"T-{i}": words[5 * i : 5 * i + 5] for i in range(targets)},
-            {f"A-{i}": words[10 + 9 * i : 19 + 9 * i] for i in range(attributes)},
-        )
-        result = metric(query, model, **parameters)
-        sides = query.target_sets_names, query.attribute_sets_names
-        texts = [under.asks, under.above, under.below, *under.details.values()]
-        said = [under.sentence(text, *sides) for text in texts]
-        assert said[0].endswith("?")
-        assert not re.search(r"[{}]", " ".join(said))
-        named = set(re.findall(r"[TA]-\d", said[0]))
-        assert named == {n for side in sides for n in side}
-        # a value on either side of the neutral one means something, where there is one
-        low, high = under.range
-        assert (bool(under.below), bool(under.above)) == (low < under.neutral, high > under.neutral)
-        assert bool(set(under.details) & set(result.detail)) == bool(result.detail)
-
-
-def test_rnd_by_cosines_turns_what_its_sign_means():
-    """Of a word that is the first group's only word, RND is negative by distances and positive by cosines."""
-    model = load({"he": [1.0, 0.0], "she": [0.0, 1.0], "boss": [1.0, 0.1]})
-    query = Query({"men": ["he"], "women": ["she"]}, {"work": ["boss"]})
-    for distance in ("norm", "cos"):
-        value = metrics.rnd(query, model, distance=distance).value
-        metric = metrics.REGISTRY["rnd"].under({"distance": distance})
-        means = metric.above if value > 0 else metric.below
-        assert metric.sentence(means, ["men", "women"], ["work"]) == "the words of work are nearer to men"
-
-
 def test_anchors_tell_scores_apart():
     assert (
         cells.anchor("Gender", "A and B wrt C", "weat", "m-1.0", "none")
@@ -259,10 +218,12 @@ def test_the_command_computes_the_score_again(study, read, of_key, monkeypatch):
 def test_published_numbers_stand_by_their_score(study, read, tmp_path):
     """One of a query's score, one of the criterion's mean, one of another model."""
     lines = [
-        "source,table,criterion,metric,model,quantity,published,ours,difference,verdict,note,origin,runs,sd,test",
-        "P,t,First,weat,two,q1: value,1.5,1.25,-0.25,differs,,printed,,,",
-        "P,t,First,weat,two,abs_avg,0.5,0.5,0.0,reproduced,,printed,,,",
-        "P,t,First,weat,one,q1: value,7.0,,,no value,,printed,,,",
+        "source,table,criterion,metric,model,quantity,published,ours,difference,verdict,note,origin,runs,sd,test,"
+        "query_id,model_label",
+        "P,t,First,weat,two,q1: value,1.5,1.25,-0.25,differs,,printed,,,,q1,Two",
+        "P,t,First,weat,two,abs_avg,0.5,0.5,0.0,reproduced,,printed,,,,,Two",
+        "P,t,First,weat,two,q9: value,3.0,,,not asked,,printed,,,,,Two",
+        "P,t,First,weat,one,q1: value,7.0,,,no value,,printed,,,,q1,One",
     ]
     (tmp_path / "comparison.csv").write_text("\n".join(lines) + "\n")
     files = cells.inputs(study) | {"comparison": tmp_path / "comparison.csv"}
@@ -308,7 +269,7 @@ def shown(read, model=None):
         )
         for question, records in read.of_questions()
     ]
-    return "".join(parts) + macros.word_sets(read)
+    return str.join("", [*parts, macros.word_sets(read)])
 
 
 def test_as_html_every_score_is_there_once_and_words_are_no_markup(read):
@@ -369,9 +330,7 @@ def test_many_words_are_cut_and_few_are_not():
     read = cells.Cells(sets, [], [], [record])
     many, few, both = cell_html.associations(record, read)
     space = "\N{NO-BREAK SPACE}"
-    assert many[1] == [f"w{i}{space}{i}.0"[: 8 if i > 9 else 5] for i in (29, 28, 27, 26, 25)] or many[1][
-        0
-    ].startswith("w29")
+    assert [text.split(space)[0] for text in many[1]] == ["w29", "w28", "w27", "w26", "w25"]
     assert (many[2], [text.split(space)[0] for text in many[3]]) == (20, ["w4", "w3", "w2", "w1", "w0"])
     assert few == ("few", [f"w2{space}1.0", f"w0{space}−1.0"], 0, [])
     # of two numbers, by their difference
