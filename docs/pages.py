@@ -89,6 +89,8 @@ def facts(metric: Metric) -> Iterator[str]:
     takes += ", as many of either" if metric.template == ("k", "k") else ""
     pairs = "; word i of one target set and word i of the other are a pair" if metric.paired else ""
     yield from ("| | |", "| --- | --- |")
+    letters = [[f"{side}{i}" for i in (1, 2)] for side in "TA"]
+    yield f"| it asks, of target sets T1, T2 and attribute sets A1, A2 | {metric.sentence(metric.asks, *letters)} |"
     yield f"| template | ({targets}, {attributes}): {takes}{pairs} |"
     words = "attribute" if metric.groups == "targets" else "target"
     groups = metric.groups.removesuffix("s")

@@ -326,6 +326,9 @@ def test_the_effect_size_has_the_statistics_p_value(random_model, options):
         for metric in (metrics.metric("weat"), metrics.metric("weat_es"))
     )
     assert one.pop("observed") != other.pop("observed")
+    # of two statistics
+    counts = [test.pop("histogram")["counts"] for test in (one, other)]
+    assert sum(counts[0]) == sum(counts[1]) == one["draws"]
     assert one.pop("p_normal") == pytest.approx(other.pop("p_normal"), rel=1e-9)
     assert one == other
 

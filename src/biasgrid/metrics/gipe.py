@@ -434,7 +434,7 @@ SENTENCES: dict[str, dict[str, Any]] = {
         "details": {"proximity": "share of its nearest neighbours that are near because of the direction"},
     },
     "pmn": {
-        "asks": "How many of the nearest neighbours of the words of {A} lean to {T1}?",
+        "asks": "How many of the nearest neighbours of the words of {A} lean to {T1} rather than to {T2}?",
         "above": "most neighbours lean to {T1}",
         "below": "most neighbours lean to {T2}",
         "details": {"share": "share of its nearest neighbours that lean to {T1}"},

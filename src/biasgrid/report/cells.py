@@ -33,7 +33,7 @@ from .cell_tests import asked, interval_of, number, tests_of
 
 DIGITS = 4  # of the numbers of words
 # an anchor's text that says all of a name: words with single spaces between them
-PLAIN = re.compile(r"\w+(?: \w+)*")
+PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
 
 
 @dataclass(frozen=True)
@@ -177,14 +177,12 @@ def spec(study: Any) -> dict[str, Any]:
 def anchor(criterion: str, query: str, metric: str, *state: str) -> str:
     """What a link to a score ends in (#...), by the keys of its row in scores.csv; no other score has it. Without the
     last two, model and debias method, it is a link to all scores of the metric and query."""
-    return "/".join(["cell", *map(_slug, (criterion, query, metric, *state))])
+    return "/".join(["cell", _slug(criterion), _slug(query), metric, *state])
 
 
 def _slug(name: str) -> str:
     """A name as a part of a link. If that leaves out something that tells it from another, a digest follows."""
-    if re.fullmatch(r"[\w.-]+", name):
-        return name
-    text = re.sub(r"\W+", "-", name).strip("-")
+    text = re.sub(r"[^\w.]+", "-", name).strip("-")
     return text if PLAIN.fullmatch(name) else f"{text}~{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
@@ -413,7 +411,9 @@ def _published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
     if path is None:
         return found
     for row in COMPARISON.read(path).itertuples():
-        query, _, quantity = row.quantity.rpartition(": ")
+        # the table's query_id is empty, too, where the study has not the query
+        query, led, quantity = row.quantity.partition(": ")
+        query, quantity = (query, quantity) if led else ("", row.quantity)
         names = "source", "table", "published", "ours", "verdict", "note"
         numbers = {name: getattr(row, name) for name in names} | {"ours": number(row.ours)}
         found[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})

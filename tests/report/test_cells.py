@@ -1,0 +1,359 @@
+"""What a reader finds behind each score: from the study's files, and as HTML."""
+
+import json
+import re
+import shlex
+from html.parser import HTMLParser
+
+import in_process
+import jinja2
+import pandas as pd
+import pytest
+from conftest import biasgrid
+from page_studies import HOSTILE, small_config
+
+from biasgrid.inference import step
+from biasgrid.report import cell_html, cells
+from biasgrid.study import Study
+
+pytestmark = pytest.mark.slow
+KEYS = ["criterion", "query", "metric", "model", "debias"]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A study with lost words, words in capitals, sub-queries, all tests, and a metric without a permutation test."""
+    folder = tmp_path_factory.mktemp("cells")
+    config = small_config(folder)
+    config["metrics"] = {
+        "weat": {},
+        "rnd": {},
+        "ripa": {},
+        "mac": {},
+        "rnsb": {"params": {"n_iterations": 5}},
+    }
+    config["words"] = {"lost_vocabulary_threshold": 0.3, "preprocessors": [{}, {"lowercase": True}]}
+    config["criteria"]["First"]["queries"]["q2"]["targets"]["A"][0] = "A0"
+    config["inference"]["random_groups"] = {"draws": 19}
+    return in_process.make(Study.of(config))
+
+
+@pytest.fixture(scope="module")
+def read(study):
+    return cells.read(cells.inputs(study), cells.spec(study))
+
+
+@pytest.fixture(scope="module")
+def of_key(read):
+    return {key(read, record): record for record in read.records}
+
+
+def key(read, record):
+    question = read.questions[record.question]
+    return question.criterion, question.query, question.metric, record.model, record.debias
+
+
+def cell_results(study, result_of):
+    """Key of a score -> its result in the files of cells, or of inference."""
+    found = {}
+    for cell in study.cells.values():
+        if result_of == "cells":
+            results = json.loads(study.cell_file(cell).read_text())["results"]
+        else:
+            records = json.loads(study.inference_file(study.inferences[cell.name]).read_text())["cells"]
+            (results,) = (
+                r["results"] for r in records if (r["query"], r["criterion"]) == (cell.query, cell.criterion)
+            )
+        for result in results:
+            found.setdefault((cell.criterion, result["query"], cell.metric, cell.model, cell.debias), result)
+    return found
+
+
+def same(number, other):
+    return number == other or (number is None and pd.isna(other))
+
+
+def test_every_score_has_a_record_with_its_numbers(study, read):
+    scores = pd.read_csv(study.table_file("scores"))
+    assert [key(read, r) for r in read.records] == list(scores[KEYS].itertuples(index=False, name=None))
+    assert [r.number for r in read.records] == list(range(len(scores)))
+    assert scores["value"].isna().any()
+    for record, row in zip(read.records, scores.itertuples(), strict=True):
+        assert same(record.value, row.value)
+        assert record.status == row.status
+        interval = record.interval or {}
+        assert same(interval.get("low"), row.ci_low)
+        assert same(interval.get("high"), row.ci_high)
+        for test, p, adjusted in (
+            ("permutation", "p_value", "p_adjusted"),
+            ("random_groups", "p_groups", "p_groups_adjusted"),
+        ):
+            of_test = record.tests.get(test, {})
+            assert same(of_test.get("p_value"), getattr(row, p))
+            assert same(of_test.get("p_adjusted"), getattr(row, adjusted))
+        found = [read.found[n] for n in record.targets + record.attributes]
+        assert sum(len(f.lost) for f in found) == row.words_lost
+    assert json.loads(json.dumps(read.to_dict()))["records"][0]["anchor"] == read.records[0].anchor
+
+
+def test_the_numbers_of_words_are_in_their_order(study, read, of_key):
+    """Of each word of a set the number that the cell's file has of its entry, and the influence of the word."""
+    measured, inferred = cell_results(study, "cells"), cell_results(study, "inference")
+    details = {"weat": "association", "rnd": "distance_by_word", "mac": "targets_eval"}
+    compared = 0
+    for place, record in of_key.items():
+        if record.value is None or place[2] not in details:
+            continue
+        result = measured[place]
+        for number, values in record.associations.items():
+            name, words = read.sets[number]
+            by_entry = result["detail"][details[place[2]]][name]
+            for word, value in zip(words, values, strict=True):
+                if word in result["lost"][name]:
+                    assert value is None
+                    continue
+                whole = by_entry[result["found"][name][word][0]]
+                whole = list(whole.values()) if isinstance(whole, dict) else whole
+                assert value == pytest.approx(whole, rel=5e-4)
+                compared += 1
+        assert set(record.associations) == {
+            read.found[n].set for n in (record.attributes if place[2] == "rnd" else record.targets)
+        }
+        for number, changes in record.influence.items():
+            name, words = read.sets[number]
+            expected = inferred[place]["influence"][name]
+            assert {w: c for w, c in zip(words, changes, strict=True) if c is not None} == pytest.approx(
+                expected, rel=5e-4
+            )
+    assert compared > 200
+
+
+def test_words_are_found_as_what_and_lost(read, of_key):
+    """A0 is in no model, a0 is; what looks like markup is lost; each set is listed once."""
+    record = of_key["First", "A and B wrt E and F", "weat", "one", "none"]
+    first = read.found[record.targets[0]]
+    assert (first.entries, first.lost) == ([["A0", "a0"]], [])
+    assert read.sets[first.set] == ("A", ["A0", *(f"a{i}" for i in range(1, 8))])
+    hostile = of_key["First", "A<i> and B wrt C and D", "weat", "two", "none"]
+    assert read.found[hostile.targets[0]].lost == HOSTILE
+    assert len({(name, *words) for name, words in read.sets}) == len(read.sets)
+
+
+def test_a_missing_value_has_its_reason(read, of_key):
+    """Model three has no word of F, 4 of 4."""
+    record = of_key["First", "A and B wrt E and F", "weat", "three", "none"]
+    assert record.reason == "too many words are lost: F lacks 4 of 4 words; the study allows 30 %"
+    assert (record.value, record.tests, record.interval) == (None, {}, None)
+    sub = of_key["First", "A and B wrt E", "rnd", "three", "none"]  # without F it has one
+    assert (sub.reason, sub.value is None) == ("", False)
+
+
+def test_a_question_says_what_is_asked_with_the_names_of_its_sets(read, of_key):
+    question = read.questions[of_key["Second", "C and D wrt E", "rnd", "one", "none"].question]
+    assert question.asks == "Are the words of “E” nearer to the mean of “C” or to the mean of “D”?"
+    assert (question.neutral, question.above) == (0.0, "the words of “E” are nearer to “D”")
+    assert question.below == "the words of “E” are nearer to “C”"
+    assert question.query_id == "q3"
+    assert question.tests["permutation"] == "does it matter which target set a word is in?"
+    labels = read.questions[of_key["Second", "C and D wrt E and A", "rnsb", "one", "none"].question]
+    assert "It says nothing about the words of the target sets" in labels.tests["permutation"]
+    no_test = read.questions[of_key["Second", "C and D wrt E and A", "mac", "one", "none"].question]
+    assert no_test.tests["permutation"].startswith("none: MAC is a mean")
+    grouped = list(read.of_questions())
+    assert len(grouped) == len(read.questions)
+    assert [r for _, records in grouped for r in records] == read.records
+
+
+def test_anchors_tell_scores_apart():
+    assert (
+        cells.anchor("Gender", "A and B wrt C", "weat", "m-1.0", "none")
+        == "cell/Gender/A-and-B-wrt-C/weat/m-1.0/none"
+    )
+    assert cells.anchor("Gender", "A and B wrt C", "weat") == "cell/Gender/A-and-B-wrt-C/weat"
+    names = [
+        "A B",
+        "A-B",
+        "A  B",
+        "a b",
+        "A/B",
+        "A#B",
+        "A+",
+        "A-",
+        "É è",
+        "E e",
+        "性別",
+        "A%20B",
+        '"><b>',
+        "A_B",
+        " A B",
+    ]
+    found = {cells.anchor("G", name, "weat", "m", "none") for name in names}
+    assert len(found) == len(names)
+    # as an id, and in a link, it stands for itself
+    assert all(re.fullmatch(r"cell/G/[\w.~-]+/weat/m/none", text) for text in found)
+
+
+def test_the_command_computes_the_score_again(study, read, of_key, monkeypatch):
+    """As it is typed, in the study's folder: it is measured and inferred anew, and the files are the same."""
+    record = of_key["First", "A<i> and B wrt C and D", "weat", "two", "none"]
+    files = [study.results / "cells/two/none/weat/q1.json", study.results / "inference/two/none/weat.json"]
+    before = [file.read_bytes() for file in files]
+    files[0].unlink()
+    inferred = []
+
+    def counted(metric, query, *arguments, **options):
+        inferred.append(query.name)
+        return infer(metric, query, *arguments, **options)
+
+    infer = step.infer_query
+    monkeypatch.setattr(step, "infer_query", counted)
+    name, *arguments = shlex.split(record.command)
+    done = biasgrid(*arguments)
+    assert (name, done.returncode) == ("biasgrid", 0), done.stderr
+    assert inferred == ["A<i> and B wrt C and D"]
+    assert [file.read_bytes() for file in files] == before
+    assert json.loads(done.stdout)["results"][0]["value"] == record.value
+
+
+def test_published_numbers_stand_by_their_score(study, read, tmp_path):
+    """One of a query's score, one of the criterion's mean, one of another model."""
+    lines = [
+        "source,table,criterion,metric,model,quantity,published,ours,difference,verdict,note,origin,runs,sd,test,"
+        "query_id,model_label",
+        "P,t,First,weat,two,q1: value,1.5,1.25,-0.25,differs,,printed,,,,q1,Two",
+        "P,t,First,weat,two,abs_avg,0.5,0.5,0.0,reproduced,,printed,,,,,Two",
+        "P,t,First,weat,two,q9: value,3.0,,,not asked,,printed,,,,,Two",
+        "P,t,First,weat,one,q1: value,7.0,,,no value,,printed,,,,q1,One",
+    ]
+    (tmp_path / "comparison.csv").write_text("\n".join(lines) + "\n")
+    files = cells.inputs(study) | {"comparison": tmp_path / "comparison.csv"}
+    found = cells.read(files, cells.spec(study))
+    records = {key(found, r)[1:4]: r for r in found.records}
+    two = records["A<i> and B wrt C and D", "weat", "two"]
+    assert [(p["quantity"], p["published"], p["ours"], p["verdict"]) for p in two.published] == [
+        ("value", 1.5, 1.25, "differs")
+    ]
+    assert [p["verdict"] for p in two.published_of_criterion] == ["reproduced"]
+    assert [p["ours"] for p in records["A<i> and B wrt C and D", "weat", "one"].published] == [None]
+    assert records["A and B wrt E and F", "weat", "two"].published == []
+    html = shown(found, "two")
+    assert "value 1.500, here 1.250: differs" in html
+    assert "not this score; abs_avg of the criterion 0.5000, here 0.5000: reproduced" in html
+
+
+class Parts(HTMLParser):
+    """Tags by name with their attributes, and the text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = {}, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.setdefault(tag, []).append(dict(attributes))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def shown(read, model=None):
+    """The scores as HTML, or those of a model."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("biasgrid.report"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    cell_html.install(environment)
+    macros = environment.get_template("cells.html").module
+    parts = [
+        macros.question(
+            question, [r for r in records if model in (None, r.model)], read, {"weat": "WEAT & co"}
+        )
+        for question, records in read.of_questions()
+    ]
+    return str.join("", [*parts, macros.word_sets(read)])
+
+
+def test_as_html_every_score_is_there_once_and_words_are_no_markup(read):
+    html = shown(read)
+    parts = Parts(html)
+    ids = [a["id"] for of_tag in parts.tags.values() for a in of_tag if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {r.anchor for r in read.records} | {q.anchor for q in read.questions} <= set(ids)
+    assert all(link["href"].removeprefix("#") in ids for link in parts.tags["a"])
+    assert len(parts.tags["details"]) == len(read.records) + len(read.sets)
+    assert not any("open" in a for a in parts.tags["details"])
+    # words, names and labels of users
+    assert not {"script", "img"} & set(parts.tags)
+    assert set(parts.tags["i"][0]) == set()
+    assert HOSTILE[0] in parts.text
+    assert "A<i> and B wrt C and D" in parts.text
+    assert "WEAT & co: " in parts.text
+    drawn = [
+        t
+        for r in read.records
+        for t in r.tests.values()
+        if len((t.get("histogram") or {"counts": []})["counts"]) > 1
+    ]
+    assert len(parts.tags["svg"]) == len(drawn) > 10
+    assert all(
+        svg["role"] == "img" and svg["aria-label"].startswith("Histogram from ") for svg in parts.tags["svg"]
+    )
+    assert "style" not in html
+    assert "none: the relation vector" in parts.text
+
+
+def test_a_histogram_is_drawn_to_scale(read):
+    """Heights of bars are shares of the highest, the line is where the score is."""
+    (drawn,) = [cell_html.histogram(made([0] * 38 + [30, 10], observed=9.0))]
+    assert drawn["path"] == "M0 16V16h76V0h4V16"
+    assert float(drawn["place"]) == pytest.approx(0.9 * 80)
+    few = cell_html.histogram(made([4, 4, 2, 2, 0, 0] + [0] * 33 + [1], observed=0.0))
+    # 8, 4, 0, ..., 1 in pairs
+    assert few["path"] == "M0 16V0h4V8h4V16h68V14h4V16"
+    assert float(few["place"]) == 0
+    # a value among thousands is seen
+    assert cell_html.histogram(made([5000, 5000] + [0] * 37 + [1], 1.0))["path"].endswith("V15h4V16")
+    assert cell_html.histogram(made([7], 1.0)) is None
+
+
+def made(counts, observed):
+    return {"histogram": {"low": 0.0, "high": 10.0, "counts": counts}, "observed": observed}
+
+
+def test_many_words_are_cut_and_few_are_not():
+    names = [f"w{i}" for i in range(30)]
+    sets = [("many", names), ("few", names[:3]), ("both", names[:2])]
+    values = {0: [float(i) for i in range(30)], 1: [-1.0, None, 1.0], 2: [[0.5, 0.25], [0.5, 0.125]]}
+    record = cells.Record(
+        0, "a", 0, "m", "none", 1.0, "ok", "", [0], [1], values,
+        {0: [0.001 * i for i in range(30)], 1: [-0.5, None, 0.25]}, {}, None, [], [], "",
+    )  # fmt: skip
+    read = cells.Cells(sets, [], [], [record])
+    many, few, both = cell_html.associations(record, read)
+    space = "\N{NO-BREAK SPACE}"
+    assert [text.split(space)[0] for text in many[1]] == ["w29", "w28", "w27", "w26", "w25"]
+    assert (many[2], [text.split(space)[0] for text in many[3]]) == (20, ["w4", "w3", "w2", "w1", "w0"])
+    assert few == ("few", [f"w2{space}1.0", f"w0{space}−1.0"], 0, [])
+    # of two numbers, by their difference
+    assert both[1] == [f"w1{space}0.50/0.12", f"w0{space}0.50/0.25"]
+    by_set, others, most = cell_html.influences(record, read)
+    assert [(name, [text.split(space)[0] for text in texts]) for name, texts in by_set] == [
+        ("many", ["w29", "w28", "w27", "w26", "w25", "w24"]),
+        ("few", ["w0", "w2"]),
+    ]
+    assert (others, most) == (24, pytest.approx(0.023))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (2.0, "2.00"),
+        (499.4, "499"),
+        (-0.0301, "−0.0301"),
+        (12345.6, "1.23e4"),
+        (1e-7, "1.00e−7"),
+        (1234.0, "1.23e3"),
+    ],
+)
+def test_numbers_have_three_digits_that_count(value, text):
+    assert cell_html.number(value) == text

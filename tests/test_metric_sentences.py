@@ -1,0 +1,48 @@
+"""What metrics say of themselves, with the names of a query's sets."""
+
+import re
+
+import numpy as np
+import pytest
+
+from biasgrid import Query, load, metrics
+
+
+@pytest.mark.parametrize("name", metrics.REGISTRY)
+def test_every_metric_says_what_it_asks_of_whichever_sets(name):
+    """Without a placeholder left, with the sets' names; and its details are there, for every orientation."""
+    metric = metrics.REGISTRY[name]
+    words = [f"w{i}" for i in range(40)]
+    model = load(dict(zip(words, np.random.default_rng(0).normal(size=(40, 8)).tolist(), strict=True)))
+    for parameters in ({}, {"orientation": "wefe_benchmark"} if "orientation" in metric.parameters else {}):
+        if name == "direct_bias" and parameters:
+            parameters["direction"] = "mean"
+        under = metric.under(parameters)
+        targets, attributes = ({"n": 2, "k": 2}.get(n, n) for n in under.template)
+        query = Query(
+            {f"T-{i}": words[5 * i : 5 * i + 5] for i in range(targets)},
+            {f"A-{i}": words[10 + 9 * i : 19 + 9 * i] for i in range(attributes)},
+        )
+        result = metric(query, model, **parameters)
+        sides = query.target_sets_names, query.attribute_sets_names
+        texts = [under.asks, under.above, under.below, *under.details.values()]
+        said = [under.sentence(text, *sides) for text in texts]
+        assert said[0].endswith("?")
+        assert not re.search(r"[{}]", " ".join(said))
+        named = set(re.findall(r"[TA]-\d", said[0]))
+        assert named == {n for side in sides for n in side}
+        # a value on either side of the neutral one means something, where there is one
+        low, high = under.range
+        assert (bool(under.below), bool(under.above)) == (low < under.neutral, high > under.neutral)
+        assert bool(set(under.details) & set(result.detail)) == bool(result.detail)
+
+
+def test_rnd_by_cosines_turns_what_its_sign_means():
+    """Of a word that is the first group's only word, RND is negative by distances and positive by cosines."""
+    model = load({"he": [1.0, 0.0], "she": [0.0, 1.0], "boss": [1.0, 0.1]})
+    query = Query({"men": ["he"], "women": ["she"]}, {"work": ["boss"]})
+    for distance in ("norm", "cos"):
+        value = metrics.rnd(query, model, distance=distance).value
+        metric = metrics.REGISTRY["rnd"].under({"distance": distance})
+        means = metric.above if value > 0 else metric.below
+        assert metric.sentence(means, ["men", "women"], ["work"]) == "the words of work are nearer to men"
