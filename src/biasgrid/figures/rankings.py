@@ -23,7 +23,7 @@ from .layout import (
     no_mark,
     styled,
 )
-from .palette import GREY, METRIC_COLOURS, Look, cycled
+from .palette import GREY, Look, metric_areas
 from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, fewer_scores, from_tables, rows_of, units_of
 from .text import DAGGER, NORMAL, SMALL, text_width, unit_label, wrapped
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-HATCHED = r"\\\\\\"
 BOX = 0.13  # inches of a "no value" box
 
 
@@ -60,8 +59,7 @@ def rankings_by_criterion(rankings: pd.DataFrame, labels: Mapping[str, str]) -> 
 def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str]) -> figure.Figure:
     import pandas as pd
 
-    colours = cycled(sorted(table["metric"].unique()), METRIC_COLOURS)
-    hatched = set(list(colours)[len(METRIC_COLOURS) :])
+    looks = metric_areas(table["metric"])
     table = table[table["criterion"].isin(criteria)]
     whole = table[table["criterion"] == OVERALL] if OVERALL in criteria else table
     order = by_rank(whole, units_of(table))
@@ -72,7 +70,7 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
     }
     names = [wrapped(unit_label(unit, labels), 36) for unit in order]
     metrics = sorted(table["metric"].unique())
-    handles = [_area(colours[metric], metric in hatched) for metric in metrics]
+    handles = [legend_area(**looks[metric]) for metric in metrics]
     entries = [labels.get(metric, metric) for metric in metrics]
     if any(part.isna().any(axis=None) for part in ranks.values()):
         handles += [legend_area(**_no_rank("white"))]
@@ -115,9 +113,7 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
         down, across = divmod(i, columns)
         corner = left + across * panel(columns), head + down * (head + bars + between)
         axes = add_axes(figure, *corner, panel(columns) - 0.1, bars)
-        _bar_panel(
-            axes, ranks[criterion], short.get(criterion, set()), colours, hatched, labels, inches(columns)
-        )
+        _bar_panel(axes, ranks[criterion], short.get(criterion, set()), looks, labels, inches(columns))
         axes.set_title(criterion, loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(order)), names if across == 0 else [""] * len(order), size=size)
     text = "Accumulated rank over the metrics (lower = less biased)"
@@ -125,10 +121,6 @@ def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequ
     figure.text(middle, 1 - (height - 0.17) / figure.get_figheight(), text, ha="center", va="top")
     legend.draw(figure, height + MARGIN)
     return figure
-
-
-def _area(colour: str, hatched: bool):
-    return legend_area(facecolor=colour, **({"edgecolor": "white", "hatch": HATCHED} if hatched else {}))
 
 
 def _no_rank(colour: str) -> Look:
@@ -139,8 +131,7 @@ def _bar_panel(
     axes: Axes,
     ranks: pd.DataFrame,
     short: set[Unit],
-    colours: Mapping[str, str],
-    hatched: set[str],
+    looks: Mapping[str, Look],
     labels: Mapping[str, str],
     inches: float,
 ) -> None:
@@ -153,10 +144,7 @@ def _bar_panel(
             values[known],
             left=ends[known],
             height=0.76,
-            color=colours[metric],
-            edgecolor="white",
-            hatch=HATCHED if metric in hatched else None,
-            linewidth=0.6,
+            **looks[metric],
             label=labels.get(metric, metric),
         )
         axes.bar_label(bars, [f"{value:g}" for value in values[known]], label_type="center", size=6.5)
@@ -166,7 +154,9 @@ def _bar_panel(
         missing = [metric for metric in ranks if np.isnan(values[metric])]
         for metric in missing:
             x += 0.03 / inches
-            add_box(axes, (x, row - 0.38), (BOX - 0.03) / inches, 0.76, **_no_rank(colours[metric]))
+            add_box(
+                axes, (x, row - 0.38), (BOX - 0.03) / inches, 0.76, **_no_rank(looks[metric]["facecolor"])
+            )
             x += (BOX - 0.03) / inches
         if len(missing) < len(values):
             text, weight = (f"({ends[row]:g})", "normal") if missing else (f"{ends[row]:g}", "bold")

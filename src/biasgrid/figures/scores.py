@@ -13,7 +13,7 @@ from ..errors import BiasgridError, unknown
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, level, tables
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, styled
-from .palette import GREY, MISSING_MARK, ZEBRA, Look, model_mark
+from .palette import GREY, MISSING_MARK, ZEBRA, Look, series_mark, unit_looks
 from .rows import Unit, from_tables, rows_of, units_of
 from .text import SMALL, fitted, line_count, text_width, unit_label, wrapped
 
@@ -64,7 +64,7 @@ def scores(
     table["tested"] = _tested(table, alone)
     units = units_of(scores)
     drawn = [unit for unit in units if unit in set(units_of(table))]
-    looks = {unit: model_mark(i) for i, unit in enumerate(units)}
+    looks = unit_looks(units)
     metrics = sorted(table["metric"].unique())
     for metric in metrics:
         if metric not in neutral:
@@ -92,10 +92,10 @@ def scores(
     there = table.loc[table["value"].notna(), "tested"].unique()
     for tested, meaning in _meanings(table, alone).items():
         if tested in there:
-            handles += [legend_line(**_marked(model_mark(0) | {"color": GREY}, tested))]
+            handles += [legend_line(**_marked(series_mark(0) | {"color": GREY}, tested))]
             names += [meaning]
     if statuses:
-        handles += [legend_line(**model_mark(0) | MISSING_MARK)]
+        handles += [legend_line(**series_mark(0) | MISSING_MARK)]
         names += [
             f"open {'grey ' * (NOT in there)}mark on the margin: no value "
             f"({' or '.join(statuses).replace('_', ' ')})"
