@@ -217,17 +217,31 @@ def test_rank_without_value_is_shown_and_the_model_comes_last():
     assert list(drawn)[-2:] == ["conceptnet-numberbatch 19.08-en dim=300", "glove-twitter-200"]
     assert drawn["conceptnet-numberbatch 19.08-en dim=300"] == {"rnsb": 1, "weat_es": 2}
     assert drawn["glove-twitter-200"] == {}
-    # two and four hatched boxes, in their metrics' colours, beyond the end of the bar
-    boxes = [patch for patch in axes.patches if patch.get_hatch()]
-    rows = [round(box.get_y() + box.get_height() / 2) for box in boxes]
-    assert rows == [5, 5, 6, 6, 6, 6]
-    colours = {container.get_label(): container[0].get_facecolor() for container in axes.containers}
-    assert [box.get_facecolor() for box in boxes[:2]] == [colours["rnd"], colours["weat"]]
-    assert all(box.get_x() >= 3 for box in boxes[:2])
+    # what has no value is said in words, after the sum of what there is; no bar or mark stands for it
+    said = {
+        round(text.get_position()[1]): text.get_text() for text in axes.texts if "no value" in text.get_text()
+    }
+    assert said == {5: "no value: rnd, weat", 6: "no value"}
+    assert len(axes.patches) == 4 * 5 + 2
     # the sum of what there is, told apart; no sum of nothing
     assert "(3)" in texts(axes)
     assert sum(text.get_weight() == "bold" for text in axes.texts) == 5
-    assert any(text.get_text().startswith("no value") for text in figure.legends[0].texts)
+    assert any("do not compare" in text for text in texts(figure))
+    assert_readable(figure)
+
+
+def test_a_metric_without_any_rank_is_said_and_makes_no_model_incomplete():
+    table = ranking_table()
+    table.loc[table["metric"] == "rnd", "rank"] = np.nan
+    figure = rankings(table, {})
+    assert [text.get_text() for text in figure.legends[0].texts] == ["rnsb", "weat", "weat_es"]
+    assert "No model has a value of rnd: Overall" in texts(figure)
+    assert not any("no value" in text or "(" in text for text in texts(figure.axes[0]))
+    # nor is a figure of nothing but missing ranks one of bars
+    table["rank"] = np.nan
+    figure = rankings(table, {})
+    assert texts(figure.axes[0]).count("no value") == len(PUBLISHED)
+    assert not figure.axes[0].patches
     assert_readable(figure)
 
 
@@ -236,8 +250,8 @@ def test_a_model_that_a_criterion_does_not_have_is_shown_without_value():
     absent = (table["criterion"] == "Gender") & (table["model"] == "glove-twitter-200")
     figure = rankings_by_criterion(table[~absent], {})
     by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
-    assert sum(bool(patch.get_hatch()) for patch in by_title["Gender"].patches) == 4
-    assert not any(patch.get_hatch() for patch in by_title["Overall"].patches)
+    assert texts(by_title["Gender"]).count("no value") == 1
+    assert not any("no value" in text for text in texts(by_title["Overall"]))
 
 
 def test_small_multiples_share_order_colours_and_scale():
