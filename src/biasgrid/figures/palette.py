@@ -14,6 +14,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.path import Path
 
@@ -156,13 +157,24 @@ def _mark(colour: str, marker: str) -> Look:
 def _lettered(look: Look, letter: str) -> Look:
     from matplotlib.path import Path
 
-    mark, size = _outline(look["marker"]), look["markersize"]
-    # a letter 5 points high, from the mark's upper right corner on
-    glyph = _glyph(letter)
-    glyph = Path(glyph.vertices * 5 / size + (0.62, -0.1), glyph.codes)
-    both = Path.make_compound_path(mark, glyph)
+    both = Path.make_compound_path(_outline(look["marker"]), _beside(letter, look["markersize"]))
     # matplotlib scales a path such that its farthest point is half the size from the centre
-    return look | {"marker": both, "markersize": size * 2 * abs(both.vertices).max()}
+    return look | {"marker": both, "markersize": look["markersize"] * 2 * abs(both.vertices).max()}
+
+
+def add_letters(axes: Axes, x: Any, y: Any, look: Look, letter: str, **more: Any) -> None:
+    """The letters of `unit_looks` beside marks that are open or half-filled: `look` is the model's."""
+    glyph = _beside(letter, look["markersize"])
+    size = (look["markersize"] * 2 * abs(glyph.vertices).max()) ** 2
+    axes.scatter(x, y, size, marker=glyph, color=look["color"], linewidth=0, **more)
+
+
+def _beside(letter: str, size: float) -> Path:
+    """A letter 5 points high, at the upper right corner of a mark that is one unit, `size` points, wide."""
+    from matplotlib.path import Path
+
+    glyph = _glyph(letter)
+    return Path(glyph.vertices * 5 / size + (0.62, -0.1), glyph.codes)
 
 
 @cache

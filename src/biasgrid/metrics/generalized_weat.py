@@ -85,6 +85,7 @@ METRICS = (
         template=("k", "k"),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        above="target sets are nearer to the attribute sets at their own place",
         groups="attributes",
         resampled=_resampled,
         redrawn=_redrawn,

@@ -415,8 +415,11 @@ def _check(
             raise BiasgridError(not_allowed(name, value, "true, false"))
 
 
+CORRELATED = "words that lean to a group have neighbours that lean to it"
+
+
 def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dict[str, Any]:
-    of_words = {"range": (-1.0, 1.0), "neutral": 0.0} if correlation else {}
+    of_words = {"range": (-1.0, 1.0), "neutral": 0.0, "above": CORRELATED} if correlation else {}
     return {"paired": direction in directions.PAIRED} | of_words
 
 
@@ -429,6 +432,7 @@ METRICS = tuple(
         template=(2, "n"),
         range=(0.0, 1.0),
         neutral=neutral,
+        above="most neighbours lean to the first group" if 0 < neutral < 1 else "",
         reference=reference,
         paired=True,
         resampled=_resampled(function.__name__),

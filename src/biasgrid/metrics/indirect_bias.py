@@ -170,6 +170,7 @@ METRICS = (
         template=(2, 2),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        above="part of the words' similarity is due to the groups' direction",
         paired=True,
         resampled=_resampled,
         redrawn=_redrawn,

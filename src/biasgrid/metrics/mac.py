@@ -100,6 +100,7 @@ METRICS = (
         template=("n", "n"),
         range=(0.0, 2.0),
         neutral=1.0,
+        above="target words point away from attribute words; below 1, they are near to them",
         groups="attributes",
         resampled=_resampled,
         redrawn=_redrawn,

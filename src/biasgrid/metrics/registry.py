@@ -73,6 +73,8 @@ class Metric:
     sized      that interval where it depends on how large the sets are, `range` being that of sets of one size:
                (sizes of the target sets, sizes of the attribute sets, **parameters) -> range
     neutral    the value that means no bias; rankings go by the distance from it
+    above      what a value above the neutral one says, in a phrase; one below it says the reverse. Empty where the
+               neutral value is an end of the range
     needs      the kind of model that it is measured on (`biasgrid.embeddings.kinds`): what the arrays of its function
                are of each word
     groups     which side holds the (protected) groups that words of the other side are near to or not
@@ -120,6 +122,7 @@ class Metric:
     neutral: float
     reference: str
     groups: Literal["targets", "attributes"] = "targets"
+    above: str = ""
     paired: bool = False
     seeded: bool = False
     sized: Callable[..., tuple[float, float]] | None = None
@@ -168,6 +171,16 @@ class Metric:
         those towards the other end; else those on both sides."""
         low, high = self.range
         return {low: "greater", high: "less"}.get(self.neutral, "two-sided")
+
+    @property
+    def sign(self) -> str:
+        """What the sign of a value says, or the side of the neutral value that it is on, in a phrase."""
+        if self.bias != "two-sided":
+            more = {"greater": "higher", "less": "lower"}[self.bias]
+            return f"no sign; {self.neutral:g} is unbiased, {more} is more biased"
+        if not self.above:
+            return f"further from {self.neutral:g} on either side is more biased"
+        return f"{'positive' if self.neutral == 0 else f'above {self.neutral:g}'}: {self.above}"
 
     @property
     def parameters(self) -> dict[str, Any]:

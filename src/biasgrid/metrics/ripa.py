@@ -208,6 +208,7 @@ METRICS = (
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        above="words lean to the first target set",
         paired=True,
         resampled=_resampled,
         redrawn=_redrawn,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -118,6 +118,11 @@ def _check(distance: str) -> None:
         raise BiasgridError(f"distance: {unknown('value', distance, ('norm', 'cos'))}")
 
 
+def _variant(*, distance: str) -> dict[str, Any]:
+    # a similarity in place of a distance
+    return {"above": "words are nearer to the first target set"} if distance == "cos" else {}
+
+
 METRICS = (
     Metric(
         name="rnd",
@@ -126,8 +131,10 @@ METRICS = (
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,
+        above="words are nearer to the second target set",
         resampled=_resampled,
         redrawn=_redrawn,
+        variant=_variant,
         check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
         "stereotypes. PNAS 115, 2018",

@@ -273,6 +273,7 @@ METRICS = (
         template=(2, "n"),
         range=(-1.0, 1.0),
         neutral=0.0,
+        above="words are nearer to the first group",
         reference=f"{REFERENCE}, section 4.2",
         resampled=_skew_resampled,
         redrawn=_skew_redrawn,

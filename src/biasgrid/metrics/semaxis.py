@@ -206,6 +206,7 @@ METRICS = (
         template=(2, "n"),
         range=(-1.0, 1.0),
         neutral=0.0,
+        above="words are nearer to the first group",
         reference="An, Kwak, Ahn. SemAxis: a lightweight framework to characterize domain-specific word semantics "
         "beyond sentiment. ACL 2018, section 3",
         resampled=_resampled,
