@@ -1,5 +1,7 @@
 """What is drawn is what the table says, all of it, where it can be read; and the files are the same every time."""
 
+from pathlib import Path
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -12,12 +14,15 @@ from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from biasgrid import BiasgridError
+from biasgrid import BiasgridError, metrics
+from biasgrid.figures import REGISTRY as FIGURES
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.layout import save
+from biasgrid.figures.layout import PAGE, save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
+from biasgrid.study import Study
 
+ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
 
 # WEFE case study, overall ranks as published (average of tied ranks where it has them)
@@ -217,17 +222,31 @@ def test_rank_without_value_is_shown_and_the_model_comes_last():
     assert list(drawn)[-2:] == ["conceptnet-numberbatch 19.08-en dim=300", "glove-twitter-200"]
     assert drawn["conceptnet-numberbatch 19.08-en dim=300"] == {"rnsb": 1, "weat_es": 2}
     assert drawn["glove-twitter-200"] == {}
-    # two and four hatched boxes, in their metrics' colours, beyond the end of the bar
-    boxes = [patch for patch in axes.patches if patch.get_hatch()]
-    rows = [round(box.get_y() + box.get_height() / 2) for box in boxes]
-    assert rows == [5, 5, 6, 6, 6, 6]
-    colours = {container.get_label(): container[0].get_facecolor() for container in axes.containers}
-    assert [box.get_facecolor() for box in boxes[:2]] == [colours["rnd"], colours["weat"]]
-    assert all(box.get_x() >= 3 for box in boxes[:2])
+    # what has no value is said in words, after the sum of what there is; no bar or mark stands for it
+    said = {
+        round(text.get_position()[1]): text.get_text() for text in axes.texts if "no value" in text.get_text()
+    }
+    assert said == {5: "no value: rnd, weat", 6: "no value"}
+    assert len(axes.patches) == 4 * 5 + 2
     # the sum of what there is, told apart; no sum of nothing
     assert "(3)" in texts(axes)
     assert sum(text.get_weight() == "bold" for text in axes.texts) == 5
-    assert any(text.get_text().startswith("no value") for text in figure.legends[0].texts)
+    assert any("do not compare" in text for text in texts(figure))
+    assert_readable(figure)
+
+
+def test_a_metric_without_any_rank_is_said_and_makes_no_model_incomplete():
+    table = ranking_table()
+    table.loc[table["metric"] == "rnd", "rank"] = np.nan
+    figure = rankings(table, {})
+    assert [text.get_text() for text in figure.legends[0].texts] == ["rnsb", "weat", "weat_es"]
+    assert "No model has a value of rnd: Overall" in texts(figure)
+    assert not any("no value" in text or "(" in text for text in texts(figure.axes[0]))
+    # nor is a figure of nothing but missing ranks one of bars
+    table["rank"] = np.nan
+    figure = rankings(table, {})
+    assert texts(figure.axes[0]).count("no value") == len(PUBLISHED)
+    assert not figure.axes[0].patches
     assert_readable(figure)
 
 
@@ -236,8 +255,8 @@ def test_a_model_that_a_criterion_does_not_have_is_shown_without_value():
     absent = (table["criterion"] == "Gender") & (table["model"] == "glove-twitter-200")
     figure = rankings_by_criterion(table[~absent], {})
     by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
-    assert sum(bool(patch.get_hatch()) for patch in by_title["Gender"].patches) == 4
-    assert not any(patch.get_hatch() for patch in by_title["Overall"].patches)
+    assert texts(by_title["Gender"]).count("no value") == 1
+    assert not any("no value" in text for text in texts(by_title["Overall"]))
 
 
 def test_small_multiples_share_order_colours_and_scale():
@@ -278,8 +297,12 @@ def test_models_under_a_debias_method_have_bars_and_marks_of_their_own():
     table = score_table({"weat": PAIRED}, ["a", "b"])
     figure = scores(pd.concat([table, table.assign(debias="hard")]), {}, "Gender", {"weat": 0.0})
     marks = marks_of(figure.axes[0])
-    assert len({look for look, _ in marks}) == 4
     assert len(marks) == 12
+    # the states of a model share its look; a letter stands beside the debiased one's marks, and in the legend
+    assert len({look for look, _ in marks}) == 2
+    assert sum(len(letters.get_offsets()) for letters in figure.axes[0].collections) == 6
+    handles = figure.legends[0].legend_handles[:4]
+    assert len({str(getattr(h.get_marker(), "vertices", h.get_marker())) for h in handles}) == 4
 
 
 @pytest.mark.parametrize("criteria", [["Overall"], [*CRITERIA, "Age", "Class", "Caste"]])
@@ -360,9 +383,9 @@ def marks_of(axes):
 
 
 def losses_of(axes):
-    """(marker, row) of every mark on the margin."""
+    """((marker, colour), row) of every mark on the margin."""
     return sorted(
-        (line.get_marker(), round(y))
+        ((line.get_marker(), to_hex(line.get_color())), round(y))
         for line in axes.lines
         if line.get_linestyle() == "None" and line.get_transform() == axes.get_yaxis_transform()
         for _, y in line.get_xydata()
@@ -385,7 +408,10 @@ def test_scores_are_where_the_table_says():
     legend = figure.legends[0]
     entries = [text.get_text() for text in legend.texts]
     assert entries[:4] == [LABELS["glove-twitter-200"], "m1", "m2", "m3"]
-    looks = {h.get_marker(): name for h, name in zip(legend.legend_handles, entries[:4], strict=False)}
+    looks = {
+        (h.get_marker(), to_hex(h.get_color())): name
+        for h, name in zip(legend.legend_handles, entries[:4], strict=False)
+    }
     assert len(looks) == 4
     assert any("no bias" in entry for entry in entries)
     assert any("no value (lost words)" in entry for entry in entries)
@@ -397,10 +423,10 @@ def test_scores_are_where_the_table_says():
         if title in ("WEAT", "ect"):
             assert names == sorted(queries[key])
         rows = dict(enumerate(sorted(queries[key])))
-        drawn = sorted((rows[round(y)], looks[marker], x) for (marker, _), (x, y) in marks_of(axes))
+        drawn = sorted((rows[round(y)], looks[look], x) for look, (x, y) in marks_of(axes))
         known = part.dropna(subset="value")
         assert drawn == sorted(known[["query", "model", "value"]].itertuples(index=False, name=None))
-        lost = sorted((rows[row], looks[marker]) for marker, row in losses_of(axes))
+        lost = sorted((rows[row], looks[look]) for look, row in losses_of(axes))
         gone = part[part["value"].isna()]
         assert lost == sorted(gone[["query", "model"]].itertuples(index=False, name=None))
         # the neutral line
@@ -445,20 +471,101 @@ def test_scores_of_nothing_but_lost_words():
     assert_readable(figure)
 
 
-def test_one_model_of_long_vectors_does_not_hide_the_others():
+def test_scores_of_a_model_of_long_vectors_are_cut_off_with_their_values():
     table = score_table({"rnd": SINGLE}, list("abcd"))
     table["value"] = np.where(table["model"] == "d", 3.0, 0.1) * np.where(np.arange(16) < 8, 1, -1)
+    table.loc[table["model"] == "d", "value"] *= np.arange(1, 5)
     figure = scores(table, {}, "Gender", {"rnd": 0.0})
     (axes,) = figure.axes
-    assert axes.get_xscale() == "symlog"
-    assert "log beyond" in axes.get_xlabel()
-    assert sorted(x for _, (x, _) in marks_of(axes)) == sorted(table["value"])
+    # the others fill the axis, whose ticks are of them
+    assert max(np.abs(axes.get_xticks())) <= 0.2
+    plain = table[table["model"] != "d"]["value"].tolist()
+    drawn = [x for _, (x, _) in marks_of(axes)]
+    assert sorted(x for x in drawn if abs(x) <= 0.1) == sorted(plain)
+    # one arrow per score of d, with its value, and its mark
+    arrows = sorted(text for text in texts(axes) if "→" in text or "←" in text)
+    assert arrows == sorted(
+        f"{x:g} →" if x > 0 else f"← {x:g}".replace("-", "−")
+        for x in table.loc[table["model"] == "d", "value"]
+    )
+    assert len(drawn) == 16
+    assert any("beyond the axis" in text for text in texts(figure.legends[0]))
     assert_readable(figure)
-    plain = scores(table[table["model"] != "d"], {}, "Gender", {"rnd": 0.0})
-    assert plain.axes[0].get_xscale() == "linear"
+
+    def arrows_of(table):
+        figure = scores(table, {}, "Gender", {"rnd": 0.0})
+        return [text for text in texts(figure) if "→" in text or "←" in text or "arrow" in text]
+
+    assert not arrows_of(table[table["model"] != "d"])
     # nor is a query on which all models score high a reason
     table["value"] = np.where(table["query"] == SINGLE[0], 3.0, 0.1)
-    assert scores(table, {}, "Gender", {"rnd": 0.0}).axes[0].get_xscale() == "linear"
+    assert not arrows_of(table)
+
+
+def test_scores_say_what_a_sign_says_metric_by_metric():
+    signs = {key: metrics.REGISTRY[key].sign for key in ("weat", "weat_es", "ect")}
+    table = score_table(dict.fromkeys(signs, PAIRED), ["a", "b"])
+    figure = scores(table, LABELS, "Gender", {"weat": 0.0, "weat_es": 0.0, "ect": 1.0}, signs=signs)
+    said = " ".join(" ".join(texts(figure)).split())
+    assert "WEAT, WEAT-ES: positive: the first target set is nearer to the first attribute set." in said
+    assert "ect: no sign; 1 is unbiased, lower is more biased." in said
+    assert_readable(figure)
+
+
+def test_every_metric_says_what_its_sign_says():
+    for metric in metrics.REGISTRY.values():
+        low, high = metric.range
+        assert bool(metric.above) == (low < metric.neutral < high), metric.name
+    # a similarity has the other sign than a distance
+    assert "second" in metrics.REGISTRY["rnd"].sign
+    assert "first" in metrics.REGISTRY["rnd"].under({"distance": "cos"}).sign
+
+
+@pytest.mark.parametrize("config", ["embedded", "config"])
+def test_scores_of_a_study_are_pages_that_have_every_score_once(config):
+    study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
+    for criterion in study.ranked:
+        cells = [cell for cell in study.cells.values() if cell.criterion == criterion]
+        expected = {
+            (part.name, cell.metric)
+            for cell in cells
+            for part in study.queries[cell.query].subqueries(study.metric(criterion, cell.metric).template)
+        }
+        pages = [d for d in FIGURES["scores"].drawings(study) if d.spec["criterion"] == criterion]
+        assert len({page.name for page in pages}) == len(pages)
+        of_pages = [
+            [
+                pair
+                for pair in expected
+                if pair[1] in page.spec["only"]["metrics"] and pair[0] in page.spec["only"]["queries"]
+            ]
+            if "only" in page.spec
+            else list(expected)
+            for page in pages
+        ]
+        assert sorted(pair for page in of_pages for pair in page) == sorted(expected)
+        # and none is taller than a page
+        table = pd.DataFrame(
+            [
+                (criterion, query, metric, model, debias, 0.1, np.nan, np.nan, "ok")
+                for query, metric in expected
+                for model, debias in {(cell.model, cell.debias) for cell in cells}
+            ],
+            columns=[
+                "criterion",
+                "query",
+                "metric",
+                "model",
+                "debias",
+                "value",
+                "ci_low",
+                "ci_high",
+                "status",
+            ],
+        )
+        for page in pages:
+            figure = scores(table, **page.spec)
+            assert figure.get_figheight() <= PAGE[1], page.name
 
 
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"

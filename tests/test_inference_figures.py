@@ -66,13 +66,15 @@ TESTS = {"mac": ["random_groups"]}
 
 
 def kinds_of(axes):
-    """The values under each kind of mark: filled, half-filled, open, pale."""
-    kinds = {"filled": [], "half": [], "open": [], "pale": []}
+    """The values under each kind of mark: filled, half-filled, open, small."""
+    kinds = {"filled": [], "half": [], "open": [], "small": []}
     for line in axes.lines:
         if line.get_linestyle() != "None" or line.get_transform() != axes.transData:
             continue
         faces = [to_hex(line.get_markerfacecolor()), to_hex(line.get_color())]
-        kind = "open" if faces[0] == "#ffffff" else "filled" if faces[0] == faces[1] else "pale"
+        # the smallest of the markers of the others is 4.5 points wide
+        small = line.get_markersize() < 4
+        kind = "open" if faces[0] == "#ffffff" else "small" if small else "filled"
         if line.get_fillstyle() == "left":
             assert kind == "filled"
             kind = "half"
@@ -121,15 +123,15 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
         kinds = kinds_of(axes)
         assert kinds["filled"] == sorted(table.loc[places[rejected], "value"])
         assert kinds["open"] == sorted(table.loc[places[~rejected], "value"])
-        assert kinds["half"] == kinds["pale"] == []
+        assert kinds["half"] == kinds["small"] == []
     assert "90 % confidence interval over words" in entries(figure)
     assert "filled mark: both tests reject (“one test”: random groups), adjusted p < .05" in entries(figure)
     assert "open mark: a test does not reject, adjusted p ≥ .05" in entries(figure)
-    assert not any("pale" in entry or "half" in entry for entry in entries(figure))
+    assert not any("small" in entry or "half" in entry for entry in entries(figure))
     said = " ".join(" ".join(texts(figure)).split())
     assert "Permutation: does it matter which set a word is in?" in said
     assert "Random groups: is the score more biased than with arbitrary groups" in said
-    assert "open grey mark on the margin: no value (lost words)" in entries(figure)
+    assert "mark on the right margin: no value (lost words)" in entries(figure)
     assert panels(figure)["mac"].get_xlabel() == "score (one test)"
     assert panels(figure)["weat"].get_xlabel() == "score"
     assert len(losses_of(panels(figure)["weat"])) == 2
@@ -140,8 +142,8 @@ def test_a_filled_mark_needs_all_tests_about_words():
     """By hand, for every case of two tests, of a metric that has both and of two that have random groups alone."""
     low, high, none = 0.01, 0.2, np.nan
     cases = [(p, groups) for p in (low, high, none) for groups in (low, high, none)]
-    kinds = ["filled", "open", "half", "open", "open", "open", "half", "open", "pale"]
-    alone = ["filled", "open", "pale"] * 3
+    kinds = ["filled", "open", "half", "open", "open", "open", "half", "open", "small"]
+    alone = ["filled", "open", "small"] * 3
     table = pd.concat(
         [
             score_table({"weat": SINGLE[:1], "mac": SINGLE[:1], "rnsb": SINGLE[:1]}, [f"m{i}"])
@@ -160,7 +162,7 @@ def test_a_filled_mark_needs_all_tests_about_words():
         found = {value: kind for kind, values in kinds_of(axes).items() for value in values}
         assert {int(m[1:]): found[v] for m, v in zip(part["model"], part["value"], strict=True)} == expected
     marks = " ".join(entries(figure))
-    assert all(f"{kind} mark: " in marks for kind in ("filled", "half-filled", "open", "pale"))
+    assert all(f"{kind} mark: " in marks for kind in ("filled", "half-filled", "open", "small"))
     assert_readable(figure)
 
 
@@ -177,7 +179,7 @@ def test_a_study_with_one_test_fills_no_mark_that_reads_as_both(column, other, m
     figure = scores(table, {}, "Gender", NEUTRAL)
     (axes,) = figure.axes
     kinds = kinds_of(axes)
-    assert kinds["filled"] == kinds["pale"] == []
+    assert kinds["filled"] == kinds["small"] == []
     assert kinds["half"] == sorted(table["value"][::2])
     assert kinds["open"] == sorted(table["value"][1::2])
     marks = [entry for entry in entries(figure) if "mark" in entry]
@@ -191,9 +193,13 @@ def test_long_intervals_of_one_model_do_not_hide_the_others():
     far = table["model"] == "d"
     table = table.assign(ci_low=np.where(far, -9.0, 0.05), ci_high=np.where(far, 9.0, 0.2))
     (axes,) = scores(table, {}, "Gender", NEUTRAL).axes
-    assert axes.get_xscale() == "symlog"
+    # the others' intervals fill the axis; those of d end with arrows at its ends
     low, high = axes.get_xlim()
-    assert low < -9 < 9 < high
+    assert -0.1 < low < 0.05 < 0.2 < high < 0.3
+    assert {interval[:2] for interval in intervals_of(axes)} == {(0.05, 0.2), (low, high)}
+    arrows = [line for line in axes.collections if not isinstance(line, LineCollection)]
+    assert sorted({x for arrow in arrows for x, _ in arrow.get_offsets()}) == [low, high]
+    assert any("the end of an interval" in entry for entry in entries(scores(table, {}, "Gender", NEUTRAL)))
 
 
 @pytest.mark.parametrize("draws", ["scores", "correlations"])
@@ -206,7 +212,7 @@ def test_without_inference_nothing_changes(draws, tmp_path):
         drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
         save(drawn, tmp_path / name, ["svg"])
         assert not any("interval" in text or "reject" in text for text in texts(drawn))
-        assert draws != "scores" or "pale mark: no test" in entries(drawn)
+        assert draws != "scores" or "small mark: no test" in entries(drawn)
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
 
 

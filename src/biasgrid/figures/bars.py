@@ -26,7 +26,7 @@ from .layout import (
     legend_mark,
     styled,
 )
-from .palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look
+from .palette import DASHED, GREY, HATCHES, MODEL_COLOURS, ZEBRA, Look, unit_areas
 from .rows import Unit, from_tables, rows_of, units_of
 from .text import BOLD, LARGE, SMALL, fitted, line_count, text_width, unit_label, wrapped
 
@@ -92,7 +92,7 @@ def bars(
         for part in np.array_split(group, ceil(len(group) / 4))
     ]
     every = list(dict.fromkeys(bar for block, _ in blocks for bar in block.bars))
-    looks = {bar: _look(place) for place, bar in enumerate(every)}
+    looks = unit_areas(every) if by == "query" else {bar: _look(place) for place, bar in enumerate(every)}
     names = {bar: name for block, _ in blocks for bar, name in block.bars.items()}
 
     left = (
@@ -144,10 +144,10 @@ def _head(metric: str, labels: Mapping[str, str]) -> str:
 
 
 def _look(place: int) -> Look:
-    """The look of a bar: where colours begin anew, they are hatched."""
+    """The look of the bars of the i-th query: where colours begin anew, they are hatched."""
     rounds, colour = divmod(place, len(MODEL_COLOURS))
-    hatch = {"hatch": ["", "////", "....", "xxxx"][rounds % 4], "edgecolor": "white"}
-    return {"facecolor": MODEL_COLOURS[colour], "linewidth": 0, **(hatch if rounds else {})}
+    look = {"facecolor": MODEL_COLOURS[colour], "hatch": HATCHES[rounds % len(HATCHES)]}
+    return look | {"linewidth": 0.0, "edgecolor": "white"}
 
 
 def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Look], neutral: float) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, legend_line, styled
-from .palette import GREY, MISSING_MARK, MODEL_COLOURS, cycled
+from .palette import GREY, MISSING_MARK, model_colours
 from .rows import from_tables, rows_of
 from .text import SMALL, SUPERSCRIPTS, published_label, text_width, wrapped
 
@@ -117,7 +117,7 @@ def comparison(
     """
     table = rows_of(comparison, "comparison").copy()
     models = sorted(table["model"].unique())
-    colours = cycled(models, MODEL_COLOURS)
+    colours = model_colours(models)
     panels = _panels(table, labels, dict(queries))
     left = max(text_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
     across = left + ACROSS + COUNT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,17 @@ class Figure:
 def tables(grid: Any, *names: str) -> dict[str, File]:
     """The files of a study's tables, by the tables' names."""
     return {name: grid.table_file(name) for name in names}
+
+
+def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
+    """A figure's parts on pages of at most so many, as even as can be: name, name-2 and so on, and what each has."""
+    count = -(-len(parts) // most)
+    sizes = [len(parts) // count + (i < len(parts) % count) for i in range(count)]
+    starts = [sum(sizes[:i]) for i in range(count)]
+    return [
+        (name if i == 0 else f"{name}-{i + 1}", list(parts[start : start + size]))
+        for i, (start, size) in enumerate(zip(starts, sizes, strict=True))
+    ]
 
 
 def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
-from .palette import DASHED, ZEBRA, model_mark
+from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
 from .text import SMALL, fitted, line_count, text_width, unit_label
 
@@ -43,7 +43,7 @@ def influence(
     # where all resamples have one value there is no unit
     table["moved"] = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
     units = units_of(influence)
-    looks = {unit: model_mark(i) for i, unit in enumerate(units)}
+    looks = unit_looks(units)
     drawn = units_of(table)
     panels = {}
     for metric, part in table.groupby("metric"):

@@ -1,27 +1,40 @@
 """Colours and marks of figures.
 
-They go by sorted key of a table's models or metrics, so that they mean the same in all figures of a study.
+What a model or a metric looks like is a function of its key: it is the same in every figure of every study. Both
+parts of a look count: a colour has a lightness that tells it from most others in greyscale, and a marker (of an area:
+a hatch) tells it from the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
+from hashlib import blake2b
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.path import Path
 
 Look = dict[str, Any]  # what matplotlib takes for a line, a mark or an area
+Unit = tuple[str, str]  # a model and a debias method, "none" for the untouched model
 
-# Models are marks on white: Okabe and Ito's and Paul Tol's colour-blind safe colours, dark enough for that. One
-# marker more than colours, so that the pair stays distinct when there are more models than either.
+# Models are marks on white: colours of Okabe and Ito and of Paul Tol that the colour-blind can tell apart, from black
+# to the lightest that is seen on white.
 MODEL_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#332288"]
-MODEL_COLOURS += ["#56B4E9", "#882255", "#999933", "#000000", "#44AA99", "#AA4499"]
-MARKERS = "osD^vPX<>ph*d"
-# Metrics are areas with black numbers in them: Tol's light scheme and six of the same lightness. Where there are more
-# metrics than colours, the others are hatched.
-METRIC_COLOURS = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99"]
-METRIC_COLOURS += ["#BBCC33", "#C7A6E0", "#D9B38C", "#AAAA00", "#B8C4CE", "#E08FC0"]
+MODEL_COLOURS += ["#56B4E9", "#882255", "#999933", "#000000", "#117733", "#7A4B00"]
+MARKERS = "osD^vPX<>*d"
+# as areas, models have the hatch in place of the marker
+HATCHES = ["", "/////", "\\\\\\\\\\", "xxxxx", "|||||", "....", "///", "\\\\\\", "|||", "xxx", "---"]
+# Metrics are areas with black numbers in them: colours as light as black is read on, or lighter.
+METRIC_COLOURS = ["#4E8FC7", "#EE8866", "#F3E7A0", "#FFB3C1", "#A5E1FF", "#44BB99"]
+METRIC_COLOURS += ["#BBCC33", "#B07CC6", "#B5803F", "#A3A300", "#DDE3E8", "#D96BA0"]
+METRIC_HATCHES = ["", "////", "....", "\\\\\\\\"]
+# Chosen such that no two models and no two metrics that ship have one look, and that those of one study differ in
+# both parts as far as can be (tests/figures/test_palette.py).
+MODEL_SALT, METRIC_SALT = 4247576, 4829449
 GREY = "#666666"
 NO_FILL = "#BBBBBB"
 ZEBRA = "#F2F2F2"  # behind every second row
@@ -33,19 +46,153 @@ MISSING_CELL: Look = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "
 MISSING_MARK: Look = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
 
 
-def cycled(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
-    """Keys with values, which begin anew when there are fewer of them."""
-    return {key: values[i % len(values)] for i, key in enumerate(keys)}
+def _places(keys: Iterable[str], salt: int, size: int) -> dict[str, int]:
+    """Keys with their places among `size`: each has the one that its digest says.
+
+    Where several keys of a figure have one, the first in alphabetical order keeps it, and the later ones take the
+    next free places, as long as there are any.
+    """
+    places: dict[str, int] = {}
+    for key in sorted(set(keys)):
+        place = int.from_bytes(blake2b(f"{salt} {key}".encode(), digest_size=8).digest()) % size
+        taken = set(places.values())
+        while place in taken and len(taken) < size:
+            place = (place + 1) % size
+        places[key] = place
+    return places
 
 
-def model_mark(i: int) -> Look:
-    """The mark of the i-th model."""
-    colour = MODEL_COLOURS[i % len(MODEL_COLOURS)]
-    marker = MARKERS[i % len(MARKERS)]
+def _pairs(
+    keys: Iterable[str], salt: int, colours: Sequence[str], others: Sequence[str]
+) -> dict[str, tuple[str, int]]:
+    """Keys with a colour and a place in `others`; the next pair differs in the colour."""
+    places = _places(keys, salt, len(colours) * len(others))
+    return {key: (colours[at % len(colours)], at // len(colours)) for key, at in places.items()}
+
+
+def model_looks(models: Iterable[str]) -> dict[str, Look]:
+    """The marks of models: colour and marker of each are a function of its key.
+
+    Two keys of the models that ship never have the same look. Where other keys of one figure do, the later one in
+    alphabetical order takes the next free look.
+    """
+    pairs = _pairs(models, MODEL_SALT, MODEL_COLOURS, MARKERS)
+    return {key: _mark(colour, MARKERS[marker]) for key, (colour, marker) in pairs.items()}
+
+
+def model_colours(models: Iterable[str]) -> dict[str, str]:
+    """The colours of models, where nothing but colour tells them apart: those of `model_looks`.
+
+    Where two keys of a figure have one colour, the later one in alphabetical order takes the next free one.
+    """
+    colours: dict[str, str] = {}
+    for key, look in model_looks(models).items():
+        at = MODEL_COLOURS.index(look["color"])
+        turned = MODEL_COLOURS[at:] + MODEL_COLOURS[:at]
+        colours[key] = next((colour for colour in turned if colour not in colours.values()), look["color"])
+    return colours
+
+
+def unit_looks(units: Iterable[Unit]) -> dict[Unit, Look]:
+    """The marks of models under debias methods.
+
+    All states of a model have its colour and marker (`model_looks`). Beside the mark of a debiased one stands a
+    letter, the method's among those of the figure.
+    """
+    units = list(units)
+    models = model_looks(model for model, _ in units)
+    letters = method_letters(units)
+    return {
+        (model, debias): models[model] if debias == "none" else _lettered(models[model], letters[debias])
+        for model, debias in units
+    }
+
+
+def unit_areas(units: Iterable[Unit]) -> dict[Unit, Look]:
+    """The areas of models under debias methods: colour as in `model_looks`, a hatch in place of the marker.
+
+    Those of a debiased model are white, with the edge and the hatch in its colour.
+    """
+    units = list(units)
+    pairs = _pairs((model for model, _ in units), MODEL_SALT, MODEL_COLOURS, MARKERS)
+    return {
+        unit: {
+            "facecolor": colour if unit[1] == "none" else "white",
+            "edgecolor": "white" if unit[1] == "none" else colour,
+            "hatch": HATCHES[marker],
+            "linewidth": 0.0 if unit[1] == "none" else 0.9,
+        }
+        for unit in units
+        for colour, marker in [pairs[unit[0]]]
+    }
+
+
+def method_letters(units: Iterable[Unit]) -> dict[str, str]:
+    """The letters of a figure's debias methods, in alphabetical order; the untouched model has none."""
+    methods = sorted({debias for _, debias in units} - {"none"})
+    return {method: ascii_lowercase[i % 26] for i, method in enumerate(methods)}
+
+
+def metric_areas(metrics: Iterable[str]) -> dict[str, Look]:
+    """The areas of metrics: colour and hatch of each are a function of its key, as with `model_looks`."""
+    pairs = _pairs(metrics, METRIC_SALT, METRIC_COLOURS, METRIC_HATCHES)
+    return {
+        key: {"facecolor": colour, "edgecolor": "#00000055", "hatch": METRIC_HATCHES[hatch], "linewidth": 0.4}
+        for key, (colour, hatch) in pairs.items()
+    }
+
+
+def series_mark(i: int) -> Look:
+    """The mark of the i-th of some series that are no models."""
+    return _mark(MODEL_COLOURS[i % len(MODEL_COLOURS)], MARKERS[i % len(MARKERS)])
+
+
+def _mark(colour: str, marker: str) -> Look:
     # these look smaller than they are
     size = 5.8 if marker in "PX*d" else 4.5
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.3}
     return {"linestyle": "", "color": colour, "marker": marker, "markersize": size, **edge}
+
+
+def _lettered(look: Look, letter: str) -> Look:
+    from matplotlib.path import Path
+
+    both = Path.make_compound_path(_outline(look["marker"]), _beside(letter, look["markersize"]))
+    # matplotlib scales a path such that its farthest point is half the size from the centre
+    return look | {"marker": both, "markersize": look["markersize"] * 2 * abs(both.vertices).max()}
+
+
+def add_letters(axes: Axes, x: Any, y: Any, look: Look, letter: str, **more: Any) -> None:
+    """The letters of `unit_looks` beside marks that are open or half-filled: `look` is the model's."""
+    glyph = _beside(letter, look["markersize"])
+    size = (look["markersize"] * 2 * abs(glyph.vertices).max()) ** 2
+    axes.scatter(x, y, size, marker=glyph, color=look["color"], linewidth=0, **more)
+
+
+def _beside(letter: str, size: float) -> Path:
+    """A letter 5 points high, at the upper right corner of a mark that is one unit, `size` points, wide."""
+    from matplotlib.path import Path
+
+    glyph = _glyph(letter)
+    return Path(glyph.vertices * 5 / size + (0.62, -0.1), glyph.codes)
+
+
+@cache
+def _outline(marker: str) -> Path:
+    """A marker as a path, one unit wide."""
+    from matplotlib.markers import MarkerStyle
+
+    style = MarkerStyle(marker)
+    return style.get_path().transformed(style.get_transform())
+
+
+@cache
+def _glyph(letter: str) -> Path:
+    """A letter as a path, one unit high."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    return TextPath((0, 0), letter, size=1.35, prop=FontProperties(family="DejaVu Sans", weight="bold"))
 
 
 def colour_map(name: str, colours: Sequence[str]) -> LinearSegmentedColormap:

@@ -15,7 +15,7 @@ import numpy as np
 from .figure import Drawing, Figure, cells_of, labels, level, tables
 from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
 from .order import pair_shares, resampled_pairs
-from .palette import GREY, ZEBRA, Look, model_mark
+from .palette import GREY, ZEBRA, Look, series_mark, unit_looks
 from .rows import OVERALL, Unit, from_tables, rows_of, units_of
 from .text import SMALL, line_count, text_width, unit_label, wrapped
 
@@ -48,7 +48,7 @@ def rank_intervals(
     table = rows_of(intervals, "rank_intervals", criterion)
     order, drawn = resampled_pairs(rows_of(order, "order", criterion))
     units = units_of(intervals)
-    looks = {unit: model_mark(i) for i, unit in enumerate(units)}
+    looks = unit_looks(units)
     metrics = sorted(table["metric"].unique())
     parts = {metric: table[table["metric"] == metric] for metric in metrics}
     rows = {metric: _by_rank(part) for metric, part in parts.items()}
@@ -77,7 +77,7 @@ def rank_intervals(
 
     columns = best_columns(len(metrics), extent)
     legend = [
-        ("rank", legend_line(**model_mark(0) | {"color": GREY})),
+        ("rank", legend_line(**series_mark(0) | {"color": GREY})),
         (f"{level * 100:g} % interval (bootstrap over words)", legend_line(color=GREY, **WORDS)),
     ]
     if (table.loc[table["resampled"] == "queries", "low"].notna()).any():

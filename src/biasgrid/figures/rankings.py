@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, labels, tables
+from .figure import Drawing, Figure, cells_of, labels, pages, tables
 from .layout import (
     MARGIN,
     PAGE,
     Legend,
     add_axes,
-    add_box,
     best_columns,
     blank,
     few_ticks,
@@ -23,183 +22,255 @@ from .layout import (
     no_mark,
     styled,
 )
-from .palette import GREY, METRIC_COLOURS, Look, cycled
+from .palette import GREY, Look, metric_areas
 from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, fewer_scores, from_tables, rows_of, units_of
-from .text import DAGGER, NORMAL, SMALL, text_width, unit_label, wrapped
+from .text import BOLD, DAGGER, NORMAL, SMALL, fitted, line_count, text_width, unit_label, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-HATCHED = r"\\\\\\"
-BOX = 0.13  # inches of a "no value" box
+RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 
 
 def rankings(rankings: pd.DataFrame, labels: Mapping[str, str], criterion: str = OVERALL) -> figure.Figure:
     """The models' ranks under each metric, stacked (Badilla et al., IJCAI 2020, figure 2).
 
     One bar per model, one segment per metric, as long as the rank that is written in it; the sum stands at its end.
-    The model with the smallest sum is on top. A rank that is NaN is a hatched box of fixed size behind the bar;
-    models that have one come last, by mean rank, because their sums cannot be compared.
+    The model with the smallest sum is on top. Models that miss a rank come last, under a line, by mean rank, because
+    their sums cannot be compared: the sum is in brackets, and beside it stands in words which ranks have no value.
+    A metric under which no model has a rank has no segment, and the legend says so.
     Raises BiasgridError where the table has no rows of the criterion.
     """
     rows_of(rankings, "rankings", criterion)
     return _stacked_bars(rankings, labels, [criterion])
 
 
-def rankings_by_criterion(rankings: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """`rankings` for every criterion, one panel each, with the models in the order that they have overall.
+def rankings_by_criterion(
+    rankings: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str] | None = None
+) -> figure.Figure:
+    """`rankings` for every criterion, or for some, one panel each; models have the order that they have overall.
 
     Raises BiasgridError for an empty table.
     """
-    return _stacked_bars(rankings, labels, criteria_of(rows_of(rankings, "rankings")))
+    there = criteria_of(rows_of(rankings, "rankings"))
+    return _stacked_bars(rankings, labels, [c for c in there if criteria is None or c in criteria] or there)
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """The ranks of a criterion: of the models in the figure's order, under the metrics that some model has."""
+
+    ranks: pd.DataFrame
+    unranked: list[str]  # metrics under which no model has a rank
+    fewer: set[Unit]
+
+    def ends(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
+        """What stands at the ends of the bars: the sum, and in words what it lacks."""
+        texts = []
+        for unit, row in self.ranks.iterrows():
+            lost = [labels.get(metric, metric) for metric in row.index[row.isna()]]
+            dagger = DAGGER if unit in self.fewer else ""
+            if len(lost) == len(row):
+                texts.append(("", "no value"))
+            elif lost:
+                named = len(lost) < 4
+                what = ", ".join(lost) if named else f"{len(lost)} of {len(row)} metrics"
+                texts.append((f"({row.sum():g}){dagger}", f"no value: {what}"))
+            else:
+                texts.append((f"{row.sum():g}{dagger}", ""))
+        return texts
+
+
+def _panels(table: pd.DataFrame, order: Sequence[Unit]) -> dict[str, _Panel]:
+    import pandas as pd
+
+    index = pd.MultiIndex.from_tuples(order)
+    panels = {}
+    for criterion, part in table.groupby("criterion"):
+        ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank").reindex(index)
+        empty = list(ranks.columns[ranks.isna().all()])
+        ranks = ranks.drop(columns=empty)
+        fewer = part[fewer_scores(part) & part["rank"].notna()]
+        panels[criterion] = _Panel(ranks, empty, set(zip(fewer["model"], fewer["debias"], strict=True)))
+    return panels
 
 
 @styled
 def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str]) -> figure.Figure:
     import pandas as pd
 
-    colours = cycled(sorted(table["metric"].unique()), METRIC_COLOURS)
-    hatched = set(list(colours)[len(METRIC_COLOURS) :])
-    table = table[table["criterion"].isin(criteria)]
-    whole = table[table["criterion"] == OVERALL] if OVERALL in criteria else table
-    order = by_rank(whole, units_of(table))
-    index = pd.MultiIndex.from_tuples(order)
-    ranks = {
-        criterion: part.pivot(index=["model", "debias"], columns="metric", values="rank").reindex(index)
-        for criterion, part in table.groupby("criterion")
-    }
-    names = [wrapped(unit_label(unit, labels), 36) for unit in order]
-    metrics = sorted(table["metric"].unique())
-    handles = [_area(colours[metric], metric in hatched) for metric in metrics]
+    # the order is the one overall, also in a figure of other criteria
+    whole = table[table["criterion"] == (OVERALL if OVERALL in set(table["criterion"]) else criteria[0])]
+    whole = whole if len(criteria) > 1 else table[table["criterion"].isin(criteria)]
+    whole = whole[whole["rank"].notna().groupby(whole["metric"]).transform("any")]
+    order = by_rank(whole, units_of(table if len(criteria) > 1 else whole)) or units_of(table)
+    complete = [unit for unit in order if unit in _complete(whole)]
+    panels = _panels(table[table["criterion"].isin(criteria)], order)
+    looks = metric_areas(table["metric"])
+    ends = {criterion: panel.ends(labels) for criterion, panel in panels.items()}
+    metrics = [metric for metric in looks if any(metric in panel.ranks for panel in panels.values())]
+    handles = [legend_area(**looks[metric]) for metric in metrics]
     entries = [labels.get(metric, metric) for metric in metrics]
-    if any(part.isna().any(axis=None) for part in ranks.values()):
-        handles += [legend_area(**_no_rank("white"))]
-        entries += ["no value (in brackets: the sum of the other ranks)"]
-    fewer = table[fewer_scores(table)]
-    short = {
-        c: set(zip(part["model"], part["debias"], strict=True)) for c, part in fewer.groupby("criterion")
-    }
-    if short:
-        handles += [no_mark()]
-        entries += [FEWER]
-
+    names = [wrapped(unit_label(unit, labels), 36) for unit in order]
     size = NORMAL if len(criteria) == 1 else SMALL
+    bars = len(order) * max(0.26, max(map(line_count, names)) * size * 0.0165 + 0.05)
+    if bars > PAGE[1] - 1.5:
+        # more models than a page has room for in lines of two
+        names, size = [fitted(unit_label(unit, labels), 3.4, SMALL) for unit in order], SMALL
+        bars = len(order) * max(0.15, max(map(line_count, names)) * 0.115 + 0.03)
     left = max(text_width(name, size) for name in names) + MARGIN + 0.08
-    bars = len(order) * max(0.26, max(name.count("\n") + 1 for name in names) * size * 0.0165 + 0.05)
-    sums = np.concatenate([part.sum(axis=1) for part in ranks.values()])
-    # inches behind a bar: its boxes and its sum
-    behind = np.concatenate([part.isna().sum(axis=1) for part in ranks.values()]) * BOX + 0.5
-    # inches per rank: at least as many as the narrowest segment needs for its number
-    known = pd.unique(np.concatenate([part.to_numpy().ravel() for part in ranks.values()]))
+    sums = np.concatenate([panel.ranks.sum(axis=1) for panel in panels.values()])
+    # inches behind a bar
+    behind = np.array(
+        [
+            0.1 + sum(text_width(t, SMALL) * BOLD + 0.05 for t in texts if t)
+            for part in ends.values()
+            for texts in part
+        ]
+    )
+    # inches per rank: as many as the narrowest segment needs for its number, where the page has them
+    known = pd.unique(np.concatenate([panel.ranks.to_numpy().ravel() for panel in panels.values()]))
     need = max(((text_width(f"{r:g}", 6.5) + 0.04) / r for r in known if not np.isnan(r)), default=0.1)
+    need = min(need, np.min((max(PAGE[0] - left - MARGIN, 3.0) - 0.1 - behind) / np.maximum(sums, 1)))
     head, between, foot = 0.26, 0.26, 0.38
 
     def inches(columns: int) -> float:
         room = (PAGE[0] - left - MARGIN) / columns - 0.1 - behind
         return max(need, np.min(room / np.maximum(sums, 1)))
 
-    def panel(columns: int) -> float:
-        return np.max(sums * inches(columns) + behind) + 0.1
+    def panel_width(columns: int) -> float:
+        return max(np.max(sums * inches(columns) + behind) + 0.1, 3.6 if len(criteria) == 1 else 1.2)
 
     def extent(columns: int) -> tuple[float, float]:
         rows = ceil(len(criteria) / columns)
-        return left + columns * panel(columns) + MARGIN, rows * (head + bars + between) - between + foot
+        return left + columns * panel_width(columns) + MARGIN, rows * (head + bars + between) - between + foot
 
     columns = best_columns(len(criteria), extent)
     width, height = extent(columns)
-    legend = Legend(handles, entries, width - 2 * MARGIN)
-    figure = blank(legend.width + 2 * MARGIN, height + legend.height + 2 * MARGIN)
+    legend = Legend(handles or [no_mark()], entries or [""], width - 2 * MARGIN)
+    mixed = 0 < len(complete) < len(order)
+    notes = [fitted(note, legend.width, SMALL) for note in _notes(panels, labels, mixed)]
+    below = height + legend.height + MARGIN
+    figure = blank(legend.width + 2 * MARGIN, below + sum(map(line_count, notes)) * 0.13 + MARGIN)
     for i, criterion in enumerate(criteria):
         down, across = divmod(i, columns)
-        corner = left + across * panel(columns), head + down * (head + bars + between)
-        axes = add_axes(figure, *corner, panel(columns) - 0.1, bars)
-        _bar_panel(
-            axes, ranks[criterion], short.get(criterion, set()), colours, hatched, labels, inches(columns)
-        )
+        corner = left + across * panel_width(columns), head + down * (head + bars + between)
+        axes = add_axes(figure, *corner, panel_width(columns) - 0.1, bars)
+        _bar_panel(axes, panels[criterion], ends[criterion], looks, labels, inches(columns))
+        if mixed:
+            axes.axhline(len(complete) - 0.5, **RULE)
         axes.set_title(criterion, loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(order)), names if across == 0 else [""] * len(order), size=size)
     text = "Accumulated rank over the metrics (lower = less biased)"
     middle = (left + width - MARGIN) / 2 / figure.get_figwidth()
     figure.text(middle, 1 - (height - 0.17) / figure.get_figheight(), text, ha="center", va="top")
-    legend.draw(figure, height + MARGIN)
+    if handles:
+        legend.draw(figure, height + MARGIN)
+    at = MARGIN / figure.get_figwidth(), 1 - below / figure.get_figheight()
+    figure.text(*at, "\n".join(notes), va="top", size=SMALL, color="#333333")
     return figure
 
 
-def _area(colour: str, hatched: bool):
-    return legend_area(facecolor=colour, **({"edgecolor": "white", "hatch": HATCHED} if hatched else {}))
+def _notes(panels: Mapping[str, _Panel], labels: Mapping[str, str], mixed: bool) -> list[str]:
+    """What stands below the legend."""
+    notes = []
+    if mixed:
+        where = " overall" if len(panels) > 1 else ""
+        notes += [
+            f"Below the dotted line: models without some ranks{where}. Sums in brackets do not compare."
+        ]
+    if any(panel.fewer for panel in panels.values()):
+        notes += [FEWER]
+    without: dict[str, list[str]] = {}
+    for criterion, panel in panels.items():
+        if panel.unranked:
+            what = ", ".join(labels.get(metric, metric) for metric in panel.unranked)
+            without.setdefault(what, []).append(criterion)
+    return notes + [f"No model has a value of {what}: {', '.join(of)}" for what, of in without.items()]
 
 
-def _no_rank(colour: str) -> Look:
-    return {"facecolor": colour, "edgecolor": GREY, "hatch": "/////", "linewidth": 0.6}
+def _complete(rankings: pd.DataFrame) -> set[Unit]:
+    """The models that have a rank under every metric that some model has one under."""
+    ranks = rankings.pivot_table(index=["model", "debias"], columns=["criterion", "metric"], values="rank")
+    return set(ranks.index[ranks.notna().all(axis=1)])
 
 
 def _bar_panel(
     axes: Axes,
-    ranks: pd.DataFrame,
-    short: set[Unit],
-    colours: Mapping[str, str],
-    hatched: set[str],
+    panel: _Panel,
+    texts: Sequence[tuple[str, str]],
+    looks: Mapping[str, Look],
     labels: Mapping[str, str],
     inches: float,
 ) -> None:
+    ranks = panel.ranks
     y, ends = np.arange(len(ranks)), np.zeros(len(ranks))
     for metric in ranks:
         values = ranks[metric].to_numpy()
         known = ~np.isnan(values)
-        bars = axes.barh(
-            y[known],
-            values[known],
-            left=ends[known],
-            height=0.76,
-            color=colours[metric],
-            edgecolor="white",
-            hatch=HATCHED if metric in hatched else None,
-            linewidth=0.6,
-            label=labels.get(metric, metric),
-        )
-        axes.bar_label(bars, [f"{value:g}" for value in values[known]], label_type="center", size=6.5)
+        look = looks[metric] | {"label": labels.get(metric, metric)}
+        axes.barh(y[known], values[known], left=ends[known], height=0.76, **look)
+        # the hatch ends before the number; one that is wider than its segment is left out
+        clear = {"boxstyle": "square,pad=0.05", "facecolor": look["facecolor"], "linewidth": 0}
+        for row, value in zip(y[known], values[known], strict=True):
+            if text_width(f"{value:g}", 6.5) < value * inches:
+                middle = ends[row] + value / 2
+                axes.text(middle, row, f"{value:g}", ha="center", va="center", size=6.5, bbox=clear)
         ends[known] += values[known]
-    for row, (unit, values) in enumerate(ranks.iterrows()):
-        x = ends[row]
-        missing = [metric for metric in ranks if np.isnan(values[metric])]
-        for metric in missing:
-            x += 0.03 / inches
-            add_box(axes, (x, row - 0.38), (BOX - 0.03) / inches, 0.76, **_no_rank(colours[metric]))
-            x += (BOX - 0.03) / inches
-        if len(missing) < len(values):
-            text, weight = (f"({ends[row]:g})", "normal") if missing else (f"{ends[row]:g}", "bold")
-            text += DAGGER if unit in short else ""
-            axes.text(x + 0.05 / inches, row, text, va="center", size=SMALL, weight=weight)
+    for row, (total, lost) in enumerate(texts):
+        x = ends[row] + 0.05 / inches
+        if total:
+            axes.text(x, row, total, va="center", size=SMALL, weight="normal" if lost else "bold")
+            x += (text_width(total, SMALL) + 0.05) / inches
+        if lost:
+            axes.text(x, row, lost, va="center", size=SMALL, color=GREY)
     axes.set_xlim(0, axes.get_position().width * axes.figure.get_figwidth() / inches)
     axes.set_ylim(len(ranks) - 0.45, -0.55)
-    few_ticks(axes.xaxis, 6, integer=True)
+    if ranks.empty:
+        axes.set_xticks([])
+    else:
+        few_ticks(axes.xaxis, 6, integer=True)
     axes.tick_params(axis="y", length=0)
 
 
-def _drawings(name: str, grid: Any) -> Iterator[Drawing]:
+def _drawings(grid: Any) -> Iterator[Drawing]:
     if grid.ranked:
-        yield Drawing(name, tables(grid, "rankings"), {"labels": labels(grid, cells_of(grid, grid.ranked))})
+        yield Drawing(
+            "rankings", tables(grid, "rankings"), {"labels": labels(grid, cells_of(grid, grid.ranked))}
+        )
+
+
+def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
+    if not grid.ranked:
+        return
+    shown = labels(grid, cells_of(grid, grid.ranked))
+    # as many panels as a page has room for, below each other
+    panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked)}) * 0.28 + 0.52
+    criteria = [*sorted(grid.ranked), OVERALL]
+    for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
+        yield Drawing(name, tables(grid, "rankings"), {"labels": shown, "criteria": part})
 
 
 FIGURES = (
     Figure(
         "rankings",
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
-        partial(_drawings, "rankings"),
+        _drawings,
         from_tables(rankings, "rankings"),
         reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
-        "bar is the least biased model. A dagger marks a model that was ranked without some scores "
-        "that others have, a hatched box a rank that is missing. A sum hides how sure its ranks are: "
-        "look at rank-intervals.",
+        "bar is the least biased model. Models under the dotted line miss a rank; which, is said in words, "
+        "and their sums, in brackets, compare with no other. A dagger marks a model that was ranked without "
+        "some scores that others have. A sum hides how sure its ranks are: look at rank-intervals.",
     ),
     Figure(
         "rankings-by-criterion",
         "The models' ranks for each criterion.",
-        partial(_drawings, "rankings-by-criterion"),
+        _drawings_by_criterion,
         from_tables(rankings_by_criterion, "rankings"),
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
-        "model that is least biased in one criterion need not be in another.",
+        "model that is least biased in one criterion need not be in another. Where a page has no room for all "
+        "criteria, the others are in rankings-by-criterion-2 and so on.",
     ),
 )

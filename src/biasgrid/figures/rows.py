@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BiasgridError, listed
+from .palette import Unit
 from .text import DAGGER
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ FEWER = (
     f"{DAGGER} ranked without some scores that other models have (lost words)"  # `fewer_scores`, in a legend
 )
 OVERALL = "Overall"  # stands for all ranked criteria together
-Unit = tuple[
-    str, str
-]  # a model and a debias method, "none" for the untouched model: what has a bar or a mark
 
 
 def read_table(path: File) -> pd.DataFrame:
@@ -65,8 +63,9 @@ def criteria_of(table: pd.DataFrame) -> list[str]:
 
 
 def units_of(table: pd.DataFrame) -> list[Unit]:
-    """What has bars and marks: models, each untouched or under a debias method."""
-    return sorted(set(zip(table["model"], table["debias"], strict=True)))
+    """What has bars and marks: models, each untouched, then under its debias methods."""
+    units = set(zip(table["model"], table["debias"], strict=True))
+    return sorted(units, key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
 
 
 def by_rank(rankings: pd.DataFrame, units: Sequence[Unit]) -> list[Unit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,18 @@ import numpy as np
 from ..errors import BiasgridError, unknown
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, level, tables
-from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, styled
-from .palette import GREY, MISSING_MARK, ZEBRA, Look, model_mark
+from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
+from .palette import (
+    GREY,
+    MISSING_MARK,
+    ZEBRA,
+    Look,
+    add_letters,
+    method_letters,
+    model_looks,
+    series_mark,
+    unit_looks,
+)
 from .rows import Unit, from_tables, rows_of, units_of
 from .text import SMALL, fitted, line_count, text_width, unit_label, wrapped
 
@@ -32,6 +42,9 @@ QUESTIONS = {
     "random_groups": "Random groups: is the score more biased than with arbitrary groups of the model's words, as "
     "large and as coherent as the query's?",
 }
+FAR = 4  # models that lie so many times further from the neutral value than all others are cut off
+TINY = 5.5  # points
+TITLE, HEAD, FOOT = 0.32, 0.2, 0.5  # inches
 BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_tested`
 
 
@@ -43,46 +56,48 @@ def scores(
     neutral: Mapping[str, float],
     level: float = 0.95,
     tests: Mapping[str, Collection[str]] | None = None,
+    signs: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
 ) -> figure.Figure:
     """Every score of a criterion: one panel per metric, one row per (sub-)query, one mark per model.
 
     Panels with the same queries stand side by side. The dashed line is the metric's neutral value (`neutral`, by
-    metric key). A score that is NaN is its model's mark, open and grey, on the panel's right margin.
-    Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the mark.
+    metric key); `signs`: metric key -> what a sign says. A score that is NaN is its model's mark on the panel's right
+    margin. Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the
+    mark. Scores of a model with which the others could not be seen are cut off: an arrow with the value.
 
     `tests`: metric key -> which of TESTS the metric has about the words of a query; both, where it is not given. A
     mark is filled where all of them reject (adjusted p < .05), half-filled where one rejects and the other was not
-    made, open where one does not reject, and pale where none was made.
+    made, open where one does not reject, and small where none was made. `only`: the "metrics" and the "queries" of
+    one of several pages, and which "page" that is.
     Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
     """
     table = rows_of(scores, "scores", criterion)
+    # of all pages
+    limits = {key: _limits(part, neutral.get(key, 0)) for key, part in table.groupby("metric")}
+    if only is not None:
+        table = table[table["metric"].isin(only["metrics"]) & table["query"].isin(only["queries"])]
+        table = rows_of(table, f"scores, page {only['page']}")
     # numbers that a table of a study without inference may lack
     table = table.reindex(columns=dict.fromkeys([*table, *TESTS.values(), "ci_low", "ci_high"]))
     # a test that is not about words, such as that of labels, fills no mark
     alone = [key for key in table["metric"].unique() if "permutation" not in (tests or {}).get(key, TESTS)]
     table["p_adjusted"] = table["p_adjusted"].where(~table["metric"].isin(alone))
     table["tested"] = _tested(table, alone)
-    units = units_of(scores)
-    drawn = [unit for unit in units if unit in set(units_of(table))]
-    looks = {unit: model_mark(i) for i, unit in enumerate(units)}
-    metrics = sorted(table["metric"].unique())
-    for metric in metrics:
+    drawn = units_of(table)
+    # of all models of the table: no criterion decides what one of them looks like
+    looks = unit_looks(units_of(scores))
+    marks = {unit: look for unit, look in looks.items() if unit in set(drawn)}
+    models = model_looks(model for model, _ in units_of(scores))
+    letters = method_letters(units_of(scores))
+    for metric in sorted(table["metric"].unique()):
         if metric not in neutral:
             raise BiasgridError(f"scores: no neutral value: {unknown('metric', metric, neutral)}")
-
-    # blocks of at most four metrics that measure the same queries
-    by_queries: dict[tuple[str, ...], list[str]] = {}
-    for metric in metrics:
-        queries = tuple(sorted(table.loc[table["metric"] == metric, "query"].unique()))
-        by_queries.setdefault(queries, []).append(metric)
-    blocks = [
-        _Block(queries, list(part), len(drawn))
-        for queries, group in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(group, ceil(len(group) / 4))
-    ]
+    queries = {metric: part["query"].unique() for metric, part in table.groupby("metric")}
+    blocks = _blocks(queries, len(drawn))
 
     statuses = sorted(table.loc[table["value"].isna(), "status"].str.split(":").str[0].unique())
-    handles = [legend_line(**looks[unit]) for unit in drawn]
+    handles = [legend_line(**marks[unit]) for unit in drawn]
     names = [unit_label(unit, labels) for unit in drawn]
     handles += [legend_line(**NEUTRAL)]
     names += ["no bias (the metric's neutral value)"]
@@ -92,44 +107,56 @@ def scores(
     there = table.loc[table["value"].notna(), "tested"].unique()
     for tested, meaning in _meanings(table, alone).items():
         if tested in there:
-            handles += [legend_line(**_marked(model_mark(0) | {"color": GREY}, tested))]
+            handles += [legend_line(**_marked(series_mark(0) | {"color": GREY}, tested))]
             names += [meaning]
+    if any(limits[metric] is not None for metric in queries):
+        handles += [no_mark()]
+        names += ["arrow: beyond the axis; a score with its value, or the end of an interval"]
     if statuses:
-        handles += [legend_line(**model_mark(0) | MISSING_MARK)]
-        names += [
-            f"open {'grey ' * (NOT in there)}mark on the margin: no value "
-            f"({' or '.join(statuses).replace('_', ' ')})"
-        ]
+        handles += [legend_line(**series_mark(0) | MISSING_MARK)]
+        names += [f"mark on the right margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
 
     left = max(text_width(label, SMALL) for block in blocks for label in block.labels) + MARGIN + 0.08
     gap = 0.4 if statuses else 0.2
     across = max(PAGE[0] - left, max(len(block.metrics) for block in blocks) * (1.3 + gap))
     legend = Legend(handles, names, left + across - 2 * MARGIN)
-    title, head, foot = 0.32, 0.2, 0.5
-    heights = [head + len(block.queries) * block.row + foot for block in blocks]
+    heights = [HEAD + len(block.queries) * block.row + FOOT for block in blocks]
     made = [name for name, column in TESTS.items() if table[column].notna().any()]
-    note = "\n".join(fitted(QUESTIONS[name], legend.width, SMALL) for name in made)
-    below = title + sum(heights) + legend.height
+    said = [*_said(signs or {}, queries, labels), *(QUESTIONS[name] for name in made)]
+    note = "\n".join(fitted(text, legend.width, SMALL) for text in said)
+    below = TITLE + sum(heights) + legend.height
     figure = blank(legend.width + 2 * MARGIN, below + line_count(note) * 0.125 + MARGIN)
     w, h = figure.get_size_inches()
-    figure.text(MARGIN / w, 1 - 0.1 / h, criterion, **heading())
+    title = criterion if only is None else f"{criterion} (page {only['page']})"
+    figure.text(MARGIN / w, 1 - 0.1 / h, title, **heading())
     figure.text(MARGIN / w, 1 - below / h, note, va="top", size=SMALL, color="#333333")
-    top = title
+    top = TITLE
     for block, height in zip(blocks, heights, strict=True):
         width = across / len(block.metrics) - gap
         for i, metric in enumerate(block.metrics):
-            place = left + i * (width + gap), top + head, width, len(block.queries) * block.row
+            place = left + i * (width + gap), top + HEAD, width, len(block.queries) * block.row
             axes = add_axes(figure, *place)
             mine = table[table["metric"] == metric]
             untested = mine["value"].notna().any() and set(mine["tested"]) == {UNTESTED}
             one = metric in alone and len(made) == len(TESTS)
             note = ("no test" if untested else "one test" if one else "") if made else ""
-            _score_panel(axes, mine, block, drawn, looks, neutral[metric], width, note)
+            panel = _Panel(axes, width, neutral[metric], limits[metric])
+            panel.draw(mine[mine["query"].isin(block.queries)], block, drawn, models, letters)
+            axes.set_xlabel(f"score ({note})" if note else "score", labelpad=1)
             axes.set_title(wrapped(labels.get(metric, metric), 20), weight="bold", pad=3)
             axes.set_yticks(range(len(block.queries)), block.labels if i == 0 else [""] * len(block.queries))
         top += height
     legend.draw(figure, top)
     return figure
+
+
+def _said(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
+    """What a sign says, one line for the metrics of which it says the same."""
+    same: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric in signs:
+            same.setdefault(signs[metric], []).append(labels.get(metric, metric))
+    return [f"{', '.join(names)}: {sign}." for sign, names in same.items()]
 
 
 @dataclass(frozen=True)
@@ -149,7 +176,7 @@ class _Block:
     @property
     def lane(self) -> float:
         """Inches between two models' marks in a row."""
-        return max(0.034, min(0.06, 0.3 / self.models))
+        return max(0.034, min(0.06, 0.25 / self.models))
 
     @property
     def row(self) -> float:
@@ -157,89 +184,165 @@ class _Block:
         return max(lines * 0.122 + 0.05, self.models * self.lane + 0.1)
 
 
-def _score_panel(
-    axes: Axes,
-    table: pd.DataFrame,
-    block: _Block,
-    units: Sequence[Unit],
-    looks: Mapping[Unit, Look],
-    neutral: float,
-    width: float,
-    tests: str,
-) -> None:
-    rows = len(block.queries)
-    row_of = {query: row for row, query in enumerate(block.queries)}
-    for row in range(0, rows, 2):
-        axes.axhspan(row - 0.5, row + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-    axes.axvline(neutral, **NEUTRAL, zorder=1)
-    for lane, unit in enumerate(units):
-        mine = table[(table["model"] == unit[0]) & (table["debias"] == unit[1])]
-        y = mine["query"].map(row_of).to_numpy() + (lane - (len(units) - 1) / 2) * block.lane / block.row
-        known = mine["value"].notna().to_numpy()
-        ends = mine[["ci_low", "ci_high"]].to_numpy(dtype=float)
-        sure = np.isfinite(ends).all(axis=1)
-        if sure.any():
-            axes.hlines(y[sure], *ends[sure].T, colors=looks[unit]["color"], zorder=2, **INTERVAL)
-        for tested in (UNTESTED, NOT, ONE, BOTH):
-            chosen = known & (mine["tested"] == tested).to_numpy()
-            if chosen.any():
-                look = _marked(looks[unit], tested)
-                axes.plot(mine["value"].to_numpy()[chosen], y[chosen], zorder=3, **look)
-        if not known.all():
+def _blocks(queries: Mapping[str, Iterable[str]], models: int) -> list[_Block]:
+    """Blocks of at most four metrics that measure the same queries."""
+    by_queries: dict[tuple[str, ...], list[str]] = {}
+    for metric in sorted(queries):
+        by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
+    return [
+        _Block(of, list(part), models)
+        for of, group in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
+        for part in np.array_split(group, ceil(len(group) / 4))
+    ]
+
+
+def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float] | None:
+    """The axis without models that would dwarf all others' scores (of long vectors: RND, RIPA); None: it has all."""
+    reach = table.reindex(columns=["value", "ci_low", "ci_high"]).astype(float)
+    units = _units(table)
+    longest = (reach - neutral).abs().max(axis=1).groupby(units).max().dropna().sort_values(ascending=False)
+    # the widest gap among the models that are further out than half of all
+    steps = (longest.to_numpy()[:-1] / np.maximum(longest.to_numpy()[1:], 1e-12))[: len(longest) // 2]
+    if not len(steps) or steps.max() < FAR:
+        return None
+    near = reach[~units.isin(longest.index[: steps.argmax() + 1])]
+    low, high = min(near.min(axis=None), neutral), max(near.max(axis=None), neutral)
+    pad = 0.08 * (high - low)
+    return low - pad, high + pad
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """The axes of a metric, so many inches wide. `limits`: where scores are cut off, if anywhere."""
+
+    axes: Axes
+    width: float
+    neutral: float
+    limits: tuple[float, float] | None
+
+    def draw(
+        self,
+        table: pd.DataFrame,
+        block: _Block,
+        units: Sequence[Unit],
+        models: Mapping[str, Look],
+        letters: Mapping[str, str],
+    ) -> None:
+        """One lane per model in each row: marks, intervals, margin."""
+        axes, rows = self.axes, len(block.queries)
+        row_of = {query: row for row, query in enumerate(block.queries)}
+        for row in range(0, rows, 2):
+            axes.axhspan(row - 0.5, row + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+        axes.axvline(self.neutral, **NEUTRAL, zorder=1)
+        lanes = {
+            unit: (lane - (len(units) - 1) / 2) * block.lane / block.row for lane, unit in enumerate(units)
+        }
+        of_units = _units(table)
+        y = table["query"].map(row_of).to_numpy() + of_units.map(lanes).to_numpy(dtype=float)
+        at, ends_at = self._cut(table, y, row_of)
+        table = table.assign(y=y, at=at)
+        for lane, unit in enumerate(units):
+            mine, look = table[of_units == unit], models[unit[0]]
+            y, known = mine["y"].to_numpy(), mine["value"].notna().to_numpy()
+            ends = mine[["ci_low", "ci_high"]].to_numpy(dtype=float)
+            sure = np.isfinite(ends).all(axis=1)
+            inside = np.clip(ends, *ends_at)
+            if sure.any():
+                axes.hlines(y[sure], *inside[sure].T, colors=look["color"], zorder=2, **INTERVAL)
+            for side, marker in enumerate("<>"):
+                # not beside a score that lies there itself
+                cut = sure & (ends != inside)[:, side] & (mine["at"] != ends_at[side]).to_numpy()
+                if cut.any():
+                    at = inside[cut, side]
+                    axes.scatter(at, y[cut], 5, look["color"], marker, linewidth=0, clip_on=False, zorder=2)
+            for tested in (UNTESTED, NOT, ONE, BOTH):
+                chosen = known & (mine["tested"] == tested).to_numpy()
+                if chosen.any():
+                    axes.plot(mine["at"].to_numpy()[chosen], y[chosen], zorder=3, **_marked(look, tested))
             # in turns on three lines, where neighbours do not hide each other
-            margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / width)
-            grey = looks[unit] | MISSING_MARK | {"clip_on": False, "transform": axes.get_yaxis_transform()}
-            axes.plot(margin, y[~known], **grey)
-    axes.set_ylim(rows - 0.5, -0.5)
-    axes.margins(x=0.08)
-    axes.tick_params(axis="y", length=0)
-    note = [tests] * bool(tests)
-    few_ticks(axes.xaxis, 4)
-    reach = table[["value", "ci_low", "ci_high"]].astype(float)
-    longest = reach.abs().max(axis=1).groupby([table["model"], table["debias"]]).max()
-    if neutral == 0 and longest.max() > 5 * longest.median() > 0:
-        note += [_squeeze(axes, longest.median(), [reach.min(axis=None), reach.max(axis=None)])]
-    axes.set_xlabel(f"score ({'; '.join(note)})" if note else "score", labelpad=1)
+            margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / self.width)
+            of_rows = {"clip_on": False, "transform": axes.get_yaxis_transform()}
+            if not known.all():
+                open_look = MISSING_MARK | {"markeredgecolor": look["color"]}
+                axes.plot(margin, y[~known], **look | open_look | of_rows)
+            if letter := letters.get(unit[1]):
+                add_letters(axes, mine["at"].to_numpy()[known], y[known], look, letter, zorder=4)
+                add_letters(axes, margin, y[~known], look, letter, zorder=4, **of_rows)
+        axes.set_ylim(rows - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        if self.limits is None:
+            axes.margins(x=0.08)
+            few_ticks(axes.xaxis, 4)
+
+    def _cut(
+        self, table: pd.DataFrame, y: np.ndarray, row_of: Mapping[str, int]
+    ) -> tuple[np.ndarray, tuple[float, float]]:
+        """Where scores have their marks, and between what intervals are drawn.
+
+        Marks beyond the limits stand behind them, beside an arrow and the value.
+        """
+        at = table["value"].to_numpy(dtype=float).copy()
+        if self.limits is None:
+            return at, (-np.inf, np.inf)
+        from matplotlib.ticker import MaxNLocator
+
+        low, high = self.limits
+        beyond = {"←": at < low, "→": at > high}
+        texts = {}
+        for arrow, cut in beyond.items():
+            # one text for all of a row
+            for query, row in row_of.items():
+                mine = cut & (table["query"] == query).to_numpy()
+                if mine.any():
+                    values = ", ".join(
+                        f"{x:.2g}" if abs(x) < 100 else f"{x:.0f}" for x in at[mine][np.argsort(y[mine])]
+                    )
+                    values = values.replace("-", "−")
+                    text = f"{arrow} {values}" if arrow == "←" else f"{values} {arrow}"
+                    texts[arrow, row] = text, y[mine].mean()
+        # inches behind the limits: a mark and a text
+        zones = [
+            max(
+                (text_width(text, TINY) + 0.14 for (a, _), (text, _) in texts.items() if a == arrow),
+                default=0.0,
+            )
+            for arrow in beyond
+        ]
+        inch = (high - low) / max(self.width - sum(zones), 0.4)
+        edges = low - zones[0] * inch, high + zones[1] * inch
+        for (arrow, _), (text, height) in texts.items():
+            edge, side = (edges[0], "left") if arrow == "←" else (edges[1], "right")
+            self.axes.text(edge, height, text, ha=side, va="center", size=TINY, color="#333333", zorder=5)
+        for limit, edge in zip(self.limits, edges, strict=True):
+            if limit != edge:
+                self.axes.axvline(limit, color=GREY, linewidth=0.5, linestyle=(0, (1, 2)), zorder=1)
+        self.axes.set_xlim(*edges)
+        # as many as their numbers have room for
+        most = min(4, max(1, int((high - low) / inch * 2.5)))
+        ticks = MaxNLocator(most, steps=(1, 2, 5, 10)).tick_values(low, high)
+        self.axes.set_xticks(ticks[(ticks >= low) & (ticks <= high)])
+        ends = low - 0.05 * inch * (zones[0] > 0), high + 0.05 * inch * (zones[1] > 0)
+        at[beyond["←"]], at[beyond["→"]] = ends
+        return at, ends
 
 
-def _squeeze(axes: Axes, linear: float, extremes: Sequence[float]) -> str:
-    """A scale for where one model's long vectors would dwarf all others' scores (RND, RIPA).
+def _units(table: pd.DataFrame) -> pd.Series:
+    """Each row's model and debias method."""
+    import pandas as pd
 
-    Linear up to `linear`, rounded up to 1, 2 or 5 (the ticks without a number), and logarithmic beyond it. Returns
-    what says so.
-    """
-    from matplotlib.ticker import FixedLocator
-
-    linear = next(step * _power(linear) for step in (1, 2, 5, 10) if step * _power(linear) >= linear)
-    # the extremes to one digit
-    outer = [np.trunc(x / _power(abs(x))) * _power(abs(x)) for x in extremes if abs(x) > linear]
-    axes.set_xscale("symlog", linthresh=linear)
-    axes.xaxis.set_major_locator(FixedLocator([0, *outer]))
-    axes.xaxis.set_minor_locator(FixedLocator([-linear, linear]))
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace("-", "−"))
-    return f"log beyond ±{linear:g}"
-
-
-def _power(x: float) -> float:
-    return 10.0 ** np.floor(np.log10(x))
+    return pd.Series(list(zip(table["model"], table["debias"], strict=True)), index=table.index, dtype=object)
 
 
 def _open(colour: str) -> Look:
     return {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9}
 
 
-def _pale(colour: str) -> Look:
-    from matplotlib.colors import to_rgb
-
-    shade = tuple(0.6 + 0.4 * part for part in to_rgb(colour))
-    return {"markerfacecolor": shade, "markeredgewidth": 0}
-
-
 def _marked(look: Look, tested: str) -> Look:
     """How a mark looks by what the tests say of its score."""
     colour = look["color"]
+    small = {"markersize": 0.55 * look["markersize"], "markeredgewidth": 0}
     half = _open(colour) | {"fillstyle": "left", "markerfacecolor": colour, "markerfacecoloralt": "white"}
-    return look | {BOTH: {}, ONE: half, NOT: _open(colour), UNTESTED: _pale(colour)}[tested]
+    return look | {BOTH: {}, ONE: half, NOT: _open(colour), UNTESTED: small}[tested]
 
 
 def _tested(scores: pd.DataFrame, alone: Collection[str]) -> np.ndarray:
@@ -272,15 +375,16 @@ def _meanings(scores: pd.DataFrame, alone: Collection[str]) -> dict[str, str]:
         BOTH: f"filled mark: {both}, adjusted p < .05",
         ONE: f"half-filled mark: {one}",
         NOT: f"open mark: {not_}, adjusted p \N{GREATER-THAN OR EQUAL TO} .05",
-        UNTESTED: "pale mark: no test",
+        UNTESTED: "small mark: no test",
     }
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in grid.ranked:
         metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
+        cells = cells_of(grid, [criterion])
         spec = {
-            "labels": labels(grid, cells_of(grid, [criterion])),
+            "labels": labels(grid, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "level": level(grid),
@@ -289,8 +393,41 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 key: ["permutation"] * (not metric.no_test and metric.test_of == "words") + ["random_groups"]
                 for key, metric in metrics.items()
             },
+            "signs": {key: metric.sign for key, metric in metrics.items()},
         }
-        yield Drawing(f"scores-{slug(criterion)}", tables(grid, "scores"), spec)
+        queries: dict[str, set[str]] = {}
+        for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells):
+            parts = grid.queries[query].subqueries(metrics[metric].template)
+            queries.setdefault(metric, set()).update(part.name for part in parts)
+        units = {(cell.model, cell.debias) for cell in cells}
+        pages = _pages(queries, [unit_label(unit, grid.labels) for unit in units])
+        name = f"scores-{slug(criterion)}"
+        for i, part in enumerate(pages):
+            only = {**part, "page": f"{i + 1} of {len(pages)}"}
+            several = {"only": only} if len(pages) > 1 else {}
+            yield Drawing(f"{name}-{i + 1}" if i else name, tables(grid, "scores"), {**spec, **several})
+
+
+def _pages(queries: Mapping[str, Collection[str]], models: Sequence[str]) -> list[dict[str, list[str]]]:
+    """What has room on a page each: metrics and queries."""
+    # legend and notes, as wide as letters mostly are
+    columns = max(1, int(PAGE[0] / (max(map(len, models)) * 0.062 + 0.42)))
+    room = PAGE[1] - TITLE - (ceil((len(models) + 7) / columns) * 0.165 + 0.06) - 0.125 * 7 - MARGIN
+    pages: list[dict[str, list[str]]] = []
+    left = 0.0
+    for block in _blocks(queries, len(models)):
+        rows = max(1, int((room - HEAD - FOOT) / block.row))
+        for part in np.array_split(block.queries, ceil(len(block.queries) / rows)):
+            height = HEAD + len(part) * block.row + FOOT
+            whole = len(part) == len(block.queries)
+            if whole and height <= left:
+                pages[-1]["metrics"] += block.metrics
+                pages[-1]["queries"] += [q for q in block.queries if q not in pages[-1]["queries"]]
+            else:
+                pages.append({"metrics": list(block.metrics), "queries": [str(query) for query in part]})
+                left = room
+            left -= height
+    return pages
 
 
 FIGURES = (
@@ -302,8 +439,9 @@ FIGURES = (
         reading="A mark is a score, its colour and shape the model, its thin line the 95 % interval over "
         "words; the dashed line is the metric's neutral value. A filled mark: both tests reject "
         "(adjusted p < .05). Half-filled: one rejects and the other was not made. Open: a test does "
-        "not reject. Pale: there is no test. An open mark on the right margin has no value. A mark to "
-        "the right of the dashed line is a score above neutral: with WEAT, the first target set is "
-        "nearer to the first attribute set. Metrics have scales of their own.",
+        "not reject. Small: there is no test. A letter beside a mark is a debias method. A mark on the "
+        "right margin has no value. An arrow is a score of a model whose scores lie so far out that the "
+        "others could not be seen; its value is written. What a sign says stands below, metric by metric. "
+        "Metrics have scales of their own. A criterion that needs several pages has scores-...-2 and so on.",
     ),
 )

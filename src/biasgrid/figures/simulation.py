@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from .layout import MARGIN, PAGE, add_axes, legend_area, legend_line, page, styled
-from .palette import DASHED, GREY, MODEL_COLOURS, Look, model_mark
+from .palette import DASHED, GREY, MODEL_COLOURS, Look, series_mark
 from .text import NORMAL, SMALL
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
     kinds = list(dict.fromkeys(table["what"].str.removesuffix(ending)))
     metrics = list(dict.fromkeys(table["metric"]))
     sizes, biases = sorted(table["words"].unique()), sorted(table["bias"].unique())
-    looks = {metric: model_mark(i) for i, metric in enumerate(metrics)}
+    looks = {metric: series_mark(i) for i, metric in enumerate(metrics)}
     low = table["value"].min() < LOWEST
     note = f"Share of intervals that hold {TRUE[true]}. Lines: what the number of repetitions leaves open."
     legend = [(labels[metric], legend_line(**looks[metric])) for metric in metrics]

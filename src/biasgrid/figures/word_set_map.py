@@ -10,7 +10,7 @@ import numpy as np
 from ..files import slug
 from .figure import Drawing, Figure, Files, evaluations_of
 from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
-from .palette import GREY, NO_FILL, model_mark
+from .palette import GREY, NO_FILL, series_mark
 from .text import SMALL, unit_label
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def word_set_map(
         why = f"fewer than eight words have a place in {labels.get(model, model)}."
         return nothing(f"{criterion}: a map of the words", why)
     there = {side for drawn in maps.values() for side in drawn["side"]}
-    looks = {name: model_mark(i) for i, name in enumerate(sets)}
+    looks = {name: series_mark(i) for i, name in enumerate(sets)}
     others = sorted(there - looks.keys())
-    looks |= {name: model_mark(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in others}
+    looks |= {name: series_mark(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in others}
     legend = [(name, legend_line(**look)) for name, look in looks.items() if name in there]
     width = PAGE[0] - 2 * MARGIN
     shape = max(np.divide(*np.ptp(drawn["xy"], axis=0)[::-1]) for drawn in maps.values())

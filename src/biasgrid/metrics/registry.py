@@ -189,6 +189,21 @@ class Metric:
         return {low: "greater", high: "less"}.get(self.neutral, "two-sided")
 
     @property
+    def sign(self) -> str:
+        """What the sign of a value says, or the side of the neutral value that it is on, of any query."""
+        if self.bias != "two-sided":
+            more = {"greater": "higher", "less": "lower"}[self.bias]
+            return f"no sign; {self.neutral:g} is unbiased, {more} is more biased"
+        if not self.above:
+            return f"further from {self.neutral:g} on either side is more biased"
+        sides = {"T": "target", "A": "attribute"}
+        sides |= {"G": self.groups.removesuffix("s"), "W": {"targets": "attribute"}.get(self.groups, "target")}
+        names = {letter: f"the {side} sets" for letter, side in sides.items()}
+        for i, place in enumerate(("first", "second"), 1):
+            names |= {f"{letter}{i}": f"the {place} {side} set" for letter, side in sides.items()}
+        return f"{'positive' if self.neutral == 0 else f'above {self.neutral:g}'}: {self.above.format(**names)}"
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """Parameter -> default, without the seed and what `of_model` gives."""
         signature = inspect.signature(self.function).parameters.values()
