@@ -9,8 +9,8 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, tables
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, legend_mark, nothing, page, styled
-from .palette import DASHED, GREY, ZEBRA, unit_looks
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, no_mark, nothing, page, styled
+from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
 from .text import SMALL, fitted, line_count, text_width, two_digits, unit_label
 
@@ -68,9 +68,7 @@ def influence(
     left = max(text_width(text, SMALL) for text in texts) + 0.1
     legend = [(unit_label(unit, labels), legend_line(**looks[unit])) for unit in drawn]
     if (part["moved"].abs() > FARTHEST).any():
-        legend.append(
-            (f"cut off: farther than {FARTHEST:g}", legend_mark(color=GREY, marker=">", markersize=4))
-        )
+        legend.append((f"→ cut off: farther than {FARTHEST:g}, the number says how far", no_mark()))
     note = (
         "How far a score moves when one word is left out (of pairs: with its partner), in standard errors of that "
         f"score (bootstrap over words); to the right, it rises. The {len(rows)} words that move a score farthest."
@@ -111,20 +109,15 @@ def influence(
 
 
 def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> None:
-    """Marks of a model; what is too far is an arrow at the end, with its number."""
-    near = np.abs(x) <= FARTHEST
-    axes.plot(x[near], y[near], zorder=3, **look)
-    for value, place in zip(x[~near], y[~near], strict=True):
-        right = value > 0
-        end = FARTHEST if right else -FARTHEST
-        axes.plot(end, place, marker=">" if right else "<", markersize=4, color=look["color"], zorder=3)
-        text = {
-            "va": "center",
-            "size": SMALL,
-            "ha": "right" if right else "left",
-            "xytext": (-4 if right else 4, 0),
-        }
-        axes.annotate(two_digits(value), (end, place), textcoords="offset points", **text)
+    """Marks of a model; one that is too far stands at the end, with an arrow and its number."""
+    axes.plot(np.clip(x, -FARTHEST, FARTHEST), y, zorder=3, **look)
+    for value, place in zip(x, y, strict=True):
+        if abs(value) > FARTHEST:
+            right = value > 0
+            text = f"{two_digits(value)} →" if right else f"← {two_digits(value)}"
+            end, offset = (FARTHEST, (-6, 0)) if right else (-FARTHEST, (10, 0))
+            side = {"ha": "right" if right else "left", "va": "center", "size": SMALL}
+            axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
