@@ -677,7 +677,7 @@ PICTURES = {
         small=True,
     ),
     "gallery-influence": of_study(
-        "embedded", "influence-gender", most_influential, influence_shown, listed="influence", small=True
+        "embedded", "influence-gender-weat_es", most_influential, influence_shown, listed="influence", small=True
     ),
     "gallery-null": of_study(
         "embedded",
