@@ -676,7 +676,7 @@ PICTURES = {
         small=True,
     ),
     "gallery-comparison": of_study(
-        "same", "comparison", only(metric=["same", "mac"]), numbers_of("comparison", "ours"), small=True
+        "same", "comparison-same", only(metric="same"), numbers_of("comparison", "ours"), small=True
     ),
     "gallery-directions": of_study(
         "same",
