@@ -37,7 +37,7 @@ from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.files import write_bytes
-from biasgrid.properties.figures import counterexamples, matrix
+from biasgrid.properties.figures import counterexamples, matrix, ranges
 from biasgrid.simulation import Simulation
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
@@ -328,29 +328,28 @@ def factory() -> Factory:
     return Factory.read(ROOT / "config" / "factory.yaml")
 
 
-def planted(name: str) -> Picture:
+def planted(name: str, truth: str = "") -> Picture:
     """A figure of the planted-bias benchmark, which has its table beside it: a column per metric."""
     settings = ["trainer", "vectors", "truth"]
+    metrics = [key for key, entry in factory().config["metrics"].items() if truth in ("", entry["truth"])]
 
-    def truths() -> dict[str, str]:
-        return {key: entry["truth"] for key, entry in factory().config["metrics"].items()}
-
-    def read(found: Tables) -> pd.DataFrame:
+    def numbers(found: Tables) -> pd.DataFrame:
         return _numbers(found[name], *found[name].columns.difference(settings))
 
     def take() -> Tables:
-        return _results("factory/figures", name)
+        (table,) = _results("factory/figures", name).values()
+        others = [key for key in factory().config["metrics"] if key not in metrics]
+        return {name: table.drop(columns=others, errors="ignore")}
 
     def draw(found: Tables) -> Figure:
-        if name == "words":
-            return word_level(read(found), factory().labels)
-        return against_truth(read(found), factory().labels, truths())
+        table, labels = numbers(found), factory().labels
+        return against_truth(table, labels, truth, metrics) if truth else word_level(table, labels)
 
     def shows(found: Tables) -> list[float]:
-        table, shown = read(found), []
-        for metric in table.columns.intersection(list(truths())):
+        table, shown = numbers(found), []
+        for metric in table.columns.intersection(metrics):
             known = table[table[metric].notna()]
-            shown += [*known[metric], *([] if name == "words" else known[f"true_{truths()[metric]}"])]
+            shown += [*known[metric], *(known[f"true_{truth}"] if truth else [])]
         return shown
 
     return Picture("make factory", (name,), take, draw, shows)
@@ -395,6 +394,7 @@ def of_properties(draw: Callable, examples: bool, shows: Callable[[list], list])
             ]
             table["settings"] = [json.dumps(part) if part else "" for part in settings]
             table = table[(table["level"] == properties.SET) & (table["settings"] != "")]
+            table = table[table["property"] == "comparable"] if draw is ranges else table
         return {"properties": table}
 
     return Picture(
@@ -426,6 +426,12 @@ def examples_shown(verdicts: list[properties.Verdict]) -> list[float]:
         np.unique(np.concatenate(setting.words)[:, :2].round(9), axis=0) for setting in settings.values()
     ]
     return [float(x) for rows in places for x in rows.ravel()]
+
+
+def ranges_shown(verdicts: list[properties.Verdict]) -> list[str]:
+    """Settings in which the same metric has another range."""
+    examples = [v.example for v in verdicts if v.property == "comparable" and v.example]
+    return [word for example in examples for s in example.settings for word in s.name.split()]
 
 
 def only(**values: Any) -> Callable[[Study, pd.DataFrame], pd.DataFrame]:
@@ -630,10 +636,13 @@ PICTURES = {
     "hidden-bias": of_study("debias", "hidden-bias-gender", of_gender, hidden_shown),
     "properties": of_properties(matrix, False, verdicts_shown),
     "counterexamples": of_properties(counterexamples, True, examples_shown),
+    "ranges": of_properties(ranges, True, ranges_shown),
     "simulation-p-values": simulated_p_values(),
     "simulation-coverage-expected": simulated("_covers_expected"),
     "simulation-calibration": calibrated(),
-    "factory-truth": planted("truth-ppmi"),
+    "factory-truth-mean": planted("truth-ppmi", "mean"),
+    "factory-truth-sd": planted("truth-ppmi", "sd"),
+    "factory-truth-absolute": planted("truth-ppmi", "absolute"),
     "factory-words": planted("words"),
     "concepts": drawing_of_concepts(),
     "gallery-analogies": of_study(
@@ -667,7 +676,7 @@ PICTURES = {
         small=True,
     ),
     "gallery-comparison": of_study(
-        "same", "comparison", only(metric=["same", "mac"]), numbers_of("comparison", "ours"), small=True
+        "same", "comparison-same", only(metric="same"), numbers_of("comparison", "ours"), small=True
     ),
     "gallery-directions": of_study(
         "same",
@@ -677,7 +686,12 @@ PICTURES = {
         small=True,
     ),
     "gallery-influence": of_study(
-        "embedded", "influence-gender", most_influential, influence_shown, listed="influence", small=True
+        "embedded",
+        "influence-gender-weat_es",
+        most_influential,
+        influence_shown,
+        listed="influence",
+        small=True,
     ),
     "gallery-null": of_study(
         "embedded",

@@ -7,6 +7,7 @@ from test_figures import assert_readable, unwrapped
 
 from biasgrid import BiasgridError, comparison, tables
 from biasgrid.figures.comparison import comparison as draw
+from biasgrid.figures.layout import PAGE
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +83,7 @@ def test_five_numbers():
     assert printed == sorted(zip(numbers["metric"].map(LABELS), numbers["published"], strict=True))
     assert ours == sorted(zip(numbers["metric"].map(LABELS), numbers["ours"], strict=True))
     text = unwrapped(figure)
-    assert {"A paper", "First query", "Second query", "mean of absolute scores", "2/2"} <= set(text)
+    assert {"A paper", "First query", "Second query", "mean of absolute scores", "2 of 2"} <= set(text)
     # what a verdict means is told where there is such a verdict
     assert {"printed", "ours, reproduced", "ours, differs"} <= set(text)
     assert "ours, on other vectors (not judged)" not in text
@@ -132,7 +133,10 @@ def test_what_other_code_computed_is_a_square_and_not_called_printed():
 def test_behind_a_row_stands_how_many_of_the_judged_numbers_agree():
     verdicts = ("reproduced", "compatible", "explained", "differs", "no value", "other vectors")
     rows = [row(f"q1: /detail/{v}", 0.1, np.nan if v == "no value" else 0.1, v) for v in verdicts]
-    assert "2/4" in unwrapped(draw(table(rows), LABELS, [("q1", "A query")]))
+    text = unwrapped(draw(table(rows), LABELS, [("q1", "A query")]))
+    assert "2 of 4" in text
+    # and the legend says what that counts
+    assert any("2 of its 4 judged numbers are reproduced or compatible" in entry for entry in text)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +235,36 @@ def test_a_difference_that_rounding_makes_is_not_blown_up():
 def test_an_empty_comparison_is_an_error():
     with pytest.raises(BiasgridError, match="the table is empty"):
         draw(table([]), LABELS, [])
+
+
+def test_a_metric_s_figure_has_its_numbers_alone_and_is_on_a_page():
+    numbers = pd.concat(
+        [
+            whole_study(12, ["a", "b", "a under hard"], words=8),
+            table(
+                [
+                    row("direct/direct_bias", 0.08, 0.09, metric=""),
+                    row("correlation", 0.9, 0.8, metric="rnsb~weat"),
+                ]
+            ),
+        ]
+    )
+    found = {}
+    for metric in ("weat", "weat_es", "rnsb", ""):
+        figure = draw(numbers, LABELS, names(12), metric)
+        assert (figure.get_size_inches() <= PAGE).all()
+        assert_readable(figure)
+        found[metric] = [x for _, x in drawn(figure)[1]]
+    # each number is in one figure, that of two metrics in the first one's
+    assert sorted(x for of in found.values() for x in of) == sorted(numbers["ours"])
+    assert 0.8 in found["rnsb"]
+    assert found[""] == [0.09]
+
+
+def test_a_metric_of_which_nothing_was_published_is_said():
+    figure = draw(whole_study(1, ["a"]), LABELS | {"mac": "MAC"}, names(1), "mac")
+    assert "MAC: published numbers and ours" in unwrapped(figure)
+    assert any(text.startswith("Nothing to draw: ") for text in unwrapped(figure))
 
 
 def test_a_table_that_was_written_is_drawn(tmp_path):

@@ -28,7 +28,6 @@ from biasgrid.cli import main
 from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.influence import influence
 from biasgrid.figures.layout import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.order import order
@@ -402,31 +401,6 @@ def test_an_order_that_is_unknown_is_no_number():
     assert sorted(text.get_text() for text in axes.texts) == ["", "", "n/a", "n/a"]
 
 
-def test_the_words_that_matter_most_in_standard_errors():
-    rng = np.random.default_rng(0)
-    rows = [
-        ("Gender", query, "weat", model, "none", "Career", f"w{i}", rng.normal())
-        for query in PAIRED
-        for model in "ab"
-        for i in range(6)
-    ]
-    columns = ["criterion", "query", "metric", "model", "debias"]
-    table = pd.DataFrame(rows, columns=[*columns, "set", "word", "influence"])
-    errors = table[columns].drop_duplicates().assign(standard_error=[0.5, 1.0, 2.0, 0.25, 0.0, 1.0])
-    figure = influence(table, errors, {"weat": "WEAT"}, "Gender")
-    (axes,) = figure.axes
-    units = table.merge(errors, on=columns)
-    units = units[units["standard_error"] > 0].assign(moved=lambda t: t["influence"] / t["standard_error"])
-    units["row"] = units["word"] + " (Career) " + units["query"]
-    farthest = units.assign(moved=units["moved"].abs()).groupby("row")["moved"].max().nlargest(10)
-    assert [" ".join(label.get_text().split()) for label in axes.get_yticklabels()] == list(farthest.index)
-    drawn = sorted((round(y), x) for _, (x, y) in marks_of(axes))
-    rows = {name: i for i, name in enumerate(farthest.index)}
-    chosen = units[units["row"].isin(rows)]
-    assert drawn == sorted(zip(chosen["row"].map(rows), chosen["moved"], strict=True))
-    assert_readable(figure)
-
-
 def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
     config = grid_config()
     del config["figures"]
@@ -438,7 +412,10 @@ def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
         with pytest.raises(BiasgridError, match=f"'{kind}' needs inference with {needs}|{kind}.*bootstrap"):
             Study.of(config | {"figures": [kind]}, root=root)
     config |= {"inference": INFERENCE | {"sensitivity": {}}, "figures": ["order", "influence"]}
-    assert list(Study.of(config, root=root).figures) == ["order", "influence-first", "influence-second"]
+    of_metrics = [
+        f"influence-{criterion}-{metric}" for criterion in ("first", "second") for metric in config["metrics"]
+    ]
+    assert list(Study.of(config, root=root).figures) == ["order", *of_metrics]
 
 
 def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):

@@ -1,5 +1,6 @@
 """What is drawn of mitigation is what the table says, all of it, where it can be read."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -13,6 +14,7 @@ from test_figures import assert_readable, names, texts, unwrapped
 from biasgrid import BiasgridError
 from biasgrid.figures.before_after import LONGEST, before_after
 from biasgrid.figures.hidden_bias import hidden_bias
+from biasgrid.figures.layout import PAGE
 from biasgrid.figures.trade_off import trade_off
 from biasgrid.figures.word_map import word_map
 
@@ -327,6 +329,30 @@ def test_trade_off_is_what_its_axes_say():
     assert sum(by_place[0.0, 1.0][1]) < sum(by_place[round(0.25 / 3, 6), 0.75][1]) < 3
     assert [place for *_, place in marks(axes, "*")] == [(1.0, 1.0)]
     assert figure.axes[-1].get_xlim() == (0.5, 1)
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize(("kept", "better"), [(0.9, False), (1.2, True)])
+def test_trade_off_has_no_axis_beyond_what_can_be_and_says_what_is_better_than_untouched(kept, better):
+    facts = [("m", "a", "metric", key, 1.0, 0.5) for key in ("weat", "mac", "rnd")]
+    facts += [("m", "a", "similarity", key, 0.5, 0.5 * kept) for key in ("men", "rw")]
+    figure = trade_off(small(facts), {}, "Gender")
+    (axes,) = figure.axes
+    left, right = axes.spines["bottom"].get_bounds()
+    # no more than all of a bias can be removed; the goal's star is inside
+    assert left <= 0 < right == 1 < axes.get_xlim()[1]
+    assert axes.spines["left"].get_bounds()[1] == max(1, kept) < axes.get_ylim()[1]
+    assert ("better than untouched, by the benchmarks" in legend(figure)) == better
+    assert bool([patch for patch in axes.patches if patch.get_y() == 1]) == better
+    assert {"(n = 3)", "(n = 2)"} <= set(re.findall(r"\(n = \d\)", " ".join(unwrapped(figure))))
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 12])
+def test_trade_off_of_many_models_is_on_a_page(n):
+    models = {f"model_{i}": f"Model {i} with a name" for i in range(n)}
+    few = {"Gender": {key: GENDER[key] for key in ("gender-hard", "gender-ran")}}
+    figure = trade_off(mitigation(models, few), LABELS | models, "Gender")
+    assert (figure.get_size_inches() <= PAGE).all()
     assert_readable(figure)
 
 

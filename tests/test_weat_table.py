@@ -9,6 +9,7 @@ from test_figures import assert_readable
 
 from biasgrid import comparison
 from biasgrid.figures import draw
+from biasgrid.figures.layout import PAGE
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.study import Study
 
@@ -32,26 +33,40 @@ def table(rows):
 def drawn(rows, metrics=METRICS):
     figure = weat_table(table(rows), {"a": "Model A"}, "C", QUERIES, metrics)
     assert_readable(figure)
+    assert (figure.get_size_inches() <= PAGE).all()
     return figure
 
 
 def texts(figure):
-    found = figure.axes[0].texts if figure.axes else figure.texts
-    return [text.get_text() for text in found]
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def entries(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
 def under(figure, head):
     """The texts below each column's head, column by column."""
-    cells = figure.axes[0].texts
-    heads = [text for text in cells if text.get_text() == head]
+    heads = [text for axes in figure.axes for text in axes.texts if text.get_text() == head]
     return [
         [
             t.get_text()
-            for t in cells
+            for t in h.axes.texts
             if t.get_position()[0] == h.get_position()[0] and t.get_position()[1] > h.get_position()[1]
         ]
         for h in heads
     ]
+
+
+def shades(figure):
+    """The shaded cells' texts."""
+    found = []
+    for axes in figure.axes:
+        for patch in axes.patches:
+            (x, y), width, height = patch.get_xy(), patch.get_width(), patch.get_height()
+            inside = [t for t in axes.texts if x < t.get_position()[0] < x + width]
+            found += [t.get_text() for t in inside if y < t.get_position()[1] < y + height]
+    return found
 
 
 def test_a_metric_has_its_own_columns():
@@ -111,28 +126,55 @@ def test_every_verdict_has_a_mark_and_its_meaning():
         for i, verdict in enumerate(comparison.VERDICTS)
     ]
     figure = drawn(rows)
-    legend = [text for text in texts(figure) if "  " in text]
-    # what was not asked has no value either
-    assert len({text[0] for text in legend}) == len(comparison.VERDICTS) - 1
-    assert "△  printed for other vectors, not judged" in legend
+    judged = len(comparison.VERDICTS) - 2  # those of numbers that ours have
+    assert len({text[0] for text in entries(figure)}) == judged
+    assert "△  printed for other vectors, not judged" in entries(figure)
     assert "0.20 △" in texts(figure)
 
 
-def test_no_value_is_given_no_reason_that_may_be_wrong():
-    found = texts(drawn([row("q1: value", 0.3, np.nan, verdict="no value")]))
-    assert {"0.30", "–", "–  no value; comparison.csv has the reason"} <= set(found)
-    # nor a shade of a verdict
-    assert not any(text.startswith("– ") and text[2] != " " for text in found)
+@pytest.mark.parametrize("verdict", ["no value", "explained", "not asked"])
+def test_a_cell_without_a_number_has_no_shade_and_no_mark_of_a_verdict(verdict):
+    figure = drawn([row("q1: value", 0.3, np.nan, verdict=verdict), row("q2: value", 0.5, 0.5)])
+    assert under(figure, "WEAT\nours") == [["–", "0.50 ✓"]]
+    assert shades(figure) == ["0.50 ✓"]
+    # the legend has what is in the figure, and says what a dash is
+    assert entries(figure) == [
+        "✓  reproduced as printed",
+        "–  not measured, or no value: comparison.csv has the reason",
+    ]
+
+
+def test_a_query_of_which_a_source_prints_nothing_is_an_empty_cell():
+    figure = drawn([row("q1: value", 0.3, 0.3), row("q2: p_value", 0.5, 0.5)])
+    assert under(figure, "WEAT\nprinted") == [["0.30"]]
+    assert under(figure, "p\nprinted") == [["0.5"]]
+    assert entries(figure)[-1] == "empty: nothing was printed of this query"
+    assert len(shades(figure)) == 2
+
+
+def test_many_models_stand_below_each_other_on_a_page():
+    models = {key: f"Model {key} with a long name ({key * 12})" for key in "abc"}
+    rows = [
+        row(f"{query}: {what}", 0.1, 0.1, model=model)
+        for model in models
+        for query in ("q1", "q2")
+        for what in ("value", "p_value", "p_normal")
+    ]
+    figure = weat_table(table(rows), models, "C", QUERIES, METRICS, list(models))
+    assert_readable(figure)
+    assert (figure.get_size_inches() <= PAGE).all()
+    assert under(figure, "WEAT\nours") == [["0.10 ✓"] * 2] * 3
 
 
 @pytest.mark.parametrize(
     "rows", [[], [row("abs_avg", 0.5, 0.5)], [row("q1: value", 0.5, 0.5, criterion="D")]]
 )
 def test_nothing_published_of_a_query_is_said(rows):
-    found = texts(drawn(rows))
-    assert found[0] == "C"
-    assert found[1].startswith("The published files have no WEAT value")
-    assert len(found) == 2
+    figure = drawn(rows)
+    said = [text.get_text() for text in figure.texts]
+    assert said[0].startswith("C: ")
+    assert said[1].startswith("Nothing to draw: the published files have no WEAT value")
+    assert not figure.axes
 
 
 def test_a_study_s_other_metrics_stay_out(tmp_path):

@@ -172,9 +172,11 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
     made = files(tiny)
     assert files(tmp_path) == made
     drawn = [file for file in made if file.suffix == ".svg"]
-    assert {file.name for file in drawn} == {"words.svg", "truth-ppmi.svg"}
-    # each figure has its table beside it
-    assert {file.with_suffix(".csv") for file in drawn} <= set(made)
+    truths = {f"truth-ppmi-{entry['truth']}.svg" for entry in Factory.of(TINY).config["metrics"].values()}
+    assert {file.name for file in drawn} == {"words.svg", *truths}
+    # the table of the figures is beside them
+    tables = {file.name for file in made if file.suffix == ".csv" and file.parent.name == "figures"}
+    assert tables == {"words.csv", "truth-ppmi.csv"}
 
 
 def test_what_an_edit_re_runs(monkeypatch):
@@ -193,7 +195,7 @@ def test_what_an_edit_re_runs(monkeypatch):
 
     def stale(module):
         # figures draw with tools of their own, which may need anything below them
-        drawn = {"words", "truth-ppmi"}
+        drawn = set(steps.figure_steps(Factory.of(TINY)))
         return {name for name, part in closures.items() if f"biasgrid.{module}" in part} - drawn
 
     for module in (
@@ -213,9 +215,10 @@ def test_what_an_edit_re_runs(monkeypatch):
         for name in closures["model"]
         if re.match(r"biasgrid\.(config|cli|figures|tables|study|plan)\b", name)
     ]
-    other = all_steps(TINY | {"metrics": TINY["metrics"] | {"weat": {"groups": "attributes", "label": "W"}}})
+    labelled = TINY["metrics"]["weat"] | {"label": "W"}
+    other = all_steps(TINY | {"metrics": TINY["metrics"] | {"weat": labelled}})
     changed = {name for name in made if made[name].depends_on != other[name].depends_on}
-    assert changed == {"recovery.md", "words", "truth-ppmi"}
+    assert changed == {"recovery.md", "words", *(f"truth-ppmi-{name}" for name in ("mean", "sd", "absolute"))}
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT
 
 from biasgrid import properties
+from biasgrid.api.examining import KINDS
 from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
 from biasgrid.properties import files, search, settings
@@ -579,9 +580,9 @@ def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path,
     first, second = (
         {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()} for folder in ("a", "b")
     )
-    assert len(second) == 5
+    assert len(second) == 6
     assert second.items() <= first.items()
-    names = {f"{name}.{end}" for name in ("properties", "counterexamples") for end in ("pdf", "svg", "png")}
+    names = {f"{name}.{end}" for name in KINDS for end in ("pdf", "svg", "png")}
     assert set(first) == names | {"properties.csv", "properties.md", "counterexamples.json"}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..properties import Verdict
 
-KINDS = ("properties", "counterexamples")
+KINDS = ("properties", "counterexamples", "ranges")
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +98,8 @@ class Examination:
         Parameters
         ----------
         kind
-            "properties", the matrix; or "counterexamples", the vectors on which metrics fail.
+            "properties", the matrix; "counterexamples", the vectors on which metrics fail; or "ranges", the smallest
+            and largest values of metrics whose values do not compare.
         path
             A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
 
@@ -114,8 +115,12 @@ class Examination:
             raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
         from ..properties import figures
 
-        draw = figures.matrix if kind == "properties" else figures.counterexamples
-        figure: Figure = draw(self.verdicts)
+        draw = {
+            "properties": figures.matrix,
+            "counterexamples": figures.counterexamples,
+            "ranges": figures.ranges,
+        }
+        figure: Figure = draw[kind](self.verdicts)
         shown_in_notebooks()
         if path is not None:
             write(figure, Path(path))

@@ -44,9 +44,15 @@ def table_steps(factory: Factory) -> dict[str, Step]:
 def figure_steps(factory: Factory) -> dict[str, Step]:
     """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
     labels = {"labels": factory.labels}
-    truths = {"truths": {key: entry["truth"] for key, entry in factory.config["metrics"].items()}}
     drawn = {"words": (labels, "words")}
-    drawn |= {f"truth-{trainer}": (labels | truths, "truth") for trainer in factory.config["trainers"]}
+    # a figure per truth, as one of all would be taller than a page
+    of_truth: dict[str, list[str]] = {}
+    for metric, entry in factory.config["metrics"].items():
+        of_truth.setdefault(entry["truth"], []).append(metric)
+    for trainer in factory.config["trainers"]:
+        for truth, of in of_truth.items():
+            spec = labels | {"trainer": trainer, "truth": truth, "metrics": of}
+            drawn[f"truth-{trainer}-{truth}"] = (spec, "truth")
     return {
         name: Step(
             f"figure {name}",

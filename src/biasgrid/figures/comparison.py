@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .figure import Drawing, Figure, tables
-from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, legend_line, styled
-from .palette import GREY, MISSING_MARK, model_colours
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, no_mark, nothing, page, styled
+from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, model_colours
 from .rows import from_tables, rows_of
-from .text import SMALL, SUPERSCRIPTS, published_label, text_width, wrapped
+from .text import BOLD, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
 PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
@@ -69,9 +70,9 @@ RATINGS = "correlation with ratings by people"
 ANGLES = "angles in degrees"
 # how a quantity of a query begins that has a scale of its own
 SCALES = {"p_": P_VALUES, "robustness_": HALVES, "rating_": RATINGS, "/scalars/angle_": ANGLES}
-LABEL = 40  # characters per line
-ACROSS = 2.1  # inches of a panel
-COUNT = 0.52  # inches behind it
+NAME = 0.38  # of a column's width, which labels of rows may take
+COUNT = 0.58  # inches behind a panel
+MOST = 3  # columns: with more, no page would hold the text in a readable size
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class _Panel:
     @property
     def head(self) -> float:
         lines = self.heading.count("\n") + 1
-        return 0.2 + (lines * 0.15 + 0.03 if self.heading else 0)
+        above = 0.07 + line_count(self.title) * 0.13
+        return above + (lines * 0.15 + 0.03 if self.heading else 0)
 
     @property
     def height(self) -> float:
@@ -106,68 +108,92 @@ class _Panel:
 
 @styled
 def comparison(
-    comparison: pd.DataFrame, labels: Mapping[str, str], queries: Sequence[tuple[str, str]]
+    comparison: pd.DataFrame,
+    labels: Mapping[str, str],
+    queries: Sequence[tuple[str, str]],
+    metric: str | None = None,
 ) -> figure.Figure:
     """Every published number, a ring (a square: of other code), and ours, a filled mark whose shape is the verdict.
 
     A panel holds a source's numbers of one metric; a row, those of one printed result: its value and whatever was
     printed of its words; a line in the row, a model. Behind a row of several numbers that are judged stands how many
     of them are reproduced or compatible. Ours that is NaN is a grey mark on the panel's right margin. `queries`: ids
-    and names of the queries, in the order of the rows. Raises BiasgridError for an empty table.
+    and names of the queries, in the order of the rows. `metric`: the one whose numbers are drawn, "" for those of an
+    evaluation; left out: all. Without a number of it the figure says so. Raises BiasgridError for an empty table.
     """
     table = rows_of(comparison, "comparison").copy()
+    # by all of the study's, as in its other figures of this kind
+    colours = model_colours({model.split(" ")[0] for model in table["model"]})
+    of = "Evaluations" if metric == "" else labels.get(metric, metric) if metric else "All metrics"
+    title = f"{of}: published numbers and ours"
+    if metric is not None:
+        table = table[table["metric"].str.partition("~")[0] == metric].copy()
+    if table.empty:
+        return nothing(title, "the published files have no number of it for these models and queries.")
     models = sorted(table["model"].unique())
-    colours = model_colours(models)
-    panels = _panels(table, labels, dict(queries))
-    left = max(text_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
-    across = left + ACROSS + COUNT
-
+    colours = _of_states(models, colours)
     other_code = table["origin"] == COMPUTED
-    handles, entries = [], []
+    legend: list[tuple[str, Line2D]] = []
     if not other_code.all():
-        handles, entries = [legend_line(**PRINTED)], ["printed"]
+        legend.append(("printed", legend_line(**PRINTED)))
     if other_code.any():
-        handles.append(legend_line(**OTHER_CODE))
-        entries.append(COMPUTED)
+        legend.append((COMPUTED, legend_line(**OTHER_CODE)))
     for verdict in SHAPES:
         if (table["verdict"] == verdict).any():
             missing = MISSING_MARK if verdict in (NO_VALUE, NOT_ASKED) else {}
-            handles.append(legend_line(**_mark(verdict, GREY) | missing))
-            entries.append(MEANINGS[verdict])
+            legend.append((MEANINGS[verdict], legend_line(**_mark(verdict, GREY) | missing)))
     # a correlation between rankings is of no model
-    handles += [legend_line(color=colours[m], marker="s", markersize=5, linestyle="") for m in models if m]
-    entries += [published_label(model, labels) for model in models if model]
+    legend += [
+        (published_label(m, labels), legend_line(color=colours[m], marker="s", markersize=5, linestyle=""))
+        for m in models
+        if m
+    ]
+    # as few columns as let the panels go onto a page
+    for n in range(1, MOST + 1):
+        width = (PAGE[0] - MARGIN) / n - MARGIN
+        panels = _panels(table, labels, dict(queries), width)
+        columns = _columns(panels, n)
+        height = max(sum(panel.height for panel in column) for column in columns)
+        if height + len(legend) * 0.165 + 1.0 <= PAGE[1]:
+            break
     if any(_judged(part) > 1 for panel in panels for part in panel.rows.values()):
-        handles.append(legend_line(linestyle=""))
-        entries.append("16/16: how many of the row's numbers are reproduced or compatible")
-
-    def size(columns: list[list[_Panel]]) -> tuple[float, float]:
-        return len(columns) * across + MARGIN, max(sum(p.height for p in column) for column in columns)
-
-    def merit(columns: list[list[_Panel]]) -> float:
-        width, height = size(columns)
-        return min(1.0, PAGE[0] / width, PAGE[1] / height)
-
-    # at most three columns: with more, no page would hold the text in a readable size
-    columns = max((_columns(panels, n) for n in range(1, min(3, len(panels)) + 1)), key=merit)
-    width, height = size(columns)
-    legend = Legend(handles, entries, width - 2 * MARGIN)
-    figure = blank(legend.width + 2 * MARGIN, height + legend.height + 3 * MARGIN)
+        legend.append(
+            ('"2 of 4" behind a row: 2 of its 4 judged numbers are reproduced or compatible', no_mark())
+        )
+    note = (
+        "A row is a printed result, with all numbers that were printed of it. A ring or a square is a printed "
+        "number, the mark in it or beside it ours; the mark's shape is the verdict."
+    )
+    figure, start = page(title, note, legend, PAGE[0], height)
+    left = max(text_width(label, SMALL) for panel in panels for label in panel.rows) + 0.1
     for i, column in enumerate(columns):
-        top = MARGIN
+        top, x = start, MARGIN + i * (width + MARGIN)
         for panel in column:
             if panel.heading:
-                place = (MARGIN + i * across) / figure.get_figwidth(), 1 - top / figure.get_figheight()
+                place = x / figure.get_figwidth(), 1 - top / figure.get_figheight()
                 figure.text(*place, panel.heading, weight="bold", va="top", linespacing=1.1)
-            corner = MARGIN + i * across + left - 0.1, top + panel.head
-            axes = add_axes(figure, *corner, ACROSS, panel.heights.sum())
-            _draw_panel(axes, panel, colours)
+            across = width - left - COUNT
+            axes = add_axes(figure, x + left, top + panel.head, across, panel.heights.sum())
+            _draw_panel(axes, panel, colours, across)
             top += panel.height
-    legend.draw(figure, height + 2 * MARGIN)
     return figure
 
 
-def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> list[_Panel]:
+def _of_states(models: Sequence[str], colours: Mapping[str, str]) -> dict[str, str]:
+    """Colours of models, each untouched or "under" a debias method: a debiased one has the next free one."""
+    taken, found = dict.fromkeys(colours.values()), {}
+    for model in models:
+        own = colours[model.split(" ")[0]]
+        at = MODEL_COLOURS.index(own)
+        free = [c for c in MODEL_COLOURS[at:] + MODEL_COLOURS[:at] if c not in taken]
+        found[model] = own if " " not in model else (free or [own])[0]
+        taken[found[model]] = None
+    return found
+
+
+def _panels(
+    table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str], width: float
+) -> list[_Panel]:
     import pandas as pd
 
     table["query"] = [q.split(": ", 1)[0] if ": " in q else "" for q in table["quantity"]]
@@ -193,19 +219,20 @@ def _panels(table: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str
                 words += [criterion] if by_criterion else []
                 what = numbers["what"].iloc[0]
                 words.append(QUANTITIES.get(what, what.rpartition("/")[2].replace("_", " ")))
-            label = "\n".join(wrapped(text, LABEL) for text in dict.fromkeys(words))
+            label = "\n".join(fitted(text, NAME * width, SMALL) for text in dict.fromkeys(words))
             rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
         # an evaluation's measures are of no metric
         title = " and ".join(labels.get(key, key) for key in metric.split("~")) or MEASURES.get(scale, scale)
         if scale in (P_VALUES, HALVES, RATINGS, ANGLES):
             title += f", {scale}"
         known = source in {panel.source for panel in panels}
-        heading = "" if known else wrapped(source, LABEL + 22)
+        heading = "" if known else fitted(source, width / BOLD, NORMAL)
         # in panels of a length that columns can be made of
         parts = np.array_split(np.array(list(rows), dtype=object), ceil(len(rows) / 30))
         for n, some in enumerate(parts):
             some = {label: rows[label] for label in some}
-            panels.append(_Panel(source, title, some, "" if n else heading, scale == P_VALUES))
+            name = fitted(title, (1 - NAME) * width, NORMAL)
+            panels.append(_Panel(source, name, some, "" if n else heading, scale == P_VALUES))
     return panels
 
 
@@ -238,7 +265,7 @@ def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
     return filled(high)
 
 
-def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
+def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str], across: float) -> None:
     import pandas as pd
 
     ends = np.cumsum(panel.heights)
@@ -246,7 +273,7 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
     numbers = pd.concat(panel.rows.values())[["published", "ours"]].to_numpy()
     for i, (middle, part) in enumerate(zip(middles, panel.rows.values(), strict=True)):
         if i % 2 == 0:
-            axes.axhspan(ends[i] - panel.heights[i], ends[i], color="#F2F2F2", linewidth=0, zorder=0)
+            axes.axhspan(ends[i] - panel.heights[i], ends[i], color=ZEBRA, linewidth=0, zorder=0)
         models = sorted(part["model"].unique())
         lines = middle + (np.arange(len(models)) - (len(models) - 1) / 2) * LANE
         look = OTHER_CODE if (part["origin"] == COMPUTED).all() else PRINTED
@@ -266,12 +293,12 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str]) -> None:
                 if len(known) < len(some):
                     grey = _mark(verdict, GREY) | MISSING_MARK
                     grey |= {"clip_on": False, "transform": axes.get_yaxis_transform()}
-                    axes.plot([1 + 0.07 / ACROSS], [y], **grey)
+                    axes.plot([1 + 0.07 / across], [y], **grey)
         judged = _judged(part)
         if judged > 1:
-            text = f"{part['verdict'].isin(['reproduced', 'compatible']).sum()}/{judged}"
-            place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": 6.5}
-            axes.text(1 + 0.17 / ACROSS, middle, text, **place)
+            text = f"{part['verdict'].isin(['reproduced', 'compatible']).sum()} of {judged}"
+            place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
+            axes.text(1 + 0.14 / across, middle, text, **place)
     axes.set_ylim(ends[-1], 0)
     _set_scale(axes, numbers[np.isfinite(numbers)], panel.logarithmic)
     axes.set_yticks(middles, list(panel.rows))
@@ -324,19 +351,27 @@ def _mark(verdict: str, colour: str) -> dict:
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if grid.compared:
-        spec = {"labels": grid.labels, "queries": [[key, query.name] for key, query in grid.queries.items()]}
-        yield Drawing("comparison", tables(grid, "comparison"), spec)
+        # a figure per metric, as one of all would be taller than a page; and one of what is of no metric
+        metrics = dict.fromkeys(cell.metric for cell in grid.cells.values())
+        for metric in [*metrics, *([""] if grid.evaluations else [])]:
+            spec = {
+                "labels": grid.labels,
+                "queries": [[key, query.name] for key, query in grid.queries.items()],
+            }
+            name = f"comparison-{metric or 'evaluations'}"
+            yield Drawing(name, tables(grid, "comparison"), spec | {"metric": metric})
 
 
 FIGURES = (
     Figure(
         "comparison",
-        "Every published number and ours, with the verdict on whether they agree.",
+        "Every published number of a metric and ours, with the verdict on whether they agree.",
         _drawings,
         from_tables(comparison, "comparison"),
         needs="numbers to compare with (published, computed)",
-        reading="A ring is a printed number (a square: of other code), a filled mark is ours, and its colour "
-        "the model. The mark's shape is the verdict, as the legend has it; a grey mark on the right "
-        "margin has no value. At the end of a row of several numbers stands how many of them agree.",
+        reading="One figure per metric, and one of evaluations. A ring is a printed number (a square: of other "
+        "code), a filled mark is ours, and its colour the model. The mark's shape is the verdict, as the legend "
+        "has it; a grey mark on the right margin has no value. Behind a row of several numbers stands how many of "
+        "those that are judged are reproduced or compatible.",
     ),
 )

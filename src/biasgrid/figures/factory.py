@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import BiasgridError
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, legend_mark, page, styled
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, legend_mark, nothing, page, styled
 from .palette import GREY, MODEL_COLOURS, colour_map
 from .text import NORMAL, SMALL, short, text_width
 
@@ -19,23 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.lines import Line2D
 
-# truth -> heading, x axis, what the colour is
+# truth -> what it is, x axis, what the colour is
 BLOCKS = {
-    "mean": ("Which way words lean on the whole: the mean share", "mean share", "sigma"),
-    "sd": (
-        "How much words differ: the standard deviation of the share",
-        "standard deviation",
-        "mu",
-    ),
-    "absolute": ("How far words are from one half: the mean distance", "distance from .5", "mu"),
+    "mean": ("which way words lean on the whole (mean share)", "mean share", "sigma"),
+    "sd": ("how much words differ (standard deviation of the share)", "standard deviation", "mu"),
+    "absolute": ("how far words are from one half (mean distance)", "distance from .5", "mu"),
 }
 COLOURS = {
-    # dark in the middle, too
-    "mu": ("planted mean", ["#0072B2", "#AAAAAA", "#D55E00"]),
+    # darker to lighter, so that greyscale tells the ends apart
+    "mu": ("planted mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
     "sigma": ("planted standard deviation", "viridis_r"),
 }
-# panels across, where a metric has one or two
-COLUMNS = {1: 5, 2: 6}
+COLUMNS = 4  # panels across
 # above a panel, and above a column of panels, the vectors that are measured of one training: the sums of a word's own
 # vector and of that which it has as a context (Levy, Goldberg, Dagan 2015, section 3.3), and the words' own, which is
 # how models are published
@@ -45,8 +40,12 @@ LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from 
 
 
 @styled
-def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mapping[str, str]) -> figure.Figure:
+def against_truth(
+    table: pd.DataFrame, labels: Mapping[str, str], truth: str, metrics: Sequence[str]
+) -> figure.Figure:
     """Metric against truth, the models of a trainer: a panel per metric and kind of vectors, a mark per model.
+
+    Where no metric has a value the figure says so.
 
     Parameters
     ----------
@@ -54,103 +53,89 @@ def against_truth(table: pd.DataFrame, labels: Mapping[str, str], truths: Mappin
         One row per model and kind of vectors, as figures/truth-<trainer>.csv.
     labels
         What to print for the key of a metric or a trainer.
-    truths
-        Metric -> mean, sd or absolute, what its value is taken for: a block of panels for each, the metric that
-        recovers it best (under any kind of vectors) first.
-
-    Raises
-    ------
-    BiasgridError
-        Where no metric has a value.
+    truth
+        "mean", "sd" or "absolute".
+    metrics
+        Those whose values are taken for it; the one that recovers it best (under any kind of vectors) is first.
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import FuncFormatter
 
-    metrics = [metric for metric in table if metric in truths and table[metric].notna().any()]
+    heading, x_label, colour = BLOCKS[truth]
+    title = f"What metrics say, against what was planted: {heading}"
+    metrics = [metric for metric in table if metric in metrics and table[metric].notna().any()]
     if not metrics:
-        raise BiasgridError("factory: nothing to draw, no metric has a value")
+        return nothing(title, "no metric that is taken for it has a value.")
     kinds = list(table["vectors"].unique())
     of_kind = {kind: table[table["vectors"] == kind] for kind in kinds}
     r = {
-        (metric, kind, truth): _pearson(part[f"true_{truth}"], part[metric])
+        (metric, kind, name): _pearson(part[f"true_{name}"], part[metric])
         for metric in metrics
         for kind, part in of_kind.items()
-        for truth in BLOCKS
+        for name in BLOCKS
     }
-    blocks = {}
-    for truth in BLOCKS:
-        mine = [metric for metric in metrics if truths[metric] == truth]
-        if mine:
-            best = {m: max(np.nan_to_num(r[m, kind, truth] ** 2, nan=-1) for kind in kinds) for m in mine}
-            blocks[truth] = sorted(mine, key=lambda metric: (-round(best[metric], 3), metric))
+    best = {m: max(np.nan_to_num(r[m, kind, truth] ** 2, nan=-1) for kind in kinds) for m in metrics}
+    metrics.sort(key=lambda metric: (-round(best[metric], 3), metric))
     trainer = table["trainer"].iloc[0]
     both = ", of sums of word and context vectors, or of word vectors alone" if len(kinds) > 1 else ""
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
         "every occupation stands beside a male pronoun in a known share of its sentences. Across: what that share is "
-        f"over all occupations. Up: the metric's value{both}. r: Pearson's "
-        "correlation with that truth; small and grey: with the two other truths."
+        f"over all occupations. Up: the metric's value{both}. r: Pearson's correlation with that truth; grey: with "
+        "the two other truths. Positive: the metric rises with the truth."
     )
-    legend = [("a model, in the colour of what was planted", _dot(GREY))]
-    columns = COLUMNS[len(kinds)] // len(kinds)
+    name, shades = COLOURS[colour]
+    legend = [(f"a model, in the colour of its {name} (scale above)", _dot(GREY))]
+    columns = COLUMNS // len(kinds)
     panels = columns * len(kinds)
     # space of its own beside each metric's panels, so that those of one metric look like one
-    left, gap, apart, right, head, foot = 0.38, 0.38, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.36
+    left, gap, apart, right, head, foot = 0.42, 0.42, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.26
     panel_head = 0.46 + 0.13 * (len(kinds) > 1)
     width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * apart - right) / panels
-    height = max(width * 0.78, 0.66)
+    rows = ceil(len(metrics) / columns)
+    height = min(width * 0.78, (PAGE[1] - 1.6 - head - foot) / rows - panel_head - 0.2)
     row = panel_head + height + 0.2
-    down = sum(head + ceil(len(mine) / columns) * row + foot - 0.1 for mine in blocks.values())
-    figure, top = page("What metrics say, against what was planted", note, legend, PAGE[0], down)
-    size = figure.get_size_inches()
-    for truth, mine in blocks.items():
-        heading, x_label, colour = BLOCKS[truth]
-        place = {"x": MARGIN / size[0], "y": 1 - (top + 0.06) / size[1]}
-        figure.text(s=heading, size=NORMAL + 0.5, weight="bold", color="#333333", va="top", **place)
-        values = table[colour]
-        norm = Normalize(values.min(), values.max() if values.nunique() > 1 else values.min() + 1)
-        name, shades = COLOURS[colour]
-        shades = ScalarMappable(norm, shades if isinstance(shades, str) else colour_map(colour, shades))
-        _scale(figure, shades, name, top + 0.07)
-        for i, metric in enumerate(mine):
-            down_by, across = divmod(i, columns)
-            for k, kind in enumerate(kinds):
-                corner = (
-                    MARGIN + left + (across * len(kinds) + k) * (width + gap) + across * apart,
-                    top + head + down_by * row + panel_head,
-                )
-                axes = add_axes(figure, *corner, width, height)
-                # in an order that hides neither end of the colours
-                part = of_kind[kind].sample(frac=1, random_state=0)
-                x, y = part[f"true_{truth}"], part[metric]
-                axes.scatter(x, y, c=shades.to_rgba(part[colour]), s=4, linewidths=0)
-                few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
-                few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
-                axes.yaxis.set_major_formatter(FuncFormatter(_tick))
-                axes.margins(0.06)
-                if y.notna().any() and np.ptp(y.dropna()) == 0:
-                    # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
-                    axes.set_yticks([y.dropna().iloc[0]])
-                axes.spines["left"].set_visible(True)
-                axes.tick_params(labelsize=6)
-                if k == 0:
-                    axes.set_title(
-                        labels.get(metric, metric), loc="left", weight="bold", pad=22 + 9.5 * (len(kinds) > 1)
-                    )
-                line = {"transform": axes.transAxes, "va": "bottom"}
-                found = {name: r[metric, kind, name] for name in BLOCKS}
-                own = f"r {_r(found.pop(truth))}"
-                names = {"mean": "mean", "sd": "sd", "absolute": "dist."}
-                others = "  ".join(f"{names[name]} {_r(value)}" for name, value in found.items())
-                axes.text(0, 1 + 0.02 / height, others, size=5.5, color=GREY, **line)
-                axes.text(0, 1 + 0.125 / height, own, size=SMALL + 0.5, **line)
-                if len(kinds) > 1:
-                    axes.text(0, 1 + 0.26 / height, PANELS[kind], size=6.5, **line)
-                # the lowest panel of each column names the axis
-                if i + columns >= len(mine):
-                    axes.set_xlabel(x_label, labelpad=1.5, size=6)
-        top += head + ceil(len(mine) / columns) * row + foot - 0.1
+    figure, top = page(title, note, legend, PAGE[0], head + rows * row + foot)
+    values = table[colour]
+    norm = Normalize(values.min(), values.max() if values.nunique() > 1 else values.min() + 1)
+    shades = ScalarMappable(norm, shades if isinstance(shades, str) else colour_map(colour, shades))
+    _scale(figure, shades, name, top + 0.07)
+    for i, metric in enumerate(metrics):
+        down_by, across = divmod(i, columns)
+        for k, kind in enumerate(kinds):
+            corner = (
+                MARGIN + left + (across * len(kinds) + k) * (width + gap) + across * apart,
+                top + head + down_by * row + panel_head,
+            )
+            axes = add_axes(figure, *corner, width, height)
+            # in an order that hides neither end of the colours
+            part = of_kind[kind].sample(frac=1, random_state=0)
+            x, y = part[f"true_{truth}"], part[metric]
+            axes.scatter(x, y, c=shades.to_rgba(part[colour]), s=5, linewidths=0)
+            few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
+            few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
+            axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+            axes.margins(0.06)
+            if y.notna().any() and np.ptp(y.dropna()) == 0:
+                # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
+                axes.set_yticks([y.dropna().iloc[0]])
+            axes.spines["left"].set_visible(True)
+            if k == 0:
+                pad = 22 + 9.5 * (len(kinds) > 1)
+                axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=pad)
+            line = {"transform": axes.transAxes, "va": "bottom"}
+            found = {name: r[metric, kind, name] for name in BLOCKS}
+            own = f"r {_r(found.pop(truth))}"
+            names = {"mean": "mean", "sd": "sd", "absolute": "dist."}
+            others = "  ".join(f"{names[name]} {_r(value)}" for name, value in found.items())
+            axes.text(0, 1 + 0.02 / height, others, size=SMALL, color=GREY, **line)
+            axes.text(0, 1 + 0.14 / height, own, size=NORMAL, **line)
+            if len(kinds) > 1:
+                axes.text(0, 1 + 0.28 / height, PANELS[kind], size=SMALL, **line)
+            # the lowest panel of each column names the axis
+            if i + columns >= len(metrics):
+                axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
     return figure
 
 
@@ -190,7 +175,8 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "A metric's sign should be the same in all models."
     )
     left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
-    row, head, foot, gap = 0.34, 0.4, 0.4, 0.14
+    head, foot, gap = 0.4, 0.4, 0.14
+    row = min(0.34, (PAGE[1] - 1.3 - head - foot) / len(metrics))
     width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
     height = row * len(metrics)
     figure, top = page("Do scores of words recover the truth?", note, legend, PAGE[0], head + height + foot)
@@ -209,7 +195,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
                 if len(values):
                     axes.vlines(values.mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3)
                 else:
-                    axes.text(0, y, "all words alike", size=6, color=GREY, ha="center", va="center")
+                    axes.text(0, y, "all words alike", size=SMALL, color=GREY, ha="center", va="center")
         axes.set(xlim=(-1.06, 1.06), ylim=(len(metrics) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
         axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
         axes.set_xlabel("r", labelpad=1)
@@ -249,6 +235,6 @@ def _scale(figure: figure.Figure, shades: ScalarMappable, name: str, top: float)
     scale.outline.set_visible(False)
     scale.set_ticks([])
     ends = [f"{value:.2f}".lstrip("0") for value in (shades.norm.vmin, shades.norm.vmax)]
-    look = {"transform": axes.transAxes, "va": "center", "size": 6.5}
+    look = {"transform": axes.transAxes, "va": "center", "size": SMALL}
     axes.text(-0.04, 0.45, f"{name}  {ends[0]}", ha="right", **look)
     axes.text(1.04, 0.45, ends[1], ha="left", **look)

@@ -3,119 +3,144 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, tables
-from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, no_mark, nothing, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
-from .text import SMALL, fitted, line_count, text_width, unit_label
+from .text import SMALL, fitted, line_count, text_width, two_digits, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+    from matplotlib.axes import Axes
 
-WORDS = 10  # of a panel
+WORDS = 10  # of a figure
 KEYS = ["query", "metric", "model", "debias"]
-NAME = 2.3  # inches at most that a row's name takes
+NAME = 2.6  # inches at most that a row's name takes
+LANE = 0.075  # inches of a model's marks in a row
+LONGEST = 7.0  # inches of all rows at most
+FARTHEST = 5.0  # standard errors: what is farther is cut off
 
 
 @styled
 def influence(
-    influence: pd.DataFrame, inference: pd.DataFrame, labels: Mapping[str, str], criterion: str
+    influence: pd.DataFrame, inference: pd.DataFrame, labels: Mapping[str, str], criterion: str, metric: str
 ) -> figure.Figure:
-    """The ten words of each metric on which the criterion's scores hang most, from influence.csv and inference.csv.
+    """The ten words on which a metric's scores of a criterion hang most, from influence.csv and inference.csv.
 
-    One panel per metric, one row per word of a set in a (sub-)query, one mark per model: how far the score moves when
-    the word is left out (of a metric of pairs: the pair), in bootstrap standard errors of that score, positive where
-    the score becomes higher. Rows are sorted by their farthest mark. Raises BiasgridError where the table has no rows
-    of the criterion.
+    One row per word of a set in a (sub-)query, in it one line and mark per model: how far the score moves when the
+    word is left out (of a metric of pairs: the pair), in bootstrap standard errors of that score, positive where the
+    score becomes higher. Rows are sorted by their farthest mark; one beyond FARTHEST is cut off, with an arrow and
+    its number. Without rows the figure says so. Raises BiasgridError where the table has no rows of the criterion.
     """
-    import pandas as pd
-
+    title = f"{criterion}: words on which {labels.get(metric, metric)} hangs most"
     table = rows_of(influence, "influence", criterion)
-    errors = inference.loc[inference["criterion"] == criterion, [*KEYS, "standard_error"]]
+    table = table[table["metric"] == metric]
+    if table.empty:
+        return nothing(
+            title, f"no score of {labels.get(metric, metric)} has a value without one of its words."
+        )
+    errors = inference.loc[inference["criterion"] == criterion, [*KEYS, "standard_error"]].drop_duplicates(
+        KEYS
+    )
     table = table.merge(errors, on=KEYS, how="left")
     # where all resamples have one value there is no unit
-    table["moved"] = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
+    moved = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
+    known = table.assign(moved=moved)[np.isfinite(moved)]
+    if known.empty:
+        return nothing(title, "no score has a standard error (bootstrap over words).")
     units = units_of(influence)
     looks = unit_looks(units)
-    drawn = units_of(table)
-    panels = {}
-    for metric, part in table.groupby("metric"):
-        part = part[np.isfinite(part["moved"])]
-        farthest = part["moved"].abs().groupby([part[c] for c in ("query", "set", "word")]).max()
-        top = farthest.reset_index().sort_values(
-            ["moved", "query", "set", "word"], ascending=[False, True, True, True]
-        )
-        rows = list(top[["query", "set", "word"]].head(WORDS).itertuples(index=False, name=None))
-        panels[metric] = part, rows
-    names = {
-        row: f"{row[2]} ({row[1]})\n{fitted(row[0], NAME, SMALL - 1)}"
-        for _, rows in panels.values()
-        for row in rows
-    }
-    left = max((text_width(name, SMALL) for name in names.values()), default=0.5) + 0.1
-    line = max(map(line_count, names.values()), default=1) * 0.112 + 0.06
-    across, head, foot, gap = 1.55, 0.24, 0.46, 0.2
-    down = head + max(len(rows) for _, rows in panels.values()) * line + foot
-
-    def extent(columns: int) -> tuple[float, float]:
-        return columns * (left + across + gap), ceil(len(panels) / columns) * down
-
-    columns = best_columns(len(panels), extent)
+    names = ["query", "set", "word"]
+    farthest = known["moved"].abs().groupby([known[name] for name in names]).max().reset_index()
+    farthest = farthest.sort_values(["moved", *names], ascending=[False, True, True, True]).head(WORDS)
+    rows = list(farthest[names].itertuples(index=False, name=None))
+    part = known[known[names].apply(tuple, axis=1).isin(rows)]
+    drawn = units_of(part)
+    texts = [f"{word} ({of})\n{fitted(query, NAME, SMALL)}" for query, of, word in rows]
+    height = max(max(map(line_count, texts)) * 0.115, len(drawn) * LANE) + 0.08
+    height = min(height, LONGEST / len(rows))
+    left = max(text_width(text, SMALL) for text in texts) + 0.1
     legend = [(unit_label(unit, labels), legend_line(**looks[unit])) for unit in drawn]
-    title = f"{criterion}: words on which the scores hang most"
+    if (part["moved"].abs() > FARTHEST).any():
+        legend.append((f"→ cut off: farther than {FARTHEST:g}, the number says how far", no_mark()))
     note = (
-        f"How far a score moves when one word is left out (of pairs: with its partner), in standard errors of that "
-        f"score (bootstrap over words); to the right, it rises. The {WORDS} farthest of each metric."
+        "How far a score moves when one word is left out (of pairs: with its partner), in standard errors of that "
+        f"score (bootstrap over words); to the right, it rises. The {len(rows)} words that move a score farthest."
     )
-    figure, top = page(title, note, legend, *extent(columns))
-    for i, (metric, (part, rows)) in enumerate(panels.items()):
-        row, column = divmod(i, columns)
-        place = MARGIN + column * (left + across + gap) + left, top + row * down + head
-        axes = add_axes(figure, *place, across, max(len(rows), 1) * line)
-        for y in range(0, len(rows), 2):
-            axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-        axes.axvline(0, **DASHED)
-        at = {key: y for y, key in enumerate(rows)}
-        y = pd.Series([at.get(key) for key in zip(part["query"], part["set"], part["word"], strict=True)])
-        for unit in drawn:
-            mine = (
-                y.notna().to_numpy() & ((part["model"] == unit[0]) & (part["debias"] == unit[1])).to_numpy()
-            )
-            if mine.any():
-                axes.plot(part["moved"].to_numpy()[mine], y.to_numpy()[mine].astype(float), **looks[unit])
-        axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
-        axes.margins(x=0.1)
-        axes.set_yticks(range(len(rows)), [names[key] for key in rows])
-        axes.tick_params(axis="y", length=0)
-        few_ticks(axes.xaxis, 5)
-        axes.set_xlabel("change in standard errors", labelpad=1)
-        axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=4)
+    lost = table[[*KEYS]][~np.isfinite(moved)].drop_duplicates()
+    if len(lost):
+        of = len(table[[*KEYS]].drop_duplicates())
+        note += (
+            f" Left out: {len(lost)} of {of} scores, which have no standard error or no value without a word."
+        )
+    if len(part) < len(rows) * len(drawn):
+        note += " A model without a mark in a row has no score of that query, or not that word."
+    figure, top = page(title, note, legend, PAGE[0], len(rows) * height + 0.46)
+    axes = add_axes(
+        figure, MARGIN + left, top, figure.get_figwidth() - 2 * MARGIN - left - 0.15, len(rows) * height
+    )
+    for y in range(0, len(rows), 2):
+        axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+    axes.axvline(0, **DASHED)
+    at = {row: y for y, row in enumerate(rows)}
+    y = np.array([at[row] for row in part[names].itertuples(index=False, name=None)])
+    # lines of a row, one per model, so that no mark hides another
+    lane = min(LANE / height, 0.86 / len(drawn))
+    for i, unit in enumerate(drawn):
+        mine = ((part["model"] == unit[0]) & (part["debias"] == unit[1])).to_numpy()
+        middle = (i - (len(drawn) - 1) / 2) * lane
+        _marks(axes, part["moved"].to_numpy()[mine], y[mine] + middle, looks[unit])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    reach = min(part["moved"].abs().max(), FARTHEST)
+    low, high = np.clip(part["moved"], -reach, reach).min(), np.clip(part["moved"], -reach, reach).max()
+    room = 0.06 * (max(high, 0) - min(low, 0))
+    axes.set_xlim(min(low, 0) - room, max(high, 0) + room)
+    axes.set_yticks(range(len(rows)), texts)
+    axes.tick_params(axis="y", length=0)
+    few_ticks(axes.xaxis, 5)
+    axes.set_xlabel("change in standard errors", labelpad=1)
     return figure
+
+
+def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> None:
+    """Marks of a model; one that is too far stands at the end, with an arrow and its number."""
+    axes.plot(np.clip(x, -FARTHEST, FARTHEST), y, zorder=3, **look)
+    for value, place in zip(x, y, strict=True):
+        if abs(value) > FARTHEST:
+            right = value > 0
+            text = f"{two_digits(value)} →" if right else f"← {two_digits(value)}"
+            end, offset = (FARTHEST, (-6, 0)) if right else (-FARTHEST, (10, 0))
+            side = {"ha": "right" if right else "left", "va": "center", "size": SMALL}
+            axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if {"bootstrap", "sensitivity"} <= set(grid.config["inference"]):
         for criterion in grid.ranked:
-            spec = {"labels": labels(grid, cells_of(grid, [criterion])), "criterion": criterion}
-            yield Drawing(f"influence-{slug(criterion)}", tables(grid, "influence", "inference"), spec)
+            cells = cells_of(grid, [criterion])
+            # a figure per metric: one of all would be taller than a page
+            for metric in dict.fromkeys(cell.metric for cell in cells):
+                of = labels(grid, [cell for cell in cells if cell.metric == metric])
+                spec = {"labels": of, "criterion": criterion, "metric": metric}
+                name = f"influence-{slug(criterion)}-{metric}"
+                yield Drawing(name, tables(grid, "influence", "inference"), spec)
 
 
 FIGURES = (
     Figure(
         "influence",
-        "The words on which a criterion's scores hang most: how each score changes when a word is left out.",
+        "The words on which a metric's scores hang most: how each score changes when a word is left out.",
         _drawings,
         from_tables(influence, "influence", "inference"),
         needs="inference with a bootstrap and sensitivity",
-        reading="Rows are words in a query, marks are models: how far the score moves when this word is left "
-        "out, in standard errors of the score. To the right, the score rises. A mark beyond 1 or -1 "
-        "is a score that hangs on a single word.",
+        reading="One figure per criterion and metric. Rows are words in a query, marks are models: how far the "
+        "score moves when this word is left out, in standard errors of the score. To the right, the score "
+        "rises. A mark beyond 1 or -1 is a score that hangs on a single word.",
     ),
 )

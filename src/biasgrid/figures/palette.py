@@ -40,7 +40,7 @@ NO_FILL = "#BBBBBB"
 ZEBRA = "#F2F2F2"  # behind every second row
 LESS, MORE = MODEL_COLOURS[:2]
 # as areas with black numbers in them
-LESS_LIGHT, MORE_LIGHT = "#99C3EA", "#F4A582"
+LESS_LIGHT, MORE_LIGHT = "#BBD9F2", "#EE9264"
 DASHED: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 MISSING_CELL: Look = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
 MISSING_MARK: Look = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}

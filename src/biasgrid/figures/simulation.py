@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import BiasgridError
-from .layout import MARGIN, PAGE, add_axes, legend_area, legend_line, page, styled
-from .palette import DASHED, GREY, MODEL_COLOURS, Look, series_mark
-from .text import NORMAL, SMALL
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
+from .palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, short, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +32,10 @@ SHARES = {
     ("permutation", "random"): ("permutation, groups of random words", "o", False),
     ("permutation", "coherent"): ("permutation, coherent groups", "D", False),
 }
+SHADES = ["#7CC3EE", "#0072B2", "#081D33"]  # of few words and of many
+SHARE: Look = {"linestyle": "", "marker": "o", "markersize": 3.4, "color": MODEL_COLOURS[0]}
+SHARE |= {"markeredgecolor": MODEL_COLOURS[0], "markeredgewidth": 0.8}
+TALL = 0.8  # a panel's height, by its width
 SMALL_P, BOUND = 0.05, 0.08
 LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
 
@@ -41,7 +44,7 @@ LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
 def p_values(
     uniform: Mapping[tuple[str, int, float], Sequence[float] | None], labels: Mapping[str, str]
 ) -> figure.Figure:
-    """The distribution of p-values where the null hypothesis is true, one panel per metric, against the diagonal.
+    """How p-values' distribution differs from a uniform one where the null hypothesis is true, one panel per metric.
 
     `uniform`: (metric, words, bias) -> values that are uniform from 0 to 1 if the test is right, None without a test.
     The band holds all curves of a panel in 95 of 100 simulations of right tests, at least (Kolmogorov and Smirnov's
@@ -55,10 +58,13 @@ def p_values(
     metrics = list(dict.fromkeys(key[0] for key in tested))
     untested = list(dict.fromkeys(labels[key[0]] for key in uniform if key[0] not in metrics))
     sizes = sorted({key[1] for key in tested})
-    colours = {words: MODEL_COLOURS[i % len(MODEL_COLOURS)] for i, words in enumerate(sizes)}
+    # the more words, the darker: in greyscale, too
+    shade = colour_map("words", SHADES)
+    colours = {words: shade(i / max(len(sizes) - 1, 1)) for i, words in enumerate(sizes)}
     note = (
-        "Share of tests whose p-value is at most so large, among tests of sets between which nothing but chance "
-        "differs. Right p-values follow the diagonal: one in twenty is .05 or less."
+        "Tests of sets between which nothing but chance differs. Up: the share of tests whose p-value is at most so "
+        "large, less what it is where p-values are right (one in twenty is .05 or less). Above 0 a test finds too "
+        "much, below 0 too little."
     )
     if untested:
         note += f" Without a permutation test: {', '.join(untested)}."
@@ -74,48 +80,69 @@ def p_values(
             )
         ]
     legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", legend_area(**BAND))]
-    columns = min(len(metrics), 3)
-    head, foot, left = 0.24, 0.42, 0.42
-    panel = (PAGE[0] - MARGIN) / max(columns, 2)
-    width = panel - left - 0.12
-    down = head + width + foot
+    head, foot, left = 0.24, 0.42, 0.5
+    # as few columns as let the panels go onto a page
+    for columns in range(min(len(metrics), 3), max(len(metrics), 3) + 1):
+        panel = (PAGE[0] - MARGIN) / max(columns, 2)
+        width = panel - left - 0.12
+        down = head + width * TALL + foot
+        if ceil(len(metrics) / columns) * down + 1.5 <= PAGE[1]:
+            break
     figure, top = page(
         "p-values where there is nothing to find", note, legend, PAGE[0], ceil(len(metrics) / columns) * down
     )
+    band, farthest = {}, 0.0
+    for metric in metrics:
+        of = [values for key, values in tested.items() if key[0] == metric]
+        band[metric] = max(kstwo.ppf(1 - 0.05 / len(of), len(values)) for values in of)
+        farthest = max(farthest, *(_distance(values) for values in of))
+    # one scale for all panels
+    reach = 1.05 * max(farthest, *band.values())
     for i, metric in enumerate(metrics):
         row, column = divmod(i, columns)
         place = MARGIN + left + column * panel, top + row * down + head
-        axes = add_axes(figure, *place, width, width)
+        axes = add_axes(figure, *place, width, width * TALL)
         curves = {key[1:]: values for key, values in tested.items() if key[0] == metric}
         x = np.linspace(0, 1, 201)
-        band = max(kstwo.ppf(1 - 0.05 / len(curves), len(values)) for values in curves.values())
-        axes.fill_between(x, np.clip(x - band, 0, 1), np.clip(x + band, 0, 1), zorder=0, **BAND)
-        axes.plot([0, 1], [0, 1], **DASHED)
+        edge = band[metric]
+        axes.fill_between(x, np.maximum(-x, -edge), np.minimum(1 - x, edge), zorder=0, **BAND)
+        axes.axhline(0, **DASHED)
         for (words, bias), values in curves.items():
-            shares = np.arange(len(values) + 1) / len(values)
-            axes.step(
+            # of equal values, the share up to and with them all
+            share = np.searchsorted(values, values, side="right") / len(values)
+            axes.plot(
                 [0, *values, 1],
-                [*shares, 1],
-                where="post",
+                [0, *(share - values), 0],
                 color=colours[words],
                 linewidth=0.7,
                 linestyle=DRAWN_DASHED if bias else "-",
             )
-        axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+        axes.set(xlim=(0, 1), ylim=(-reach, reach), xticks=[0, 0.5, 1])
+        few_ticks(axes.yaxis, 4)
+        axes.yaxis.set_major_formatter(lambda x, _: short(x) if x else "0")
         axes.set_xlabel("p-value", labelpad=1)
         if column == 0:
-            axes.set_ylabel("share of tests", labelpad=2)
-        axes.set_title(labels[metric], loc="left", weight="bold", pad=3)
+            axes.set_ylabel("share − p-value", labelpad=2)
+        else:
+            axes.tick_params(labelleft=False)
+        axes.set_title(fitted(labels[metric], width / BOLD, NORMAL), loc="left", weight="bold", pad=3)
         axes.spines["left"].set_visible(True)
     return figure
+
+
+def _distance(values: np.ndarray) -> float:
+    """The largest distance of the share of sorted values from a uniform distribution's."""
+    shares = np.arange(len(values) + 1) / len(values)
+    return float(max(np.abs(shares[1:] - values).max(), np.abs(shares[:-1] - values).max()))
 
 
 @styled
 def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level: float) -> figure.Figure:
     """Share of intervals that hold the true value (`true`: "expected" or "all_words"), of simulation.csv.
 
-    One column of panels per kind of interval, one row per bias; marks are metrics, with the 95 % interval that the
-    number of repetitions leaves. Raises BiasgridError for a table without intervals.
+    One row of panels per metric, one column per kind of interval. In a panel, marks go by bias and words per set,
+    each with the 95 % interval that the number of repetitions leaves. A share below LOWEST is an open mark at the
+    edge with its number. Raises BiasgridError for a table without intervals.
     """
     ending = f"_covers_{true}"
     table = results[results["what"].str.endswith(ending)].dropna(subset="value")
@@ -124,68 +151,90 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
     kinds = list(dict.fromkeys(table["what"].str.removesuffix(ending)))
     metrics = list(dict.fromkeys(table["metric"]))
     sizes, biases = sorted(table["words"].unique()), sorted(table["bias"].unique())
-    looks = {metric: series_mark(i) for i, metric in enumerate(metrics)}
     low = table["value"].min() < LOWEST
-    note = f"Share of intervals that hold {TRUE[true]}. Lines: what the number of repetitions leaves open."
-    legend = [(labels[metric], legend_line(**looks[metric])) for metric in metrics]
-    legend += [(f"{100 * level:g} %", legend_line(**DASHED))]
+    bottom = LOWEST if low else min(0.9, table["low"].min())
+    note = (
+        f"Share of intervals that hold {TRUE[true]}, by bias and words per set. Right intervals lie on the dashed "
+        "line; below it they are too short, above it too long. Lines: what the number of repetitions leaves open."
+    )
+    legend = [
+        ("share of intervals that hold it", legend_line(**SHARE)),
+        (f"{100 * level:g} %: what is promised", legend_line(**DASHED)),
+    ]
     if low:
-        note += f" Open marks at the edge: below {100 * LOWEST:g} %."
-    left, gap = 0.85, 0.18
-    width, height, head, foot = (PAGE[0] - MARGIN - left) / len(kinds) - gap, 1.25, 0.24, 0.38
-    down = head + len(biases) * (height + 0.16) + foot
+        entry = f"below {100 * LOWEST:g} %, the number says how many %"
+        legend.append((entry, legend_line(**SHARE | {"markerfacecolor": "white"})))
+    left = max(text_width(labels[metric], NORMAL) for metric in metrics) + 0.1
+    aside, gap, head, foot = 0.42, 0.14, 0.24, 0.5
+    width = (PAGE[0] - 2 * MARGIN - left - aside) / len(kinds) - gap
+    height = min(0.5, (PAGE[1] - 2.4) / len(metrics) - 0.08)
+    down = head + len(metrics) * (height + 0.08) + foot
     figure, top = page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], down)
-    bottom = LOWEST - 0.01 if low else min(0.9, table["low"].min()) - 0.01
     for column, kind in enumerate(kinds):
-        for row, bias in enumerate(biases):
-            place = MARGIN + left + column * (width + gap), top + head + row * (height + 0.16)
-            axes = add_axes(figure, *place, width, height)
-            part = table[(table["what"] == kind + ending) & (table["bias"] == bias)]
-            _coverage_panel(axes, part, metrics, sizes, looks, bottom, level)
+        for row, metric in enumerate(metrics):
+            x, y = MARGIN + left + aside + column * (width + gap), top + head + row * (height + 0.08)
+            axes = add_axes(figure, x, y, width, height)
+            part = table[(table["what"] == kind + ending) & (table["metric"] == metric)]
+            _coverage_panel(axes, part, sizes, biases, bottom, level)
             if row == 0:
-                axes.set_title(KINDS.get(kind, kind), weight="bold", pad=4)
-            if row < len(biases) - 1:
-                axes.tick_params(labelbottom=False)
-            else:
-                axes.set_xlabel("words per set", labelpad=1)
+                axes.set_title(KINDS.get(kind, kind), loc="left", weight="bold", pad=4)
             if column:
                 axes.tick_params(labelleft=False)
             else:
-                name = f"bias {bias:g}" if bias else "no bias"
-                axes.set_ylabel(name, rotation=0, ha="right", va="center", size=NORMAL, labelpad=4)
+                at = (
+                    (MARGIN + left - 0.06) / figure.get_figwidth(),
+                    1 - (y + height / 2) / figure.get_figheight(),
+                )
+                figure.text(*at, labels[metric], ha="right", va="center", size=NORMAL)
+            if row < len(metrics) - 1:
+                axes.tick_params(labelbottom=False)
+                continue
+            below = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": SMALL}
+            for i, bias in enumerate(biases):
+                middle = i * (len(sizes) + 1) + (len(sizes) - 1) / 2
+                axes.text(middle, -0.2 / height, f"bias {bias:g}" if bias else "no bias", **below)
+            each = ", ".join(f"{size:g}" for size in sizes)
+            axes.set_xlabel(f"words per set: {each}", labelpad=13, size=SMALL)
     return figure
 
 
 def _coverage_panel(
     axes: Axes,
     table: pd.DataFrame,
-    metrics: Sequence[str],
     sizes: Sequence[int],
-    looks: Mapping[str, Look],
+    biases: Sequence[float],
     bottom: float,
     level: float,
 ) -> None:
-    from matplotlib.ticker import MultipleLocator, PercentFormatter
+    from matplotlib.ticker import PercentFormatter
 
-    places = np.arange(len(sizes))
-    for place in places[::2]:
-        axes.axvspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
+    # marks of one bias stand beside each other, with a place between them and the next bias's
+    step = len(sizes) + 1
+    for i in range(0, len(biases), 2):
+        axes.axvspan(i * step - 1, (i + 1) * step - 1, color=ZEBRA, linewidth=0, zorder=0)
     axes.axhline(level, **DASHED)
-    for i, metric in enumerate(metrics):
-        mine = table[table["metric"] == metric]
-        x = np.searchsorted(sizes, mine["words"]) + (i - (len(metrics) - 1) / 2) * 0.84 / len(metrics)
-        value, low, high = (mine[name].to_numpy() for name in ("value", "low", "high"))
-        there = value >= bottom
-        colour = looks[metric]["color"]
-        axes.vlines(x[there], low[there], high[there], color=colour, linewidth=0.9, zorder=2)
-        axes.plot(x[there], value[there], zorder=3, **looks[metric])
-        edge = looks[metric] | {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.8}
+    x = np.searchsorted(biases, table["bias"]) * step + np.searchsorted(sizes, table["words"])
+    value, low, high = (table[name].to_numpy() for name in ("value", "low", "high"))
+    there = value >= bottom
+    axes.vlines(
+        x[there], np.maximum(low[there], bottom), high[there], color=SHARE["color"], linewidth=0.9, zorder=2
+    )
+    axes.plot(x[there], value[there], zorder=3, clip_on=False, **SHARE)
+    edge = SHARE | {"markerfacecolor": "white"}
+    if not there.all():
         axes.plot(x[~there], np.full((~there).sum(), bottom), clip_on=False, zorder=4, **edge)
-    axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(bottom, 1.012), xticks=places, xticklabels=sizes)
-    axes.yaxis.set_major_locator(MultipleLocator(0.05 if bottom > 0.75 else 0.1))
+    for place, share in zip(x[~there], value[~there], strict=True):
+        text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "size": SMALL, "zorder": 4}
+        axes.annotate(f"{100 * share:.0f}", (place, bottom), (0, 3), **text)
+    places = [i * step + j for i in range(len(biases)) for j in range(len(sizes))]
+    axes.set(xlim=(-1, len(biases) * step - 1), ylim=(bottom - 0.01, 1.01))
+    # the ends alone, as there is no more room
+    ends = [f"{size:g}" if size in (sizes[0], sizes[-1]) else "" for size in sizes]
+    axes.set_xticks(places, ends * len(biases))
+    axes.set_yticks([tick for tick in (0.7, 0.8, 0.9, 1) if tick >= bottom][:: 2 if bottom < 0.8 else 1])
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
-    axes.tick_params(axis="x", length=0, pad=5)
-    axes.tick_params(axis="y", labelsize=SMALL, color=GREY)
+    axes.tick_params(axis="x", length=0, pad=3)
+    axes.tick_params(axis="y", length=2, labelsize=SMALL, color=GREY)
     axes.spines["left"].set_visible(True)
 
 
@@ -225,8 +274,14 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     )
     # without what is in brackets, but where two models differ in that alone
     names = [labels[model].partition(" (")[0] for model in models]
-    left, gap, down, head, foot = 1.25, 0.1, 0.21, 0.55, 0.36
+    left, gap, foot = max(text_width(labels[metric], SMALL) for metric in metrics) + 0.1, 0.1, 0.36
     width = (PAGE[0] - MARGIN - left) / len(models) - gap
+    heads = [
+        fitted(name if names.count(name) == 1 else labels[model], width / BOLD, SMALL)
+        for name, model in zip(names, models, strict=True)
+    ]
+    head = max(map(line_count, heads)) * 0.12 + 0.1
+    down = min(0.21, (PAGE[1] - 2.0 - head - foot) / len(metrics))
     height = down * len(metrics)
     figure, top = page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
     for column, model in enumerate(models):
@@ -248,6 +303,5 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
             range(len(metrics)), [labels[m] for m in metrics] if column == 0 else [""] * len(metrics)
         )
         axes.tick_params(axis="y", length=0)
-        short = names.count(names[column]) == 1
-        axes.set_title(fill(names[column] if short else labels[model], 18), weight="bold", size=6.5, pad=4)
+        axes.set_title(heads[column], weight="bold", size=SMALL, pad=4)
     return figure

@@ -10,11 +10,22 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from .figure import Drawing, Figure, tables
-from .layout import MARGIN, PAGE, add_axes, add_panels, free_places, legend_mark, no_mark, styled
+from .layout import (
+    MARGIN,
+    PAGE,
+    add_axes,
+    add_panels,
+    few_ticks,
+    free_places,
+    legend_area,
+    legend_mark,
+    no_mark,
+    styled,
+)
 from .methods import method_label, method_labels, ordered_methods, removed, rows_of_group
 from .palette import DASHED, GREY, NO_FILL, colour_map
 from .rows import from_tables
-from .text import DAGGER, SMALL
+from .text import DAGGER, NORMAL, SMALL, fitted, line_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +34,7 @@ if TYPE_CHECKING:
 
 # an empty mark has nothing left in it, a full one everything
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
+BETTER = "#EEF4E8"  # behind what is better than untouched
 RECOVERABLE = 0.5, 1.0  # 2-means accuracy by chance, and of everything
 IDEAL = {
     "marker": "*",
@@ -39,10 +51,11 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
 
     x: the mean over the metrics of 1 - after/before, each at least -1 (a bias that doubles, or worse), of the metrics
     with a bias to remove (before > 0). 0 removes nothing, 1 everything. y: the mean over the similarity benchmarks of
-    after/before, of the benchmarks with before > 0. 1 keeps the quality. The fill is cluster_accuracy after
-    debiasing, from white (0.5, nothing left to recover) to near black (1, everything): the best mark is on the star,
-    and empty. The diamond is the untouched model, numbers are the methods' places in the order. A method with fewer
-    metrics or benchmarks than others of its panel has a dagger; one without x or y is named above the panel.
+    after/before, of the benchmarks with before > 0. 1 keeps the quality; above it, which is shaded, the benchmarks
+    find a method's vectors better than the untouched ones. The fill is cluster_accuracy after debiasing, from white
+    (0.5, nothing left to recover) to near black (1, everything): the best mark is at the star or above it, and empty.
+    The diamond is the untouched model, numbers are the methods' places in the order. A method with fewer metrics or
+    benchmarks than others of its panel has a dagger; one without x or y is named above the panel.
     Raises BiasgridError where the table has no rows of groups "metric" and "similarity" and the criterion, or no
     method has both.
     """
@@ -60,7 +73,10 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     fill = fills(0.5) if known.any() else NO_FILL
     legend = [(labels.get(method, method), _number(number)) for method, number in numbers.items()]
     legend.append((method_label(labels, "none"), legend_mark(color=fill, **shape[True], **mark)))
-    legend.append(("ideal", legend_mark(**IDEAL)))
+    legend.append(("goal: no bias left, quality kept", legend_mark(**IDEAL)))
+    highest = placed["y"].max()
+    if highest > 1:
+        legend.append(("better than untouched, by the benchmarks", legend_area(facecolor=BETTER)))
     if known.any() and not known.all():
         legend.append(("grey: no 2-means accuracy", legend_mark(color=NO_FILL, **shape[False], **mark)))
     if placed["fewer"].any():
@@ -70,25 +86,39 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         lost = [labels.get(key, key) for key in part.index.droplevel(0) if (model, key) not in placed.index]
         heads[model] = labels.get(model, model), f"no value: {', '.join(lost)}" if lost else ""
 
-    columns, aside, gap = min(2, len(heads)), 0.45, 0.45
-    size = np.array([(PAGE[0] - 2 * MARGIN - aside - gap) / 2, 2.4])
+    # as few columns as let the panels go onto a page
+    aside, gap = 0.45, 0.45
+    for columns in range(min(2, len(heads)), len(heads) + 1):
+        across = (PAGE[0] - 2 * MARGIN - aside - (max(columns, 2) - 1) * gap) / max(columns, 2)
+        size = np.array([across, min(2.4, across * 0.8)])
+        x_label = fitted("bias removed (0 = nothing, 1 = all)", across, NORMAL)
+        foot = 0.23 + 0.13 * line_count(x_label)
+        if -(-len(heads) // columns) * (size[1] + foot + 0.55) + 1.8 <= PAGE[1]:
+            break
+    counts = [f"{low} to {high}" if low < high else str(high) for low, high in _counts(table, criterion)]
     figure, panels, below = add_panels(
         f"{criterion}: bias removed and quality kept",
-        "Bias removed: mean over the metrics of 1 − after/before, each at least −1. Quality kept: mean over the "
-        f"similarity benchmarks of after/before. Best: on the star{', and empty' if known.any() else ''}.",
+        f"Bias removed: mean over the metrics (n = {counts[0]}) of 1 − after/before, each at least −1. Quality kept: "
+        f"mean over the similarity benchmarks (n = {counts[1]}) of after/before. Best: at the star or above it"
+        f"{', and empty' if known.any() else ''}.",
         heads,
         columns,
         size,
         legend,
         aside=aside,
         gap=gap,
-        foot=0.36,
+        foot=foot,
         below=0.55 if known.any() else 0.0,
     )
     low, high = _limits(placed[["x", "y"]].to_numpy(), [0.0, 0.95], [1.0, 1.0])
     for model, axes in panels.items():
-        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="bias removed (0 = nothing, 1 = all)")
-        axes.spines["left"].set_visible(True)
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=x_label)
+        axes.spines["left"].set(visible=True, bounds=(low[1], max(1.0, highest)))
+        axes.spines["bottom"].set_bounds(low[0], 1)
+        few_ticks(axes.yaxis, 5, (1, 2, 2.5, 5, 10))
+        axes.set_yticks([tick for tick in axes.get_yticks() if low[1] <= tick <= max(1.0, highest)])
+        if highest > 1:
+            axes.axhspan(1, high[1], color=BETTER, linewidth=0, zorder=0)
         axes.axvline(0, **DASHED)
         axes.axvline(1, **DASHED)
         axes.axhline(1, **DASHED)
@@ -159,6 +189,17 @@ def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
     return pd.concat([pd.concat({"none": untouched}, names=["debias"]).swaplevel(), points]).sort_index()
 
 
+def _counts(table: pd.DataFrame, criterion: str) -> list[tuple[int, int]]:
+    """The fewest and the most metrics, and benchmarks, that a mark's place is a mean of."""
+    counts = []
+    for group in ("metric", "similarity"):
+        rows = rows_of_group(table, "trade_off", criterion, group)
+        some = rows[(rows["before"] > 0) & rows["after"].notna()]
+        n = some.groupby(["model", "debias"])["measure"].nunique()
+        counts.append((int(n.min()), int(n.max())) if len(n) else (0, 0))
+    return counts
+
+
 def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """The range of the values by axis, at least from low to high, with room around it."""
     low, high = np.minimum(values.min(axis=0), low), np.maximum(values.max(axis=0), high)
@@ -180,8 +221,9 @@ FIGURES = (
         from_tables(trade_off, "mitigation"),
         group="mitigation",
         reading="A mark is a debias method (its number is in the legend), the diamond the untouched model. To "
-        "the right, more bias is removed; higher up, more quality is kept; the star is the best "
-        "place. The darker a mark, the more of the bias can still be recovered. To the left of 0 a "
-        "method added bias.",
+        "the right, more bias is removed; higher up, more quality is kept. The star is the goal: no bias "
+        "left, quality kept; in the shaded part above it the benchmarks find the vectors better than the "
+        "untouched ones. The darker a mark, the more of the bias can still be recovered. To the left of 0 "
+        "a method added bias.",
     ),
 )

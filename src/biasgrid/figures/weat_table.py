@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
 from .figure import Drawing, Figure, tables
-from .layout import MARGIN, PAGE, add_axes, add_box, blank, styled
+from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, nothing, page, styled
 from .palette import GREY
 from .rows import from_tables
-from .text import LARGE, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width, wrapped
+from .text import BOLD, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 # a mark and a shade for each verdict: the table reads the same without colour
@@ -41,7 +42,9 @@ OURS = {
     "p_value": "p ours,\npermutation\ntest",
     "p_normal": "p ours,\nnormal\ncurve",
 }
-ROW, NARROW, WIDE = 0.36, 0.52, 0.72  # inches
+NOTHING = "the published files have no WEAT value or p-value of a query of this criterion for these models."
+NAME, NARROW, WIDE, GAP = 2.45, 0.55, 0.72, 0.15  # inches: a query's name at most, columns, between blocks
+HEAD = 0.44  # of the columns' heads
 NUMBER = ["model", "source", "metric", "again", "query", "what", "published", "ours", "verdict", "note"]
 
 
@@ -83,12 +86,11 @@ def weat_table(
     table["what"] = [quantity.partition(": ")[2] for quantity in table["quantity"]]
     table = table[table["query"].isin(list(queries)) & table["what"].isin(list(OURS))]
     if table.empty:
-        return _nothing(criterion)
+        return nothing(f"{criterion}: published WEAT results and ours", NOTHING)
     # a source may print a query's number more than once
     table["again"] = table.groupby(["model", "metric", "source", "query"])["table"].rank("dense").astype(int)
     place = ["model", "source", "metric", "again"]
     numbers = {(row[:4], *row[4:6]): row for row in table[NUMBER].itertuples(index=False, name="Number")}
-    keys = [key for key in queries if key in set(table["query"])]
     # in the study's order; "a under b" is a model under a debias method
     models = {key: i for i, key in enumerate(models)}
     order = {key: i for i, key in enumerate(metrics)}
@@ -96,82 +98,131 @@ def weat_table(
         set(table[place].itertuples(index=False, name=None)),
         key=lambda b: (models.get(b[0].split(" ")[0], len(models)), b[0], b[1], order[b[2]], b[3]),
     )
-    columns = {block: _columns(numbers, block, keys, metrics[block[2]]) for block in blocks}
-    extent = {block: WIDE * len(found) for block, found in columns.items()}
+    columns = {block: _columns(numbers, block, queries, metrics[block[2]]) for block in blocks}
     several = table.groupby("model")[["source", "again"]].nunique().gt(1).any(axis=1)
     heads = {}
     for block in blocks:
         model, source, _, again = block
-        label = wrapped(published_label(model, labels), max(14, int(extent[block] * 15)))
+        extent = WIDE * len(columns[block])
+        label = fitted(published_label(model, labels), max(extent, 1.0) / BOLD, NORMAL)
         text = f"{source} ({again})" if again > 1 else source
-        heads[block] = label, fitted(text, extent[block], SMALL) if several[model] else ""
-    names = [_name(queries[key]) for key in keys]
-    left = 0.35 + max(text_width(name, SMALL) for name in names) + 0.15
-    sizes = left + 2 * NARROW
-    entries = {f"{MARKS[v]}  {MEANINGS[v]}": SHADES[v] for v in MARKS if v in set(table["verdict"])}
-    if table["verdict"].isin(["no value", "not asked"]).any():
-        entries[f"{MISSING}  no value; comparison.csv has the reason"] = "white"
-    across = sizes + sum(extent.values()) + 0.2 * len(blocks)
-    width = max(across, sum(text_width(e, NORMAL) + 0.3 for e in entries)) + 2 * MARGIN
-    above = [line_count(label) * 0.14 + line_count(source) * 0.12 for label, source in heads.values()]
-    rule = max(0.66, 0.34 + max(above))
-    top = rule + 0.56
-    height = top + len(keys) * ROW + 0.42
-    figure = blank(width, height)
-    axes = add_axes(figure, 0, 0, width, height)
-    axes.set(xlim=(0, width), ylim=(height, 0))
-    axes.axis("off")
-    axes.text(MARGIN, MARGIN, criterion, size=LARGE, weight="bold", va="top")
-    head = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
-    axes.text(MARGIN + 0.35, top - 0.06, "target words\nattribute words", **head | {"ha": "left"})
-    for i, (text, pick) in enumerate(
-        (("words a\ntarget set", "targets"), ("words an\nattribute\nset", "attributes"))
-    ):
-        x = MARGIN + left + (i + 0.5) * NARROW
-        axes.text(x, top - 0.06, text, **head)
-        for row, key in enumerate(keys):
-            axes.text(x, top + (row + 0.5) * ROW, _size(queries[key][pick]), **_cell())
-    for row, name in enumerate(names):
-        y = top + (row + 0.5) * ROW
-        axes.text(MARGIN + 0.12, y, str(row + 1), **_cell() | {"weight": "bold"})
-        axes.text(MARGIN + 0.35, y, name, **_cell() | {"ha": "left", "size": SMALL})
-        axes.plot([MARGIN, width - MARGIN], [y + ROW / 2] * 2, color="#DDDDDD", linewidth=0.5)
-    x = MARGIN + sizes + 0.2
+        heads[block] = label, fitted(text, extent, SMALL) if several[model] else ""
+    keys = [key for key in queries if key in set(table["query"])]
+    numbered = {key: (i + 1, queries[key], _name(queries[key])) for i, key in enumerate(keys)}
+    left = 0.3 + max(text_width(name, SMALL) for *_, name in numbered.values()) + 0.1 + 2 * NARROW
+    sections = []
     for block in blocks:
-        right, (label, source) = x + extent[block], heads[block]
-        middle, y = (x + right) / 2, rule - 0.04
-        if source:
-            axes.text(middle, y, source, **head)
-            y -= line_count(source) * 0.12
-        axes.text(middle, y, label, ha="center", va="bottom", weight="bold", size=NORMAL)
-        axes.plot([x, right], [rule] * 2, color=GREY, linewidth=0.6)
-        for title, whats in columns[block]:
-            axes.text(x + WIDE / 2, top - 0.06, title, **head)
-            for row, key in enumerate(keys):
-                number = next((numbers[block, key, w] for w in whats if (block, key, w) in numbers), None)
-                if number is not None:
-                    _number(axes, x, top + row * ROW, number, title.endswith("printed"), whats[0] != "value")
-            x += WIDE
-        x += 0.2
-    axes.plot([MARGIN, width - MARGIN], [top] * 2, color="black", linewidth=0.8)
-    x = MARGIN
-    for entry, shade in entries.items():
-        y = top + len(keys) * ROW + 0.24
-        add_box(axes, (x, y - 0.09), 0.18, 0.18, facecolor=shade, linewidth=0)
-        axes.text(x + 0.05, y, entry, va="center", size=NORMAL)
-        x += text_width(entry, NORMAL) + 0.3
+        # as many blocks beside each other as a page is wide
+        wide = sum(WIDE * len(columns[other]) + GAP for other in (sections[-1] if sections else []))
+        if not sections or left + wide + WIDE * len(columns[block]) + GAP > PAGE[0] - 2 * MARGIN:
+            sections.append([])
+        sections[-1].append(block)
+    shown = [
+        [key for key in keys if any((b, key, w) in numbers for b in part for w in OURS)] for part in sections
+    ]
+    rule = [max(sum(line_count(text) * 0.13 for text in heads[b]) for b in part) + 0.06 for part in sections]
+    rows = [{key: line_count(numbered[key][2]) * 0.115 + 0.05 for key in some} for some in shown]
+    down = [above + HEAD + sum(of.values()) + 0.2 for above, of in zip(rule, rows, strict=True)]
+    figure, top = page(
+        f"{criterion}: published WEAT results and ours",
+        "A row is a query; beside each printed number is ours. Effect size and WEAT: positive where the first target "
+        "set goes with the first attribute set, 0 without bias.",
+        _legend(table, numbers, sections, shown, columns),
+        max(left + sum(WIDE * len(columns[b]) + GAP for b in part) for part in sections) + 2 * MARGIN,
+        sum(down),
+    )
+    width = figure.get_figwidth() - 2 * MARGIN
+    for part, above, of, height in zip(sections, rule, rows, down, strict=True):
+        axes = add_axes(figure, MARGIN, top, width, height - 0.1)
+        axes.set(xlim=(0, width), ylim=(height - 0.1, 0))
+        axes.axis("off")
+        _queries(axes, above + HEAD, left, {key: numbered[key] for key in of}, of)
+        x = left + GAP
+        for block in part:
+            _block(axes, x, above, heads[block], columns[block], numbers, block, of)
+            x += WIDE * len(columns[block]) + GAP
+        top += height
     return figure
 
 
-def _nothing(criterion: str) -> figure.Figure:
-    text = "The published files have no WEAT value or p-value of a query of this criterion for these models."
-    figure = blank(PAGE[0], 0.7)
-    figure.text(MARGIN / PAGE[0], 0.85, criterion, size=LARGE, weight="bold", va="top")
-    figure.text(MARGIN / PAGE[0], 0.2, text, size=NORMAL)
-    return figure
+def _name(query: Mapping[str, Any]) -> str:
+    """A query's targets and attributes, in lines that leave room for numbers."""
+    sides = (" vs ".join(name for name, _ in query[side]) for side in ("targets", "attributes"))
+    return "\n".join(fitted(text, NAME, SMALL) for text in sides)
 
 
-def _columns(numbers: Mapping, block: tuple, keys: list[str], metric: str) -> list[tuple[str, list[str]]]:
+def _legend(
+    table: pd.DataFrame, numbers: Mapping, sections: Sequence, shown: Sequence, columns: Mapping
+) -> list[tuple[str, Artist]]:
+    """What is in the figure: verdicts, numbers without a value, cells of which nothing was printed."""
+    judged = set(table.loc[table["ours"].notna(), "verdict"])
+    legend = [(f"{MARKS[v]}  {MEANINGS[v]}", legend_area(facecolor=SHADES[v])) for v in MARKS if v in judged]
+    if table["ours"].isna().any():
+        legend.append((f"{MISSING}  not measured, or no value: comparison.csv has the reason", no_mark()))
+    if any(
+        not any((block, key, what) in numbers for what in whats)
+        for part, keys in zip(sections, shown, strict=True)
+        for block in part
+        for _, whats in columns[block]
+        for key in keys
+    ):
+        legend.append(("empty: nothing was printed of this query", no_mark()))
+    return legend
+
+
+def _queries(
+    axes: Axes, top: float, left: float, named: Mapping[str, tuple], rows: Mapping[str, float]
+) -> None:
+    """The queries of a section: number, names and sizes of sets."""
+    right = axes.get_xlim()[1]
+    head = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
+    axes.text(0.25, top - 0.06, "target words\nattribute words", **head | {"ha": "left"})
+    heads = {"targets": "words per\ntarget\nset", "attributes": "words per\nattribute\nset"}
+    for i, text in enumerate(heads.values()):
+        axes.text(left - (1.5 - i) * NARROW, top - 0.06, text, **head)
+    axes.plot([0, right], [top] * 2, color="black", linewidth=0.8)
+    for key, height in rows.items():
+        number, query, name = named[key]
+        axes.text(0.1, top + height / 2, str(number), **_cell() | {"weight": "bold"})
+        axes.text(0.25, top + height / 2, name, **_cell() | {"ha": "left", "size": SMALL})
+        for i, pick in enumerate(heads):
+            axes.text(left - (1.5 - i) * NARROW, top + height / 2, _size(query[pick]), **_cell())
+        top += height
+        axes.plot([0, right], [top] * 2, color="#DDDDDD", linewidth=0.5)
+
+
+def _block(
+    axes: Axes,
+    x: float,
+    above: float,
+    head: tuple[str, str],
+    columns: Sequence[tuple[str, list[str]]],
+    numbers: Mapping,
+    block: tuple,
+    rows: Mapping[str, float],
+) -> None:
+    """The numbers of a block: a model, a source and a metric."""
+    right, (label, source) = x + WIDE * len(columns), head
+    look = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
+    if source:
+        axes.text((x + right) / 2, above - 0.04, source, **look)
+    y = above - 0.04 - line_count(source) * 0.12
+    axes.text((x + right) / 2, y, label, **look | {"weight": "bold", "size": NORMAL})
+    axes.plot([x, right], [above] * 2, color=GREY, linewidth=0.6)
+    for title, whats in columns:
+        axes.text(x + WIDE / 2, above + HEAD - 0.06, title, **look)
+        y = above + HEAD
+        for key, height in rows.items():
+            number = next(
+                (numbers[block, key, what] for what in whats if (block, key, what) in numbers), None
+            )
+            if number is not None:
+                _number(axes, x, y, height, number, title.endswith("printed"), whats[0] != "value")
+            y += height
+        x += WIDE
+
+
+def _columns(numbers: Mapping, block: tuple, keys: Iterable[str], metric: str) -> list[tuple[str, list[str]]]:
     """A block's columns: the head, and what is in it, the first of these that a query has."""
     metric = wrapped(metric, 14)
     found = [what for what in OURS if any((block, key, what) in numbers for key in keys)]
@@ -184,25 +235,21 @@ def _columns(numbers: Mapping, block: tuple, keys: list[str], metric: str) -> li
     return columns
 
 
-def _number(axes: Axes, x: float, y: float, number, printed: bool, of_p: bool) -> None:
+def _number(axes: Axes, x: float, y: float, height: float, number, printed: bool, of_p: bool) -> None:
     from ..comparison import LOWEST
 
     text = _text(number.published if printed else number.ours, of_p)
-    # what has no value has no verdict that a shade could show
-    if not printed and number.verdict in MARKS:
-        corner, shade = (x + 0.02, y + 0.05), {"facecolor": SHADES[number.verdict], "linewidth": 0}
-        add_box(axes, corner, WIDE - 0.04, ROW - 0.1, **shade)
+    # a cell without a number has no verdict to show: no shade, no mark
+    if not printed and text != MISSING and number.verdict in MARKS:
+        corner, shade = (x + 0.02, y + 0.03), {"facecolor": SHADES[number.verdict], "linewidth": 0}
+        add_box(axes, corner, WIDE - 0.04, height - 0.06, **shade)
         text = f"≤ {text}" if str(number.note).startswith(LOWEST) else text
         text = f"{text} {MARKS[number.verdict]}"
-    axes.text(x + WIDE / 2, y + ROW / 2, text, **_cell())
+    axes.text(x + WIDE / 2, y + height / 2, text, **_cell())
 
 
 def _cell() -> dict:
     return {"ha": "center", "va": "center", "size": NORMAL}
-
-
-def _name(query: Mapping[str, Any]) -> str:
-    return "\n".join(" vs ".join(name for name, _ in query[side]) for side in ("targets", "attributes"))
 
 
 def _size(sets: Sequence[tuple[str, int]]) -> str:
@@ -261,7 +308,9 @@ FIGURES = (
         _drawings,
         from_tables(weat_table, "comparison"),
         needs="a criterion with WEAT, and numbers to compare with (published, computed)",
-        reading="A row is a query; printed numbers stand beside ours. Blue with a tick: reproduced as "
-        "printed; orange with a cross: not as printed; a dash has no value. comparison.csv says why.",
+        reading="A row is a query; printed numbers stand beside ours, and the mark behind ours is the verdict: "
+        "a tick is reproduced as printed, a cross not as printed. A dash has no value or was not measured "
+        "(comparison.csv says why), and in an empty cell nothing was printed; neither has a verdict or a "
+        "colour.",
     ),
 )

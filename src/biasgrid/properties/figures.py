@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..figures.layout import MARGIN, PAGE, add_axes, add_box, blank, legend_area, legend_line, page, styled
+from ..figures.layout import (
+    MARGIN,
+    PAGE,
+    add_axes,
+    add_box,
+    blank,
+    legend_area,
+    legend_line,
+    nothing,
+    page,
+    styled,
+)
 from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
 from ..figures.text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
 from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
@@ -47,8 +58,8 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     names = {label: wrapped(label, 24) for label, _ in rows}
     left = max(text_width(name, NORMAL) for name in names.values()) + 0.12
     of = max(text_width(level, SMALL) for level in (WORD, SET)) + 0.12
-    cell, high = 0.86, 0.235
-    heads = {name: wrapped(text, 16) for name, text in PROPERTIES.items()}
+    cell = min(0.86, (PAGE[0] - 2 * MARGIN - left - of) / len(PROPERTIES))
+    heads = {name: fitted(text, cell - 0.04, SMALL) for name, text in PROPERTIES.items()}
     head = max(map(line_count, heads.values())) * 0.12 + 0.1
     note = (
         "Words have bias where they are nearer (mean cosine) to one group than to another. Bold: also a theorem of "
@@ -60,7 +71,10 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
         (MEANING[holds], legend_area(facecolor=colour)) for holds, colour in COLOURS.items() if holds in there
     ]
     across = left + of + len(heads) * cell
-    gaps = 0.05 * len(names)
+    gap = 0.04
+    gaps = gap * len(names)
+    # rows are as high as a page allows
+    high = min(0.235, (PAGE[1] - 1.3 - head - gaps) / len(rows))
     figure, top = page(
         "What metrics can and cannot see",
         note,
@@ -77,7 +91,7 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     y, before = head, None
     for (label, level), row in rows.items():
         if label != before:
-            y += 0.05
+            y += gap
             levels = sum(other == label for other, _ in rows)
             axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.15)
             before = label
@@ -94,7 +108,7 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
             middle = y + high / 2
             if ordered and ordered.holds != verdict.holds:
                 # the condition's own colour, in the right part of the cell
-                part = 0.56
+                part = 0.68
                 shade = COLOURS[ordered.holds]
                 corner = x + (1 - part) * cell, y + 0.015
                 add_box(axes, corner, part * cell - 0.015, high - 0.03, facecolor=shade)
@@ -104,7 +118,7 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
                     "if ordered",
                     ha="center",
                     va="center",
-                    size=6,
+                    size=SMALL,
                     weight=weight,
                 )
                 axes.text(
@@ -125,39 +139,44 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
 @styled
 def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     """The groups and words of every counterexample of sets of words, a panel each, with the values that metrics give
-    there; below, the ranges of metrics whose values do not compare."""
-    panels, ranges = _panels(verdicts), [v for v in verdicts if v.property == "comparable" and v.holds == NO]
-    ranges = [v for v in ranges if v.level == SET]
-    columns = 4
-    width = PAGE[0] / columns
-    drawing = 1.3
+    there. Those of values that do not compare are in `ranges`. Where there is none, the figure says so."""
+    panels, title = _panels(verdicts), "What metrics cannot see: counterexamples"
+    if not panels:
+        return nothing(title, "no counterexample was found.")
     gap = 0.16
-    titles = [fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels]
-    said = [[fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
-    starts = range(0, len(panels), columns)
-    heads = [0.125 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
-    feet = [
-        max(sum(0.12 * line_count(x) + 0.02 for x in lines) for lines in said[i : i + columns])
-        for i in starts
-    ]
-    rows = [head + drawing + foot + 0.3 for head, foot in zip(heads, feet, strict=True)]
-    bars = 0.24
-    below = 0.5 + len(ranges) * 2 * bars * 0.62 + 0.1 if ranges else 0.0
+    # as few columns as let the panels go onto a page
+    for columns in range(4, 8):
+        width = PAGE[0] / columns
+        titles = [
+            fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels
+        ]
+        said = [[fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
+        starts = range(0, len(panels), columns)
+        heads = [0.125 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
+        feet = [
+            max(sum(0.12 * line_count(x) + 0.02 for x in lines) for lines in said[i : i + columns])
+            for i in starts
+        ]
+        texts = [head + foot + 0.2 for head, foot in zip(heads, feet, strict=True)]
+        drawing = min(1.3, (PAGE[1] - 1.1 - sum(texts)) / len(texts))
+        if drawing >= 0.8:
+            break
+    rows = [text + drawing for text in texts]
     note = (
         "Arrows are the words of groups, dots the words that are measured; open dots are the second set of metrics "
         "that take two. The circle has radius 1. Below each: metrics, with the value that they give there. Skew "
         "(words lean one way), stereotype (words lean apart) or bias is unseen where that value is the neutral one."
     )
+    two = any(len(setting.words) > 1 for setting, _ in panels)
     legend = [
         ("group A", legend_line(color=GROUPS[0])),
         ("group B", legend_line(color=GROUPS[1])),
         ("word", legend_line(linestyle="", marker="o", color="black", markersize=4)),
-        (
-            "word of the second set",
-            legend_line(linestyle="", marker="o", markerfacecolor="white", color="black", markersize=4),
-        ),
     ]
-    figure, top = page("What metrics cannot see: counterexamples", note, legend, PAGE[0], sum(rows) + below)
+    if two:
+        opened = {"markerfacecolor": "white", "color": "black", "markersize": 4}
+        legend.append(("word of the second set", legend_line(linestyle="", marker="o", **opened)))
+    figure, top = page(title, note, legend, PAGE[0], sum(rows))
     w, h = figure.get_size_inches()
     for i, (setting, _) in enumerate(panels):
         row, column = divmod(i, columns)
@@ -169,8 +188,6 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
         for line in said[i]:
             figure.text(x / w, 1 - y / h, line, va="top", size=SMALL, linespacing=1.15)
             y += 0.12 * line_count(line) + 0.02
-    if ranges:
-        _ranges(figure, top + sum(rows), ranges, below)
     return figure
 
 
@@ -219,8 +236,10 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
             kind = "blind" if setting.truth.bias > 1e-9 else "alarm"
         (value,) = v.example.values[0]
         number = "" if isnan(value) else f" {_short(value)}"
+        # of an option, its value says enough: "RND (cos)"
+        label = v.label.replace("direction: ", "").replace("distance: ", "")
         shown.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
-            f"{v.label}{number}".replace(" ", "\N{NO-BREAK SPACE}")
+            f"{label}{number}".replace(" ", "\N{NO-BREAK SPACE}")
         )
     order = {setting.name: i for i, setting in enumerate(CATALOGUE)}
     return [
@@ -294,41 +313,53 @@ def _beside(axes, row, reach: float, text: str, colour: str, off: float, across:
     direction = row[:2] / (np.linalg.norm(row[:2]) or 1.0)
     if across:
         direction = np.array([-direction[1], direction[0]])
-    x, y = row[:2] + off * reach * direction
+    # as far on paper in a low panel as in a high one
+    high = axes.get_position().height * axes.figure.get_figheight()
+    x, y = row[:2] + off * max(1.0, 1.3 / high) * reach * direction
     axes.text(x, y, text, color=colour, size=SMALL, ha="center", va="center", zorder=5)
 
 
-def _ranges(figure: figure.Figure, top: float, verdicts: Sequence[Verdict], height: float) -> None:
-    """Two ranges per metric: the smallest and largest value of two words of unit length, of two pairs of groups."""
-    w, h = figure.get_size_inches()
-    figure.text(
-        MARGIN / w,
-        1 - (top + 0.02) / h,
-        "Values that do not compare: smallest and largest value of two words (a set) of length 1, between two groups",
-        va="top",
-        weight="bold",
-        size=TITLE,
+@styled
+def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
+    """Metrics whose values do not compare: two ranges each, the smallest and largest value of two words (a set) of
+    unit length, of two pairs of groups. Where there is none, the figure says so."""
+    title = "Values that do not compare"
+    shown = [
+        v for v in verdicts if v.property == "comparable" and v.holds == NO and v.level == SET and v.example
+    ]
+    if not shown:
+        return nothing(title, "no metric was found whose values do not compare.")
+    note = (
+        "Smallest and largest value of two words (a set) of length 1, between the groups that the right side names. "
+        "Each metric has a scale of its own; its neutral value is in the middle."
     )
-    left = max(text_width(v.label, SMALL) for v in verdicts) + 0.2
-    names = max(text_width(s.name, SMALL) for v in verdicts for s in v.example.settings) + 0.2
-    axes = add_axes(figure, MARGIN + left, top + 0.25, PAGE[0] - left - names - 0.5, height - 0.6)
-    for i, v in enumerate(verdicts):
-        axes.text(
-            -0.02, i, v.label, transform=axes.get_yaxis_transform(), ha="right", va="center", size=SMALL
-        )
+    legend = [
+        ("one pair of groups", legend_line(color="black", linewidth=1.6, marker="|", markersize=5)),
+        ("another one", legend_line(color="#999999", linewidth=1.6, marker="|", markersize=5)),
+    ]
+    bar = min(0.3, (PAGE[1] - 1.6) / len(shown))
+    labels = [fitted(v.label, 1.3, SMALL) for v in shown]
+    ends = [
+        f"{_short(low)} to {_short(high)}: {setting.name}"
+        for v in shown
+        for setting, (low, high) in zip(v.example.settings, v.example.values, strict=True)
+    ]
+    left, right = (max(text_width(text, SMALL) for text in texts) + 0.15 for texts in (labels, ends))
+    figure, top = page(title, note, legend, PAGE[0], len(shown) * bar + 0.35)
+    across = figure.get_figwidth() - 2 * MARGIN - left - right
+    axes = add_axes(figure, MARGIN + left, top, across, len(shown) * bar)
+    beside = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
+    for i, (v, label) in enumerate(zip(shown, labels, strict=True)):
+        axes.text(-0.02, i, label, ha="right", **beside)
         scale = max(abs(x - v.neutral) for pair in v.example.values for x in pair) or 1.0
-        for j, (setting, (low, high)) in enumerate(zip(v.example.settings, v.example.values, strict=True)):
-            y = i - 0.2 + 0.4 * j
-            ends = [(low - v.neutral) / scale, (high - v.neutral) / scale]
-            axes.plot(ends, [y, y], color=GREY if j else "black", linewidth=1.6, marker="|", markersize=5)
-            axes.text(
-                1.03,
-                y,
-                f"{_short(low)} to {_short(high)}: {setting.name}",
-                transform=axes.get_yaxis_transform(),
-                va="center",
-                size=6,
+        for j, (low, high) in enumerate(v.example.values):
+            y = i - 0.23 + 0.46 * j
+            line = [(low - v.neutral) / scale, (high - v.neutral) / scale]
+            axes.plot(
+                line, [y, y], color="#999999" if j else "black", linewidth=1.6, marker="|", markersize=5
             )
+            axes.text(1.02, y, ends[2 * i + j], **beside)
     axes.axvline(0, color="#BBBBBB", linewidth=0.6, zorder=0)
-    axes.set(ylim=(len(verdicts) - 0.4, -0.6), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
+    axes.set(ylim=(len(shown) - 0.5, -0.5), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
     axes.set_xticklabels(["neutral"])
+    return figure

@@ -11,7 +11,7 @@ from ..figures.layout import save
 from ..files import write_text
 from ..measure import dumps
 from ..tables.table import Column
-from .figures import counterexamples, matrix
+from .figures import counterexamples, matrix, ranges
 from .questions import NO, NOT_EXAMINED, NOT_REFUTED, SET, UNDEFINED, WORD, YES
 from .tables import examples, markdown, table
 from .verdicts import Verdict
@@ -43,6 +43,6 @@ def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     }
     for name, content in files.items():
         write_text(folder / name, content)
-    figures = {"properties": matrix(verdicts), "counterexamples": counterexamples(verdicts)}
-    drawn = [path for name, figure in figures.items() for path in save(figure, folder / name)]
+    figures = {"properties": matrix, "counterexamples": counterexamples, "ranges": ranges}
+    drawn = [path for name, draw in figures.items() for path in save(draw(verdicts), folder / name)]
     return [str(folder / name) for name in files] + drawn
