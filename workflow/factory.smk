@@ -25,7 +25,9 @@ except BiasgridError as error:
     engine.stop(error)
 
 PROGRESS = engine.show_progress(workflow)
-RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS)
+RUN = Run(
+    FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
+)
 RESULTS = str(FACTORY.results)
 LOGS = str(RUN.logs)
 TABLES = steps.table_steps(FACTORY)
@@ -44,12 +46,17 @@ wildcard_constraints:
     figure=one_of(DRAWINGS),
 
 
+# there is no hook for a run that has nothing to do
+if PROGRESS is not None:
+    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, FACTORY)
+
+
 onstart:
     RUN.begin(workflow)
 
 
 onsuccess:
-    RUN.end()
+    RUN.conclude(workflow, FACTORY)
 
 
 onerror:

@@ -26,7 +26,9 @@ except BiasgridError as error:
     engine.stop(error)
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS)
+RUN = Run(
+    STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
+)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)
@@ -49,12 +51,17 @@ wildcard_constraints:
     figure=one_of(DRAWINGS),
 
 
+# there is no hook for a run that has nothing to do
+if PROGRESS is not None:
+    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
+
+
 onstart:
     RUN.begin(workflow, STUDY)
 
 
 onsuccess:
-    RUN.end()
+    RUN.conclude(workflow, STUDY)
 
 
 onerror:

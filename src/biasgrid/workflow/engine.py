@@ -80,6 +80,11 @@ def jobs(workflow: Any, rule: str) -> list[Any]:
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
 
 
+def makes_all(workflow: Any) -> bool:
+    """Whether this run was asked for all there is."""
+    return workflow.default_target in {job.rule.name for job in workflow.dag.targetjobs}
+
+
 def start_at_once(workflow: Any) -> None:
     """Take off a limit of jobs a second that limits nothing, as profiles/default has it.
 
