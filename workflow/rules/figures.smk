@@ -10,11 +10,20 @@ rule figure:
     input:
         files_of(figure_step),
     output:
-        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/figures/{{figure}}.pdf",
+        report(
+            f"{RESULTS}/figures/{{figure}}.svg",
+            caption="../report/figure.rst",
+            category="Figures",
+            subcategory=lambda w: STUDY.figures[w.figure].kind,
+            labels={"figure": "{figure}"},
+        ),
+        f"{RESULTS}/figures/{{figure}}.png",
     log:
         f"{LOGS}/figure/{{figure}}.txt",
     params:
         depends_on=dependence_of(figure_step),
+        caption=lambda w, output: captions.of_figure(STUDY.figures[w.figure].kind),
     run:
         RUN.perform(figure_step(wildcards), log[0], in_worker=True)
 

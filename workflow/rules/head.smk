@@ -9,7 +9,7 @@ from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import steps
 from biasgrid.study import UNTOUCHED, Study
-from biasgrid.workflow import engine, stores
+from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 

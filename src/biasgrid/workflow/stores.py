@@ -30,8 +30,9 @@ def make_folder(study: Study | Simulation) -> None:
         ) from None
 
 
-# whether a download shows by itself how far it is; a run that does so sets it to False. No argument of `fetch_archive`:
-# the rule would have another text, and all studies be out of date
+# whether a download shows by itself how far it is; a run that shows it sets this to False. No argument of
+# `fetch_archive`:
+# the rule would have another text, and each study be out of date
 show_downloads = True
 
 
