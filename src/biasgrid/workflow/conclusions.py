@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..debias import UNTOUCHED
+from ..figures.figure import level
 from ..study import Study
+
+if TYPE_CHECKING:
+    from ..report.answer import Answer
 
 LONGEST = 400  # characters of the answer
 REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
@@ -27,90 +31,66 @@ def conclusions(study: Study) -> list[str]:
     return [line for line in lines if line]
 
 
-@dataclass(frozen=True)
-class Least:
-    """The least biased untouched model of a metric on a criterion; several, if they tie.
-
-    decided  whether it is told apart from all others; None where nothing says so
-    """
-
-    criterion: str
-    metric: str
-    models: tuple[str, ...]
-    decided: bool | None
-
-
 def answer(study: Study) -> str:
     """Which untouched model each metric calls the least biased, by criterion, in a line; "" where there is nothing to
     compare."""
-    found = least_biased(study)
+    found = _answers(study)
     if not found:
         return ""
     labels = _short(study)
-    if all(least.decided is None for least in found):
+    if not any(answer.tested for answer in found):
         head = "least biased models (without a bootstrap, how sure that is is unknown)"
-    elif any(least.decided for least in found):
+    elif any(answer.decided for answer in found):
         head = "least biased models (*: decided)"
     else:
         head = "least biased models (none is decided)"
-    lines = [
-        f"{head}: " + "; ".join(f"{criterion}: {text}" for criterion, text in _each(found, labels, inside))
-        for inside in (_metrics, _counts)
-    ]
-    line = next((line for line in lines if len(line) <= LONGEST), lines[-1])
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 2].rpartition(';')[0]}; ..."
+    by_criterion: dict[str, list[Answer]] = {}
+    for answer in found:
+        by_criterion.setdefault(answer.criterion, []).append(answer)
+    line = ""
+    for shown in (_metrics, _count):
+        each = (f"{name}: {_models(by_criterion[name], labels, shown)}" for name in by_criterion)
+        line = f"{head}: {'; '.join(each)}"
+        if len(line) <= LONGEST:
+            return line
+    return f"{line[:LONGEST].rpartition('; ')[0]}; ..."
 
 
-def _each(
-    found: list[Least], labels: dict[str, str], inside: Callable[[list[Least], dict[str, str]], str]
-) -> Iterator[tuple[str, str]]:
-    """By criterion: its models, those that most metrics name first."""
-    for criterion in dict.fromkeys(least.criterion for least in found):
-        by_models: dict[tuple[str, ...], list[Least]] = {}
-        for least in found:
-            if least.criterion == criterion:
-                by_models.setdefault(least.models, []).append(least)
-        groups = sorted(by_models.items(), key=lambda group: -len(group[1]))
-        names = ("=".join(labels.get(model, model) for model in models) for models, _ in groups)
-        yield (
-            criterion,
-            ", ".join(f"{n} by {inside(part, labels)}" for n, (_, part) in zip(names, groups, strict=True)),
-        )
-
-
-def _metrics(part: list[Least], labels: dict[str, str]) -> str:
-    return " ".join(labels.get(least.metric, least.metric) + "*" * bool(least.decided) for least in part)
-
-
-def _counts(part: list[Least], labels: dict[str, str]) -> str:
-    return f"{len(part)}{'*' * any(least.decided for least in part)}"
-
-
-def least_biased(study: Study) -> list[Least]:
-    """What each metric says of the untouched models, in the order of the config; over all criteria is left out."""
+def _answers(study: Study) -> list[Answer]:
+    """What each metric says on each criterion, where there are models to compare; over all criteria is left out."""
+    from ..report.answer import answers
+    from ..tables.pairs import PAIRS
     from ..tables.rankings import RANKINGS
 
-    table = RANKINGS.read(study.table_file("rankings"))
-    table = table[(table["debias"] == UNTOUCHED) & table["rank"].notna()]
-    decided = _decided(study)
-    ranks = dict(list(table.groupby(["criterion", "metric"])))
+    pairs = PAIRS.read(study.table_file("pairs")) if "pairs" in study.tables else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
-    found = []
-    for place in ((criterion, metric) for criterion in study.ranked for metric in metrics):
-        if place in ranks and len(part := ranks[place]) > 1:
-            first = tuple(part.loc[part["rank"] == part["rank"].min(), "model"])
-            found.append(Least(*place, first, None if decided is None else place in decided))
-    return found
+    found = answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level(study))
+    ranked = [answer for answer in found if sum(not isnan(state.rank) for state in answer.models) > 1]
+    return [answer for criterion in study.ranked for answer in ranked if answer.criterion == criterion]
 
 
-def _decided(study: Study) -> Collection[tuple[str, str]] | None:
-    """Criteria and metrics whose least biased model is decided; None: the study has no bootstrap."""
-    if "bootstrap" not in study.config["inference"]:
-        return None
-    from ..api.grid_frames import Grid
+def _models(
+    of_criterion: list[Answer],
+    labels: Mapping[str, str],
+    shown: Callable[[list[Answer], Mapping[str, str]], str],
+) -> str:
+    """The models that metrics of a criterion call the least biased, those that most metrics name first."""
+    groups: dict[tuple[str, ...], list[Answer]] = {}
+    for answer in of_criterion:
+        groups.setdefault(tuple(state.model for state in answer.first), []).append(answer)
+    return ", ".join(
+        f"{' and '.join(labels[model] for model in models)} by {shown(part, labels)}"
+        for models, part in sorted(groups.items(), key=lambda group: -len(group[1]))
+    )
 
-    table = Grid(study).least_biased(debiased=False)
-    return set(table.loc[table["decided"], ["criterion", "metric"]].itertuples(index=False, name=None))
+
+def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
+    return " ".join(labels.get(answer.metric, answer.metric) + "*" * answer.decided for answer in part)
+
+
+def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
+    decided = sum(answer.decided for answer in part)
+    return f"{len(part)} metric{'s' * (len(part) > 1)}" + (f" ({decided}*)" if decided else "")
 
 
 def _short(study: Study) -> dict[str, str]:

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import median
 from typing import IO, Any
 
 from tqdm import tqdm
@@ -144,14 +145,14 @@ class Progress(logging.Handler):
         return f"{min(received, self.to_download):.0f} of {self.to_download} MB downloaded"
 
     def _left(self) -> str:
-        """Mean times of each rule's steps so far; a rule of which none is finished is taken for the slowest one."""
+        """Mean times of each rule's steps so far; a rule of which none is finished is taken for one in the middle."""
         elapsed = time.monotonic() - self._began
         means = {rule: self._seconds[rule] / count for rule, count in self._finished.items() if count}
         if elapsed < FIRST or not means:
             return ""
-        slowest = max(means.values())
+        middle = median(means.values())
         rest = sum(
-            means.get(rule, slowest) * max(0, count - self._finished[rule])
+            means.get(rule, middle) * max(0, count - self._finished[rule])
             for rule, count in self._planned.items()
         )
         # how many steps went side by side
