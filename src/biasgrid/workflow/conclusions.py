@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..report.answer import Answer
 
 LONGEST = 400  # characters of the answer
+DECIDED, FEWER = "*", "†"
 REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
 
 
@@ -39,11 +40,11 @@ def answer(study: Study) -> str:
         return ""
     labels = _short(study)
     if not any(answer.tested for answer in found):
-        head = "least biased models (without a bootstrap, how sure that is is unknown)"
-    elif any(answer.decided for answer in found):
-        head = "least biased models (*: decided)"
+        sure = "without a bootstrap, how sure that is is unknown"
     else:
-        head = "least biased models (none is decided)"
+        sure = f"{DECIDED}: decided" if any(answer.decided for answer in found) else "none is decided"
+    fewer = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, found)) else ""
+    head = f"least biased models ({sure}{fewer})"
     by_criterion: dict[str, list[Answer]] = {}
     for answer in found:
         by_criterion.setdefault(answer.criterion, []).append(answer)
@@ -85,12 +86,22 @@ def _models(
 
 
 def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
-    return " ".join(labels.get(answer.metric, answer.metric) + "*" * answer.decided for answer in part)
+    return " ".join(
+        labels.get(answer.metric, answer.metric) + DECIDED * answer.decided + FEWER * _is_short(answer)
+        for answer in part
+    )
 
 
 def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
     decided = sum(answer.decided for answer in part)
-    return f"{len(part)} metric{'s' * (len(part) > 1)}" + (f" ({decided}*)" if decided else "")
+    marks = (f" ({decided}{DECIDED})" if decided else "") + FEWER * any(map(_is_short, part))
+    return f"{len(part)} metric{'s' * (len(part) > 1)}{marks}"
+
+
+def _is_short(answer: Answer) -> bool:
+    """Whether what comes first was ranked with fewer scores than another model."""
+    ranked = [state.missing for state in answer.models if not isnan(state.rank)]
+    return max(state.missing for state in answer.first) > min(ranked)
 
 
 def _short(study: Study) -> dict[str, str]:

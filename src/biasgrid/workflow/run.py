@@ -179,7 +179,7 @@ class Run:
         self.end()
         self.say(self._counted_warnings())
         if self._progress is not None and self._progress.stopped:
-            print("biasgrid: stopped; run the same command to go on", file=sys.stderr)
+            print(engine.STOPPED, file=sys.stderr)
             return
         # one reason often holds for several models: a host that cannot be reached
         unreachable: dict[str, list[str]] = {}
