@@ -67,7 +67,8 @@ CONFIG ?= config/embedded.yaml
 snakemake-report: REPORT = results/$(shell sed -n 's/^study: *//p' $(CONFIG) | tail -1)/snakemake-report.zip
 snakemake-report: .venv/installed ## Snakemake's own report of a study, as a zip. CONFIG=config/text8.yaml: of another
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
-	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --report $(REPORT)
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --report $(REPORT) \
+		--report-stylesheet workflow/report/report.css
 	@echo "Snakemake's report: $(REPORT)"
 
 # from the results of the commands above, and their tables

@@ -15,7 +15,7 @@ rule table:
         f"{LOGS}/table/{{table}}.txt",
     params:
         depends_on=dependence_of(table_step),
-        caption=lambda w, output: captions.of_table(w.table),
+        caption=lambda w: captions.of_table(w.table),
     run:
         RUN.perform(table_step(wildcards), log[0])
 
