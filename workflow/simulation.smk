@@ -146,7 +146,7 @@ rule table:
     input:
         files_of(table_step),
     output:
-        f"{RESULTS}/{{table}}.csv",
+        report(f"{RESULTS}/{{table}}.csv", category="Tables", labels={"table": "{table}.csv"}),
     log:
         f"{LOGS}/table/{{table}}.txt",
     params:
@@ -160,7 +160,9 @@ rule figure:
     input:
         files_of(figure_step),
     output:
-        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/figures/{{figure}}.pdf",
+        report(f"{RESULTS}/figures/{{figure}}.svg", category="Figures", labels={"figure": "{figure}"}),
+        f"{RESULTS}/figures/{{figure}}.png",
     log:
         f"{LOGS}/figure/{{figure}}.txt",
     params:
