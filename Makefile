@@ -1,6 +1,8 @@
-# Two commands: `make study` sets everything up and runs the embedded study; `make test` sets everything up and
-# tests it. Both need Python 3.11 or newer, make, and a package registry that pip reaches; nothing else. The tests
-# bring torch, which no study needs.
+# `make study` sets everything up and runs the embedded study; `make test` sets everything up and tests it. Both need
+# Python 3.11 or newer, make, and a package registry that pip reaches; nothing else. The tests bring torch, which no
+# study needs.
+#
+# `make help` prints what follows ## in this file.
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
@@ -8,91 +10,107 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties pictures notebooks reference docs test test-quick notebooks-test fuzz cluster-test lint install clean
+.PHONY: help study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test fuzz cluster-test lint install clean
+.DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-study: .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml
-	@echo "figures: results/embedded/figures   tables: results/embedded/*.csv"
+help: ## this list
+	@awk -F ':.*## ' '/^## / { print "\n" substr($$0, 4) } /^[a-z][a-z0-9_-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
-study-npm: .venv/installed
+## Studies, to results/<study>. CORES=8: how many steps at a time
+study: .venv/installed ## the embedded study: 25 queries, 7 metrics, 4 models; 190 MB to download, minutes
+	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml
+
+study-npm: .venv/installed ## the embedded study with one more model, from the npm registry
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_npm.yaml
 
-# the embedded study with the metrics that WEFE lacks
-all-metrics: .venv/installed
+all-metrics: .venv/installed ## the embedded study with the metrics that WEFE lacks
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_all_metrics.yaml
-	@echo "figures: results/all_metrics/figures   tables: results/all_metrics/*.csv"
+
+full: .venv/installed ## the paper's case study on its seven models; 6.6 GB to download
+	$(BIN)/snakemake --cores $(CORES)
+
+debias: ## every debias method on every embedded model: bias removed, quality lost, bias still recoverable
+text8: ## models trained here, on text8
+replications: $(REPLICATIONS) ## the studies below, one after the other
+caliskan: ## Caliskan et al. 2017: ten WEAT tests
+sweeney: ## Sweeney & Najafian 2019: RNSB over national origins and religions
+bolukbasi: ## Bolukbasi et al. 2016: direct bias of professions, and hard debias
+wefe_documentation: ## the numbers in WEFE's documentation
+same: ## Schroeder et al. 2021: the bias of occupations by SAME and other metrics
+multilingual: ## WEFE's multilingual gender queries, in English
+thesis: ## Maddalozzo 2023: what static English vectors allow of it
 
 # sweeney's own vectors are an npm package: without npm, the study has the others
 sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 
 debias text8 $(REPLICATIONS): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
-	@echo "figures: results/$@/figures   tables: results/$@/*.csv"
 
-replications: $(REPLICATIONS)
-
-full: .venv/installed
-	$(BIN)/snakemake --cores $(CORES)
-
-# Are p-values calibrated, and do intervals cover? On simulated embeddings and real vectors: docs/simulation.md
-simulation: .venv/installed
+## How far metrics and inference can be trusted
+# docs/simulation.md
+simulation: .venv/installed ## on simulated embeddings and real vectors: are p-values calibrated, do intervals cover?
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES)
-	@echo "figures: results/simulation/figures   tables: results/simulation/simulation.csv, calibration.csv"
 
-# The planted-bias benchmark: how well does each metric recover a bias that is known? docs/factory.md
-factory: .venv/installed
+# docs/factory.md
+factory: .venv/installed ## the planted-bias benchmark: how well does each metric recover a bias that is known?
 	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES)
-	@echo "figures: results/factory/figures   tables: results/factory/*.csv"
 
-# Which metric sees what: computed, with counterexamples. docs/properties.md
-properties: .venv/installed
+# docs/properties.md
+properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties
 	$(BIN)/biasgrid properties --output results/properties >/dev/null
 	cp results/properties/properties.md docs/property-matrix.md
-	@echo "figures, table, counterexamples: results/properties"
 
-# The pictures of README and docs, from the results of the commands above, and their tables; PICTURES="rankings ...": some
-pictures: .venv/installed
+## Pages and pictures
+# of the study of another config: make snakemake-report CONFIG=config/text8.yaml
+CONFIG ?= config/embedded.yaml
+snakemake-report: REPORT = results/$(shell sed -n 's/^study: *//p' $(CONFIG) | tail -1)/snakemake-report.zip
+snakemake-report: .venv/installed ## Snakemake's own report of a study, as a zip. CONFIG=config/text8.yaml: of another
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --report $(REPORT) \
+		--report-stylesheet workflow/report/report.css
+	@echo "Snakemake's report: $(REPORT)"
+
+# from the results of the commands above, and their tables
+pictures: .venv/installed ## the pictures of README and docs. PICTURES="rankings ...": some
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
-# The notebooks, executed on the embedded study, as pages; their packages are no part of `make study`
-notebooks: .venv/installed-for-notebooks
+# their packages are no part of `make study`
+notebooks: .venv/installed-for-notebooks ## the notebooks, executed on the embedded study: results/notebooks/*.html
 	$(BIN)/snakemake notebooks --cores $(CORES) --configfile config/embedded.yaml
 	@echo "pages: results/notebooks/*.html   to work in them: notebooks/README.md"
 
-# What is generated from the code: docs/reference; a page of each metric and debias method; these for type checkers and
-# editors
-reference: .venv/installed
+reference: .venv/installed ## what docs have from the code: docs/reference, pages of metrics and debias methods, stubs
 	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/pages.py
 	$(BIN)/python docs/stubs.py
 
-# The site, which is read from disk and searchable: a link between pages that leads nowhere is an error
-docs: reference .venv/installed-for-docs
+# a link between pages that leads nowhere is an error
+docs: reference .venv/installed-for-docs ## the site, read and searched from disk: results/site/index.html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -c docs -d results/site-doctrees . results/site
 	@echo "site: results/site/index.html"
 
-test: .venv/installed-for-tests .venv/installed-for-docs
+## Development
+test: .venv/installed-for-tests .venv/installed-for-docs ## all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# A minute: what needs neither the workflow nor a registry, and is fast
-test-quick: .venv/installed-for-tests
+test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow nor a registry
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 
-# All notebooks executed, their numbers held against those that are committed; those that read a study need `make study`
-notebooks-test: .venv/installed-for-tests
+# those that read a study need `make study`
+notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
 
-# Damaged and hostile input, in number: tests/fuzz/run.py. FUZZ=200 tries fewer
+# tests/fuzz/run.py
 FUZZ ?= 20000
-fuzz: .venv/installed-for-tests
+fuzz: .venv/installed-for-tests ## damaged and hostile input. FUZZ=200: fewer than 20,000
 	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ)
 
-# On a real Slurm of one node, which it installs (as root, with apt-get) and starts: docs/cluster.md
-cluster-test: .venv-slurm/installed
+# docs/cluster.md
+cluster-test: .venv-slurm/installed ## the embedded study on a Slurm of one node, which it installs (as root)
 	.venv-slurm/bin/python tests/cluster/embedded_study.py
 
-lint: .venv/installed-for-tests
+lint: .venv/installed-for-tests ## ruff, snakefmt, layers, types, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -103,9 +121,10 @@ lint: .venv/installed-for-tests
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --lint
 	$(BIN)/snakemake --snakefile workflow/factory.smk --lint
 
-install: .venv/installed
+install: .venv/installed ## the environment, .venv, and nothing else
 
-PIP := -m pip --quiet --disable-pip-version-check install
+# as root, in a container, pip would warn, although the environment is one of its own
+PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore
 
 # The exact versions of requirements.lock, and the package itself from this folder.
 .venv/installed: requirements.lock pyproject.toml
@@ -134,5 +153,5 @@ PIP := -m pip --quiet --disable-pip-version-check install
 	.venv-slurm/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-clean:
+clean: ## remove environments, results and records
 	rm -rf .venv .venv-slurm results .snakemake .biasgrid.lock

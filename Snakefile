@@ -16,6 +16,10 @@ if not engine.has_config(workflow):
     configfile: "config/config.yaml"
 
 
+# what Snakemake's own report begins with (make snakemake-report)
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/head.smk"
 include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/queries.smk"

@@ -44,9 +44,9 @@ def test_a_log_has_a_line_every_so_often_and_what_is_at_work(tmp_path, monkeypat
     shown.finish()
     lines = out.getvalue().splitlines()
     assert 1 <= len(lines) <= 4
-    assert lines[0].startswith("900 of 901 steps, ")
-    assert lines[0].endswith("table scores")
-    assert "left" in lines[0]
+    assert lines[-1].startswith("900 of 901 steps, ")
+    assert lines[-1].endswith("table scores")
+    assert "left" in lines[-1]
 
 
 def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, monkeypatch):
@@ -77,6 +77,34 @@ def test_bytes_of_downloads_are_shown(tmp_path, monkeypatch):
     time.sleep(0.3)
     shown.finish()
     assert "0 of 1 steps, 3 MB downloaded; archive glove" in out.getvalue()
+
+
+def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, monkeypatch):
+    """What is taken out of an archive is no download, and what is there stays counted."""
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+    monkeypatch.setattr(progress, "FIRST", 0.05)
+    monkeypatch.setattr(progress, "LEAST", 0.05)
+    for file, megabytes in (
+        ("glove/.partial-1/archive/glove.whl", 3),
+        ("glove/.partial-1/members/glove.txt", 9),
+        ("spacy/vectors.part", 4),
+    ):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_bytes(bytes(megabytes * 1_000_000))
+    out = io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    shown.to_download = 40
+    shown.handle(record("run_info", stats={"archive": 2, "total": 2}))
+    for job, name in enumerate(("glove", "spacy")):
+        shown.handle(record("job_started", jobs=[job]))
+        shown.handle(record("job_info", jobid=job, rule_name="archive", wildcards={"name": name}))
+        time.sleep(0.3)
+        if name == "glove":
+            shown.handle(record("job_finished", job_id=job))
+            shown.handle(record("progress", done=1, total=2))
+    shown.finish()
+    assert "0 of 2 steps, 3 of 40 MB downloaded; archive glove\n" in out.getvalue()
+    assert out.getvalue().endswith("; 7 of 40 MB downloaded; archive spacy\n")
 
 
 @pytest.mark.parametrize("begun", [False, True])

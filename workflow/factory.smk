@@ -25,7 +25,9 @@ except BiasgridError as error:
     engine.stop(error)
 
 PROGRESS = engine.show_progress(workflow)
-RUN = Run(FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS)
+RUN = Run(
+    FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
+)
 RESULTS = str(FACTORY.results)
 LOGS = str(RUN.logs)
 TABLES = steps.table_steps(FACTORY)
@@ -44,12 +46,17 @@ wildcard_constraints:
     figure=one_of(DRAWINGS),
 
 
+# there is no hook for a run that has nothing to do
+if PROGRESS is not None:
+    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, FACTORY)
+
+
 onstart:
     RUN.begin(workflow)
 
 
 onsuccess:
-    RUN.end()
+    RUN.conclude(workflow, FACTORY)
 
 
 onerror:
@@ -95,7 +102,7 @@ rule table:
     input:
         files_of(table_step),
     output:
-        f"{RESULTS}/{{table}}",
+        report(f"{RESULTS}/{{table}}", category="Tables", labels={"table": "{table}"}),
     log:
         f"{LOGS}/table/{{table}}.txt",
     params:
@@ -109,7 +116,9 @@ rule figure:
     input:
         files_of(figure_step),
     output:
-        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/figures/{{figure}}.pdf",
+        report(f"{RESULTS}/figures/{{figure}}.svg", category="Figures", labels={"figure": "{figure}"}),
+        f"{RESULTS}/figures/{{figure}}.png",
     log:
         f"{LOGS}/figure/{{figure}}.txt",
     params:

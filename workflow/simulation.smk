@@ -26,7 +26,9 @@ except BiasgridError as error:
     engine.stop(error)
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS)
+RUN = Run(
+    STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
+)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)
@@ -49,12 +51,17 @@ wildcard_constraints:
     figure=one_of(DRAWINGS),
 
 
+# there is no hook for a run that has nothing to do
+if PROGRESS is not None:
+    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
+
+
 onstart:
     RUN.begin(workflow, STUDY)
 
 
 onsuccess:
-    RUN.end()
+    RUN.conclude(workflow, STUDY)
 
 
 onerror:
@@ -139,7 +146,7 @@ rule table:
     input:
         files_of(table_step),
     output:
-        f"{RESULTS}/{{table}}.csv",
+        report(f"{RESULTS}/{{table}}.csv", category="Tables", labels={"table": "{table}.csv"}),
     log:
         f"{LOGS}/table/{{table}}.txt",
     params:
@@ -153,7 +160,9 @@ rule figure:
     input:
         files_of(figure_step),
     output:
-        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/figures/{{figure}}.pdf",
+        report(f"{RESULTS}/figures/{{figure}}.svg", category="Figures", labels={"figure": "{figure}"}),
+        f"{RESULTS}/figures/{{figure}}.png",
     log:
         f"{LOGS}/figure/{{figure}}.txt",
     params:

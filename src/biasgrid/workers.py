@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 # now, as threads that import it together may find it half made
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import get_reusable_executor, process_executor
 
 from .callers import warn_in_a_line
 from .processes import RANDOM_GROUPS, end_with_starter, environment
@@ -50,7 +52,17 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        return executor.submit(step.run).result()
+        result, warned = executor.submit(_run, step).result()
+        for text in warned:
+            warnings.warn(text, stacklevel=2)
+        return result
+
+
+def _run(step: Any) -> tuple[Any, list[str]]:
+    """What a step returns, and its warnings: the process that started this one shows them."""
+    with warnings.catch_warnings(record=True) as caught:
+        result = step.run()
+    return result, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def _begin(plugins: list[Path | str]) -> None:
@@ -58,4 +70,7 @@ def _begin(plugins: list[Path | str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_starter()
     warn_in_a_line()
+    # what a process keeps of memory after a large step (`memory` above) is no leak: loky would stop it, start another
+    # one, and warn
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
     load_plugins(plugins)

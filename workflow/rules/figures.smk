@@ -10,11 +10,19 @@ rule figure:
     input:
         files_of(figure_step),
     output:
-        multiext(f"{RESULTS}/figures/{{figure}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/figures/{{figure}}.pdf",
+        report(
+            f"{RESULTS}/figures/{{figure}}.svg",
+            caption="../report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        f"{RESULTS}/figures/{{figure}}.png",
     log:
         f"{LOGS}/figure/{{figure}}.txt",
     params:
         depends_on=dependence_of(figure_step),
+        caption=lambda w: captions.of_figure(STUDY.figures[w.figure].kind),
     run:
         RUN.perform(figure_step(wildcards), log[0], in_worker=True)
 
@@ -38,10 +46,18 @@ rule null_figure:
     input:
         files_of(null_figure_step),
     output:
-        multiext(f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}", ".pdf", ".svg", ".png"),
+        f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.pdf",
+        report(
+            f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.svg",
+            caption="../report/figure.rst",
+            category="Null distributions",
+            labels={"model": "{model}", "debias": "{debias}", "metric": "{metric}", "query": "{query}"},
+        ),
+        f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.png",
     log:
         f"{LOGS}/figure/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
         depends_on=dependence_of(null_figure_step),
+        caption=lambda w: captions.of_figure("null"),
     run:
         RUN.perform(null_figure_step(wildcards), log[0], in_worker=True)

@@ -9,7 +9,7 @@ from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import steps
 from biasgrid.study import UNTOUCHED, Study
-from biasgrid.workflow import engine, notices, stores
+from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
@@ -23,7 +23,9 @@ except BiasgridError as error:
     engine.stop(error)
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
-RUN = Run(STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), STUDY.to_json(), PROGRESS)
+RUN = Run(
+    STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), STUDY.to_json(), PROGRESS, WARNED
+)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 EVALUATIONS = STUDY.evaluations | STUDY.quality
@@ -88,14 +90,18 @@ def null_figure_step(wildcards):
     return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
+# there is no hook for a run that has nothing to do
+if PROGRESS is not None:
+    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
+
+
 onstart:
     RUN.begin(workflow, STUDY)
     RUN.say(schema.notice(STUDY.results))
 
 
 onsuccess:
-    RUN.end()
-    RUN.say(notices.lost_by_case(STUDY))
+    RUN.conclude(workflow, STUDY)
 
 
 onerror:

@@ -17,6 +17,11 @@ for folder in Path(workflow.main_snakefile).resolve().parents[:2]:
         sys.path.insert(0, str(folder / "src"))
 
 from biasgrid import processes, resources
+from biasgrid.workflow import engine
+from biasgrid.workflow.warned import Warned
+
+engine.interrupt_in_a_line()
+WARNED = Warned()
 
 # of processes that rules start: they run this code, and end with this process
 os.environ.update(processes.environment(resources.PACKAGE.parent))

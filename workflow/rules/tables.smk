@@ -5,11 +5,17 @@ rule table:
     input:
         files_of(table_step),
     output:
-        f"{RESULTS}/{{table}}.csv",
+        report(
+            f"{RESULTS}/{{table}}.csv",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "{table}.csv"},
+        ),
     log:
         f"{LOGS}/table/{{table}}.txt",
     params:
         depends_on=dependence_of(table_step),
+        caption=lambda w: captions.of_table(w.table),
     run:
         RUN.perform(table_step(wildcards), log[0])
 

@@ -62,21 +62,15 @@ def run(args: argparse.Namespace) -> None:
     biasgrid run my-study.yaml --cores 4
     biasgrid run my-study.yaml --dry-run
     """
-    command, study = _command(args)
-    if study is not None:
-        print(
-            f"biasgrid: tables: {study.results}/*.csv, figures: {study.results}/figures",
-            file=sys.stderr,
-            flush=True,
-        )
+    command = _command(args)
     sys.stdout.flush()
     # Snakemake takes this process' place: signals reach it, and its exit code is this command's
     os.execv(command[0], command)
 
 
-def _command(args: argparse.Namespace) -> tuple[list[str], Any]:
-    """The command that runs the workflow, and the study, simulation or factory that the configs describe, checked:
-    what is wrong is said at once. None where further options change the config, or where it is looked for."""
+def _command(args: argparse.Namespace) -> list[str]:
+    """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
+    is wrong is said at once; not where further options change the config, or where it is looked for."""
     from ..config.load import read
 
     config: dict[str, Any] = {}
@@ -93,9 +87,8 @@ def _command(args: argparse.Namespace) -> tuple[list[str], Any]:
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
-    checked = None
     if not any(option.partition("=")[0] in CHANGING for option in args.others):
-        checked = getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
+        getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
     profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
     # before Snakemake's further options, of which the last counts
     command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
@@ -103,7 +96,7 @@ def _command(args: argparse.Namespace) -> tuple[list[str], Any]:
     command += ["--cores", str(args.cores), *args.others]
     if args.others:
         _check_options(command[3:])
-    return command, checked
+    return command
 
 
 def _check_options(options: list[str]) -> None:

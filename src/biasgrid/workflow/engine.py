@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from snakemake.logging import logger
@@ -17,6 +18,7 @@ from ..errors import BiasgridError, shown
 from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
+STOPPED = "biasgrid: stopped; run the same command to go on"
 
 
 def config_files(workflow: Any) -> list[str]:
@@ -80,6 +82,11 @@ def jobs(workflow: Any, rule: str) -> list[Any]:
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
 
 
+def makes_all(workflow: Any) -> bool:
+    """Whether this run was asked for all there is."""
+    return workflow.default_target in {job.rule.name for job in workflow.dag.targetjobs}
+
+
 def start_at_once(workflow: Any) -> None:
     """Take off a limit of jobs a second that limits nothing, as profiles/default has it.
 
@@ -89,6 +96,19 @@ def start_at_once(workflow: Any) -> None:
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and limiter.max_jobs >= NO_LIMIT:
         workflow.scheduler.job_rate_limiter = None
+
+
+def interrupt_in_a_line() -> None:
+    """An interrupt before the steps begin ends this process in a line; Snakemake would show where it was."""
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            print(STOPPED, file=sys.stderr)
+        else:
+            shown(kind, error, trace)
+
+    sys.excepthook = show
 
 
 def stop(message: object) -> None:

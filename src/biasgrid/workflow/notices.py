@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..embeddings.kinds import VECTORS
@@ -21,20 +21,25 @@ SMALL_STUDY = (
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
-def downloads(study: Study | Simulation, names: Collection[str]) -> str | None:
-    """What of these sources is to be downloaded, how much that is, and where it goes; None: nothing."""
+def download_sizes(study: Study | Simulation, names: Collection[str]) -> dict[str, int | None]:
+    """What of these sources is to be downloaded: megabytes, or None where the config does not say."""
     raw, sizes = study.embeddings / "raw", {}
     for name, entry in study.sources.items():
         source = entry["source"]
         there = REGISTRY[source["type"]].in_place or read_manifest(raw / name).get("source") == source
         if name in names and not there:
             sizes[name] = entry.get("download_mb")
+    return sizes
+
+
+def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str | None:
+    """What is downloaded (`download_sizes`), how much that is, and where it goes; None: nothing."""
     if not sizes:
         return None
     known = [size for size in sizes.values() if size is not None]
     total = f"{'at least ' * (len(known) < len(sizes))}{_text(sum(known))}" if known else "size not known"
     each = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
-    line = f"{study.name} downloads {total} to {raw}: {each}"
+    line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {each}"
     return f"{line}. {SMALL_STUDY}" if sum(known) > LARGE else line
 
 

@@ -8,7 +8,9 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import median
 from typing import IO, Any
 
 from tqdm import tqdm
@@ -16,7 +18,7 @@ from tqdm import tqdm
 FIRST, LEAST = 10.0, 30.0  # seconds to a log's first line, and between lines at least
 SHARE = 0.05  # of the run so far, between lines of a log where that is longer
 LOOK = 0.5  # seconds between looks at a terminal's line
-BAR = "{n_fmt} of {total_fmt} steps |{bar:20}| {desc}"
+BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
 
 
 class Progress(logging.Handler):
@@ -53,6 +55,9 @@ class Progress(logging.Handler):
         self._over = threading.Event()
         self.stopped = False  # the user interrupted the run
         self.errors: list[str] = []  # messages of steps that failed
+        self._received: dict[str, float] = {}  # megabytes of archives so far
+        self.to_download: int | None = None  # megabytes, where that is known
+        self.when_nothing: Callable[[], object] = lambda: None  # what a run that has nothing to do ends with
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take note of an event of the run."""
@@ -66,12 +71,12 @@ class Progress(logging.Handler):
             self.stopped = True
         elif self._over.is_set():
             pass
-        elif (
-            record.levelno >= logging.WARNING
-            or event == "error"
-            or record.getMessage().startswith("Nothing to be done")
-        ):
+        elif record.levelno >= logging.WARNING or event == "error":
             self._print(self.format(record))
+        elif record.getMessage().startswith(("Nothing to be done", "Report created")):
+            self._print(self.format(record))
+            if not record.getMessage().startswith("Report"):
+                self.when_nothing()
 
     def _run_info(self, record: Any) -> None:
         self._planned = Counter(record.stats)
@@ -126,29 +131,28 @@ class Progress(logging.Handler):
         ]
         names = [" ".join(filter(None, name)) for name in at_work]
         parts = [self._left()]
-        if any(rule == "archive" for rule, _ in at_work):
-            parts.append(f"{self._megabytes():.0f} MB downloaded")
+        if archives := [name for rule, name in at_work if rule == "archive"]:
+            parts.append(self._downloaded(archives))
         parts.append(", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""))
         return "; ".join(filter(None, parts))
 
-    def _megabytes(self) -> float:
-        """Of the archives that are being downloaded."""
-        size = 0
-        for rule, name in (self._names.get(job, ("", "")) for job in self._running):
-            for file in (self._downloads / name).rglob("*") if rule == "archive" else ():
-                with contextlib.suppress(OSError):  # moved to its place meanwhile
-                    size += file.stat().st_size
-        return size / 1e6
+    def _downloaded(self, archives: Iterable[str]) -> str:
+        """Of all archives of this run, those that are there included."""
+        self._received |= {name: _megabytes(self._downloads / name) for name in archives}
+        received = sum(self._received.values())
+        if self.to_download is None:
+            return f"{received:.0f} MB downloaded"
+        return f"{min(received, self.to_download):.0f} of {self.to_download} MB downloaded"
 
     def _left(self) -> str:
-        """Mean times of each rule's steps so far; a rule of which none is finished is taken for the slowest one."""
+        """Mean times of each rule's steps so far; a rule of which none is finished is taken for one in the middle."""
         elapsed = time.monotonic() - self._began
         means = {rule: self._seconds[rule] / count for rule, count in self._finished.items() if count}
         if elapsed < FIRST or not means:
             return ""
-        slowest = max(means.values())
+        middle = median(means.values())
         rest = sum(
-            means.get(rule, slowest) * max(0, count - self._finished[rule])
+            means.get(rule, middle) * max(0, count - self._finished[rule])
             for rule, count in self._planned.items()
         )
         # how many steps went side by side
@@ -190,3 +194,13 @@ class Progress(logging.Handler):
                 self._bar = None
         finally:
             self.release()
+
+
+def _megabytes(folder: Path) -> float:
+    """Of an archive that is being downloaded, less what is taken out of it."""
+    size = 0
+    for file in folder.rglob("*"):
+        if "members" not in file.parts:
+            with contextlib.suppress(OSError):  # moved to its place meanwhile
+                size += file.stat().st_size
+    return size / 1e6

@@ -1,4 +1,4 @@
-"""A run of a workflow: its lock, its workers, and what failed in it."""
+"""A run of a workflow: its lock, its workers, what came out, and what failed in it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import fcntl
 import os
 import sys
 import traceback
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snakemake.exceptions import WorkflowError
 
@@ -19,8 +18,14 @@ from ..plan.step import Step
 from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
-from . import engine, notices, stores
+from . import conclusions, engine, notices, stores
 from .progress import Progress
+from .warned import Warned
+
+if TYPE_CHECKING:
+    from ..factory import Factory
+
+WARNING = "biasgrid: warning: "  # begins a line in the log of a step that is a process of its own
 
 
 class Run:
@@ -40,6 +45,8 @@ class Run:
         depends on did.
     progress
         What is shown meanwhile (`engine.show_progress`).
+    warned
+        Where warnings go, and the run's are written to logs/<name>/warnings.log.
     """
 
     def __init__(
@@ -49,12 +56,13 @@ class Run:
         cores: int | None,
         study: str = "",
         progress: Progress | None = None,
+        warned: Warned | None = None,
     ):
         self.name, self.logs, self._progress = name, Path("logs") / name, progress
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
         self._workers = Workers(plugins, cores)
-        self._warned: set[str] = set()
+        self._warned, self._warnings = warned, self.logs / "warnings.log"
 
     def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -81,7 +89,8 @@ class Run:
             )
         if self._study:
             write_text(self.study_file, self._study)
-        warnings.showwarning = self._warn
+        if self._warned is not None:
+            self._warned.begin(self._warnings)
         engine.start_at_once(workflow)
         if study is not None:
             try:
@@ -89,13 +98,11 @@ class Run:
             except BiasgridError as error:
                 self.end()
                 engine.stop(error)
-            self.say(notices.downloads(study, [job.name for job in engine.jobs(workflow, "archive")]))
-
-    def _warn(self, message: Warning | str, *_: Any) -> None:
-        """A warning as a line, once per run: where in the code it came from says nothing to a user."""
-        if (text := str(message)) not in self._warned:
-            self._warned.add(text)
-            self.say(f"warning: {text}")
+            sizes = notices.download_sizes(study, [job.name for job in engine.jobs(workflow, "archive")])
+            self.say(notices.downloads(study, sizes))
+            stores.show_downloads = self._progress is None
+            if self._progress is not None and None not in sizes.values():
+                self._progress.to_download = sum(map(int, sizes.values()))
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
@@ -124,20 +131,55 @@ class Run:
         if self._progress is not None:
             self._progress.finish()
 
-    def failures(self) -> Iterator[tuple[str, str, str]]:
-        """What failed in this run, from the jobs' logs: rule, the rest of the job's name, and why."""
+    def conclude(self, workflow: Any, study: Study | Simulation | Factory) -> None:
+        """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
+        asked for less, only what its warnings are."""
+        self.end()
+        everything = engine.makes_all(workflow)
+        if everything and isinstance(study, Study):
+            for line in conclusions.conclusions(study):
+                self.say(line)
+        by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
+        warnings = self._counted_warnings() or ("warnings: none" if everything else None)
+        self.say("; ".join(filter(None, (warnings, by_case))))
+        if everything and isinstance(study, Study):
+            self.say(conclusions.where(study))
+        elif everything:
+            self.say(conclusions.tables_and_figures(study.results))
+
+    def _counted_warnings(self) -> str | None:
+        """How many warnings the last run of something had, and where they are; None: it had none."""
+        if self._warned is not None and self._warned.file is not None:
+            for rule, name, text in self._logs():
+                for line in text.splitlines():
+                    if line.startswith(WARNING):
+                        self._warned.note(f"{rule} {name}: {line.removeprefix(WARNING)}")
+        count = (
+            len(self._warnings.read_text(encoding="utf-8").splitlines()) if self._warnings.is_file() else 0
+        )
+        return f"warnings: {count}, in {self._warnings}" if count else None
+
+    def _logs(self) -> Iterator[tuple[str, str, str]]:
+        """What is in the logs of this run's jobs: rule, the rest of the job's name, and the text."""
         began = self._lock_file.stat().st_mtime
         for log in sorted(self.logs.rglob("*.txt")):
-            why = log.read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("biasgrid: ")
-            if why and log.stat().st_mtime >= began and not why.startswith("warning: "):
+            if log.stat().st_mtime >= began and (text := log.read_text(errors="replace").strip()):
                 rule, _, name = log.relative_to(self.logs).as_posix().removesuffix(".txt").partition("/")
-                yield rule, name, why
+                yield rule, name, text
+
+    def failures(self) -> Iterator[tuple[str, str, str]]:
+        """What failed in this run, from the jobs' logs: rule, the rest of the job's name, and why."""
+        for rule, name, text in self._logs():
+            last = text.rpartition("\n")[2]
+            if not last.startswith(WARNING):
+                yield rule, name, last.removeprefix("biasgrid: ")
 
     def report(self, local: Collection[str] = ()) -> None:
         """Say what failed, a line each; `local` are the sources that are files of the user."""
         self.end()
+        self.say(self._counted_warnings())
         if self._progress is not None and self._progress.stopped:
-            print("biasgrid: stopped; run the same command to go on", file=sys.stderr)
+            print(engine.STOPPED, file=sys.stderr)
             return
         # one reason often holds for several models: a host that cannot be reached
         unreachable: dict[str, list[str]] = {}

@@ -30,9 +30,16 @@ def make_folder(study: Study | Simulation) -> None:
         ) from None
 
 
+# whether a download shows by itself how far it is; a run that shows it sets this to False. No argument of
+# `fetch_archive`:
+# the rule would have another text, and each study be out of date
+show_downloads = True
+
+
 def fetch_archive(study: Study | Simulation, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
-    fetch(name, study.sources[name]["source"], study.embeddings / "raw", shared=study.shares_embeddings)
+    source, raw = study.sources[name]["source"], study.embeddings / "raw"
+    fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
 
 
 def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:

@@ -1,0 +1,156 @@
+"""The last lines of a run: what came out, what has no value, what was reproduced, and where to read all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..figures.figure import level
+from ..study import Study
+
+if TYPE_CHECKING:
+    from ..report.answer import Answer
+
+LONGEST = 400  # characters of the answer
+DECIDED, FEWER = "*", "†"
+REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
+
+
+def conclusions(study: Study) -> list[str]:
+    """The answer per criterion, scores without a value, and verdicts on published numbers: a line each.
+
+    They are read from the study's tables. A table that cannot be read costs its line, and not the run.
+    """
+    lines = []
+    for line in (answer, missing, verdicts):
+        try:
+            lines.append(line(study))
+        except Exception as error:  # the run has succeeded, whatever has become of a table since
+            lines.append(" ".join(str(error).split()))
+    return [line for line in lines if line]
+
+
+def answer(study: Study) -> str:
+    """Which untouched model each metric calls the least biased, by criterion, in a line; "" where there is nothing to
+    compare."""
+    found = _answers(study)
+    if not found:
+        return ""
+    labels = _short(study)
+    if not any(answer.tested for answer in found):
+        sure = "without a bootstrap, how sure that is is unknown"
+    else:
+        sure = f"{DECIDED}: decided" if any(answer.decided for answer in found) else "none is decided"
+    fewer = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, found)) else ""
+    head = f"least biased models ({sure}{fewer})"
+    by_criterion: dict[str, list[Answer]] = {}
+    for answer in found:
+        by_criterion.setdefault(answer.criterion, []).append(answer)
+    line = ""
+    for shown in (_metrics, _count):
+        each = (f"{name}: {_models(by_criterion[name], labels, shown)}" for name in by_criterion)
+        line = f"{head}: {'; '.join(each)}"
+        if len(line) <= LONGEST:
+            return line
+    return f"{line[:LONGEST].rpartition('; ')[0]}; ..."
+
+
+def _answers(study: Study) -> list[Answer]:
+    """What each metric says on each criterion, where there are models to compare; over all criteria is left out."""
+    from ..report.answer import answers
+    from ..tables.pairs import PAIRS
+    from ..tables.rankings import RANKINGS
+
+    pairs = PAIRS.read(study.table_file("pairs")) if "pairs" in study.tables else None
+    metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
+    found = answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level(study))
+    ranked = [answer for answer in found if sum(not isnan(state.rank) for state in answer.models) > 1]
+    return [answer for criterion in study.ranked for answer in ranked if answer.criterion == criterion]
+
+
+def _models(
+    of_criterion: list[Answer],
+    labels: Mapping[str, str],
+    shown: Callable[[list[Answer], Mapping[str, str]], str],
+) -> str:
+    """The models that metrics of a criterion call the least biased, those that most metrics name first."""
+    groups: dict[tuple[str, ...], list[Answer]] = {}
+    for answer in of_criterion:
+        groups.setdefault(tuple(state.model for state in answer.first), []).append(answer)
+    return ", ".join(
+        f"{' and '.join(labels[model] for model in models)} by {shown(part, labels)}"
+        for models, part in sorted(groups.items(), key=lambda group: -len(group[1]))
+    )
+
+
+def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
+    return " ".join(
+        labels.get(answer.metric, answer.metric) + DECIDED * answer.decided + FEWER * _is_short(answer)
+        for answer in part
+    )
+
+
+def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
+    decided = sum(answer.decided for answer in part)
+    marks = (f" ({decided}{DECIDED})" if decided else "") + FEWER * any(map(_is_short, part))
+    return f"{len(part)} metric{'s' * (len(part) > 1)}{marks}"
+
+
+def _is_short(answer: Answer) -> bool:
+    """Whether what comes first was ranked with fewer scores than another model."""
+    ranked = [state.missing for state in answer.models if not isnan(state.rank)]
+    return max(state.missing for state in answer.first) > min(ranked)
+
+
+def _short(study: Study) -> dict[str, str]:
+    """Labels; of models as many words of theirs as tell them apart."""
+    labels = {model: study.labels.get(model, model).split() for model in study.models}
+    short = {}
+    for model, words in labels.items():
+        others = [other for key, other in labels.items() if key != model]
+        lengths = (n for n in range(1, len(words)) if all(other[:n] != words[:n] for other in others))
+        short[model] = " ".join(words[: next(lengths, len(words))])
+    return {**study.labels, **short}
+
+
+def missing(study: Study) -> str:
+    """How many scores have no value, and why."""
+    from ..tables.scores import SCORES
+
+    path = study.table_file("scores")
+    status = SCORES.read(path)["status"]
+    without = status[status != "ok"].str.partition(":")[0].map(lambda reason: REASONS.get(reason, reason))
+    if without.empty:
+        return f"scores: all {len(status):,} have a value"
+    share = f"{len(without):,} of {len(status):,} scores have no value"
+    reasons = ", ".join(f"{reason} ({count:,})" for reason, count in without.value_counts().items())
+    return f"{share}: {reasons}; column status of {path}"
+
+
+def verdicts(study: Study) -> str:
+    """What became of published numbers; "" for a study that compares with none."""
+    if "comparison" not in study.tables:
+        return ""
+    from ..comparison.verdict import VERDICTS
+    from ..tables.comparison import COMPARISON
+
+    path = study.table_file("comparison")
+    counts = COMPARISON.read(path)["verdict"].value_counts()
+    each = ", ".join(
+        f"{counts[verdict]:,} {verdict}" for verdict in reversed(VERDICTS) if verdict in counts.index
+    )
+    return f"{counts.sum():,} published numbers: {each or 'none is of a model of the study'}; {path}"
+
+
+def where(study: Study) -> str:
+    """The path of the report, or of tables and figures where there is none."""
+    report = study.results / "report.html"
+    return f"report: {report}" if report.is_file() else tables_and_figures(study.results)
+
+
+def tables_and_figures(results: Path) -> str:
+    """Where the results of a run are."""
+    figures = results / "figures"
+    return f"tables: {results}/*.csv" + (f", figures: {figures}" if figures.is_dir() else "")
