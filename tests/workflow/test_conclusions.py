@@ -25,7 +25,8 @@ def study_of(root, metrics=("weat", "rnd", "mac"), criteria=("First", "Second"),
         name: {"queries": {f"q{i}": {**query, "name": f"query {i}"}}} for i, name in enumerate(criteria)
     }
     config["models"] = {
-        key: {"label": label, "source": {"type": "file", "path": f"{key}.txt"}} for key, label in models.items()
+        key: {"label": label, "source": {"type": "file", "path": f"{key}.txt"}}
+        for key, label in models.items()
     }
     return Study.of(config, root=root)
 
@@ -45,7 +46,14 @@ def rank(study, ranks, missing=None):
         study,
         "rankings",
         [
-            {"criterion": criterion, "metric": metric, "model": model, "debias": "none", "value": place, "rank": place}
+            {
+                "criterion": criterion,
+                "metric": metric,
+                "model": model,
+                "debias": "none",
+                "value": place,
+                "rank": place,
+            }
             | {"cells": 3, "cells_nan": (missing or {}).get(model, 0)}
             for (criterion, metric), models in ranks.items()
             for place, model in enumerate(models, start=1)
@@ -193,7 +201,9 @@ def test_a_run_ends_with_what_came_out_also_if_there_is_nothing_to_do(finished):
     first, second = said(finished.run()), said(finished.run())
     assert first == second
     least, scores, warnings, page = first
-    assert re.match(r"biasgrid: least biased models \(without .*\): First: Model (one|two) by .*; Second: ", least)
+    assert re.match(
+        r"biasgrid: least biased models \(without .*\): First: Model (one|two) by .*; Second: ", least
+    )
     assert scores.startswith("biasgrid: scores: all ")
     assert warnings == "biasgrid: warnings: none"
     assert page.split()[-1] in ("results/small/report.html", "results/small/figures")

@@ -7,7 +7,12 @@ rule report:
     input:
         files_of(lambda w: report_step(STUDY)),
     output:
-        f"{RESULTS}/report.html",
+        report(
+            f"{RESULTS}/report.html",
+            caption="../report/page.rst",
+            category="The page of the study",
+            labels={"page": "all in one"},
+        ),
     log:
         f"{LOGS}/report.txt",
     params:

@@ -197,11 +197,16 @@ class Metric:
         if not self.above:
             return f"further from {self.neutral:g} on either side is more biased"
         sides = {"T": "target", "A": "attribute"}
-        sides |= {"G": self.groups.removesuffix("s"), "W": {"targets": "attribute"}.get(self.groups, "target")}
+        sides |= {
+            "G": self.groups.removesuffix("s"),
+            "W": {"targets": "attribute"}.get(self.groups, "target"),
+        }
         names = {letter: f"the {side} sets" for letter, side in sides.items()}
         for i, place in enumerate(("first", "second"), 1):
             names |= {f"{letter}{i}": f"the {place} {side} set" for letter, side in sides.items()}
-        return f"{'positive' if self.neutral == 0 else f'above {self.neutral:g}'}: {self.above.format(**names)}"
+        return (
+            f"{'positive' if self.neutral == 0 else f'above {self.neutral:g}'}: {self.above.format(**names)}"
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:

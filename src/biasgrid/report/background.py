@@ -225,7 +225,7 @@ def word_sets_section(
                         "criteria": {},
                         "reference": reference,
                         "words": len(given.distinct),
-                        "place": places.get((given.name, given.distinct)),
+                        "place": places.get((given.name, tuple(given.words))),
                         "lost": {},
                     },
                 )
