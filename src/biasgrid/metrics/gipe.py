@@ -20,8 +20,10 @@ from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit, weighted_mean
 from .direct_bias import NO_TEST
 from .neighbourhood import (
+    CORRELATED,
     MEASURED,
     NEIGHBOURS,
+    SENTENCES,
     THRESHOLD,
     UNTOUCHED,
     BiasOf,
@@ -421,30 +423,6 @@ def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dic
 
 
 RAN = "Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? TACL 8, 2020"
-NEAR = "of the nearest neighbours of the words of {A} are near because of the direction in which {T1} and {T2} differ"
-SENTENCES: dict[str, dict[str, Any]] = {
-    "gipe": {
-        "asks": f"How many {NEAR}, weighted?",
-        "above": f"some {NEAR}",
-        "details": {"proximity": "share of its nearest neighbours that are near because of the direction"},
-    },
-    "proximity": {
-        "asks": f"How many {NEAR}?",
-        "above": f"some {NEAR}",
-        "details": {"proximity": "share of its nearest neighbours that are near because of the direction"},
-    },
-    "pmn": {
-        "asks": "How many of the nearest neighbours of the words of {A} lean to {T1} rather than to {T2}?",
-        "above": "most neighbours lean to {T1}",
-        "below": "most neighbours lean to {T2}",
-        "details": {"share": "share of its nearest neighbours that lean to {T1}"},
-    },
-}
-CORRELATED = {
-    "asks": "Do words of {A} that lean to {T1} have more nearest neighbours that lean to {T1}?",
-    "above": "words of {A} that lean to {T1} have more neighbours that do, too",
-    "below": "words of {A} that lean to {T1} have fewer neighbours that do, too",
-}
 METRICS = tuple(
     Metric(
         name=function.__name__,

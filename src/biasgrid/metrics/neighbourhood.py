@@ -149,3 +149,30 @@ def correlations(own: np.ndarray, share: np.ndarray, times: np.ndarray) -> np.nd
 
 def by_set(values: np.ndarray, sets: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(values, np.cumsum([len(s) for s in sets])[:-1])
+
+
+# what the metrics say of themselves (`Metric.asks` and so on), by name; and PMN of correlations
+NEAR = "of the nearest neighbours of the words of {A} are near because of the direction in which {T1} and {T2} differ"
+SENTENCES: dict[str, dict[str, Any]] = {
+    "gipe": {
+        "asks": f"How many {NEAR}, weighted?",
+        "above": f"some {NEAR}",
+        "details": {"proximity": "share of its nearest neighbours that are near because of the direction"},
+    },
+    "proximity": {
+        "asks": f"How many {NEAR}?",
+        "above": f"some {NEAR}",
+        "details": {"proximity": "share of its nearest neighbours that are near because of the direction"},
+    },
+    "pmn": {
+        "asks": "How many of the nearest neighbours of the words of {A} lean to {T1} rather than to {T2}?",
+        "above": "most neighbours lean to {T1}",
+        "below": "most neighbours lean to {T2}",
+        "details": {"share": "share of its nearest neighbours that lean to {T1}"},
+    },
+}
+CORRELATED = {
+    "asks": "Do words of {A} that lean to {T1} have more nearest neighbours that lean to {T1}?",
+    "above": "words of {A} that lean to {T1} have more neighbours that do, too",
+    "below": "words of {A} that lean to {T1} have fewer neighbours that do, too",
+}
