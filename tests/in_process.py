@@ -7,6 +7,7 @@ from pathlib import Path
 from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
 from biasgrid.plan import steps
+from biasgrid.report.planned import report_step
 from biasgrid.study import Study
 
 
@@ -51,8 +52,9 @@ def make_tables(study: Study, *names: str) -> None:
 
 
 def make(study: Study) -> Study:
-    """A study without debias methods and evaluations, to its last table."""
+    """A study without debias methods and evaluations, to its page; its figures are left out."""
     make_inputs(study)
     make_cells(study)
     make_tables(study)
+    report_step(study).run()
     return study

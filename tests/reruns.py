@@ -12,6 +12,7 @@ from conftest import ROOT
 from biasgrid.figures import null
 from biasgrid.plan import steps
 from biasgrid.plan.step import Step
+from biasgrid.report.planned import report_step
 from biasgrid.study import Study
 
 
@@ -46,6 +47,7 @@ def steps_of(study: Study) -> Iterable[Step]:
         drawings.append(null.drawing(study, study.cells[name]))
     for drawing in drawings:
         yield steps.figure_step(study, drawing)
+    yield report_step(study)
 
 
 def plan_of(study: Study) -> dict[str, Node]:

@@ -169,7 +169,7 @@ EDITS = {
     "model look-up": (edit_model("two", words={"normalize": True}), {"cell", *AND_STUDY}, every("^two/")),
     "model licence": (edit_model("two", licence="mine"), {"store", "cell", *AND_STUDY}, every("^two/")),
     "model label": (edit_model("two", label="Renamed"), AND_STUDY, set()),
-    "model note": (edit_model("two", note="measured twice"), {"study"}, set()),
+    "model note": (edit_model("two", note="measured twice"), {"study", "report"}, set()),
     "model download": (edit_model("two", download_mb=5), set(), set()),
     "new model": (new_model, {"store", "cell", *AND_STUDY}, in_full(["three"], ["q1", "q2", "q3"])),
     "removed model": (removed("models", "two"), AND_STUDY, set()),
@@ -185,17 +185,19 @@ EDITS = {
     "removed criterion": (removed("criteria", "Second"), AND_STUDY, set()),
     "unranked criterion": (
         lambda c: c["criteria"]["Second"].update(ranked=False),
-        {"study", "aggregates", "rankings", "correlations", "figure"},
+        {"study", "aggregates", "rankings", "correlations", "figure", "report"},
         set(),
     ),
     "removed metric": (removed("metrics", "rnd"), AND_STUDY - LOST, set()),
     "study look-up": (lambda c: c.update(words={"strategy": "all"}), {"cell", *AND_STUDY}, every("")),
     "seed": (lambda c: c.update(seed=5), {"cell", *AND_STUDY}, every("")),
     "aggregation": (
-        lambda c: c.update(aggregation="avg"), {"study", "rankings", "correlations", "figure"}, set()
+        lambda c: c.update(aggregation="avg"),
+        {"study", "rankings", "correlations", "figure", "report"},
+        set(),
     ),
-    "correlations": (lambda c: c.update(correlations=["kendall"]), {"study", "correlations"}, set()),
-    "order": (reversed_order, {"study"}, set()),
+    "correlations": (lambda c: c.update(correlations=["kendall"]), {"study", "correlations", "report"}, set()),
+    "order": (reversed_order, {"study", "report"}, set()),
 }  # fmt: skip
 
 

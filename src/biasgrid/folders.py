@@ -46,3 +46,8 @@ class Folders:
     def pool_file(self, model: str) -> Path:
         """Where the words are that random groups of a model are made of."""
         return self.results / "pools" / f"{model}.npz"
+
+    @property
+    def report_file(self) -> Path:
+        """Where the page is that says what came out."""
+        return self.results / "report.html"

@@ -119,11 +119,6 @@ class Study(Folders):
         return self.results / "rank_samples.npy"
 
     @property
-    def report_file(self) -> Path:
-        """Where the page of the study is."""
-        return self.results / "report.html"
-
-    @property
     def compared(self) -> list[str]:
         """Files of the numbers that the study is compared with: published ones, and ones of other code."""
         return [*self.config["published"], *self.config["computed"]]

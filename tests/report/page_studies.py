@@ -5,7 +5,6 @@ import copy
 import in_process
 from conftest import GRID_WORDS, grid_config, write_text_model
 
-from biasgrid.report.planned import report_step
 from biasgrid.study import Study
 
 # words that would be markup, were they not escaped
@@ -54,14 +53,8 @@ def small_config(folder) -> dict:
     }
 
 
-def made(config: dict) -> Study:
-    study = in_process.make(Study.of(config))
-    report_step(study).run()
-    return study
-
-
 def page_study(folder) -> Study:
-    return made(small_config(folder))
+    return in_process.make(Study.of(small_config(folder)))
 
 
 def plain_study(folder) -> Study:
@@ -71,4 +64,4 @@ def plain_study(folder) -> Study:
     config["metrics"] = {"weat": {}}
     query = config["criteria"]["First"]["queries"]["q2"]
     config["criteria"] = {"First": {"ranked": False, "queries": {"q2": query}}}
-    return made(config | {"study": "plain", "inference": {}})
+    return in_process.make(Study.of(config | {"study": "plain", "inference": {}}))

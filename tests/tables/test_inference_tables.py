@@ -235,7 +235,7 @@ def test_tables_made_again_one_by_one_are_the_same(project, study):
     assert all(before[f"small/{name}.csv"] == study.table_file(name).read_bytes() for name in study.tables)
 
 
-RANKED = {"rankings", "correlations", "rank_intervals", "order"}
+RANKED = {"rankings", "correlations", "rank_intervals", "order", "pairs"}
 
 
 def test_a_study_without_ranked_criteria_has_empty_rankings(study):

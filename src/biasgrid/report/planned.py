@@ -51,7 +51,10 @@ def spec_of(study: Study) -> dict[str, Any]:
     return {
         "study": study.name,
         "labels": study.labels,
-        "models": {key: study.models[key] for key in study.models},
+        "models": {
+            key: {name: value for name, value in model.items() if name != "download_mb"}
+            for key, model in study.models.items()
+        },
         "debias": list(study.debias),
         "criteria": list(criteria),
         "metrics": keys,
