@@ -507,7 +507,7 @@ def test_scores_say_what_a_sign_says_metric_by_metric():
     table = score_table(dict.fromkeys(signs, PAIRED), ["a", "b"])
     figure = scores(table, LABELS, "Gender", {"weat": 0.0, "weat_es": 0.0, "ect": 1.0}, signs=signs)
     said = " ".join(" ".join(texts(figure)).split())
-    assert "WEAT, WEAT-ES: positive: the first target set is nearer to the first attribute set." in said
+    assert "WEAT, WEAT-ES: positive: the words of the first target set lean more to the first attribute set" in said
     assert "ect: no sign; 1 is unbiased, lower is more biased." in said
     assert_readable(figure)
 
@@ -515,7 +515,9 @@ def test_scores_say_what_a_sign_says_metric_by_metric():
 def test_every_metric_says_what_its_sign_says():
     for metric in metrics.REGISTRY.values():
         low, high = metric.range
-        assert bool(metric.above) == (low < metric.neutral < high), metric.name
+        two_sided = low < metric.neutral < high
+        assert metric.sign.startswith("no sign") != two_sided, metric.name
+        assert "{" not in metric.sign, metric.name
     # a similarity has the other sign than a distance
     assert "second" in metrics.REGISTRY["rnd"].sign
     assert "first" in metrics.REGISTRY["rnd"].under({"distance": "cos"}).sign
