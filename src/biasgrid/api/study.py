@@ -57,6 +57,17 @@ def open_study(study: Path | str) -> Grid:
     >>> study = open_study("results/embedded")  # doctest: +SKIP
     >>> study.rank()  # doctest: +SKIP
     """
+    opened = finished(study)
+    missing = [name for name in opened.tables if not opened.table_file(name).is_file()]
+    if missing:
+        raise BiasgridError(
+            f"{study}: not a finished study: it has no {listed(f'{name}.csv' for name in missing)}; run it again"
+        )
+    return Grid(opened)
+
+
+def finished(study: Path | str) -> FinishedStudy:
+    """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {shown(study)} is no path; expected a folder such as results/embedded")
     path = located(study)
@@ -72,13 +83,7 @@ def open_study(study: Path | str) -> Grid:
         raise BiasgridError(
             f"{study}: not the results of a study: {what}; expected a folder such as results/embedded"
         )
-    opened = _read(folder)
-    missing = [name for name in opened.tables if not opened.table_file(name).is_file()]
-    if missing:
-        raise BiasgridError(
-            f"{study}: not a finished study: it has no {listed(f'{name}.csv' for name in missing)}; run it again"
-        )
-    return Grid(opened)
+    return _read(folder)
 
 
 def _read(folder: Path) -> FinishedStudy:

@@ -69,6 +69,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     data = page.script_data(shown, spec, names)
     context = {
         "study": spec["study"],
+        # tables that `existing` could not make
+        "lacking": spec.get("lacking", []),
         "summary": _summary(scores, shown, spec, names),
         "sections": SECTIONS,
         "names": names,

@@ -1,0 +1,82 @@
+"""Pages of studies that have been run: of one, and of what changed between two."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import listed
+from .arguments import Commands, check_output
+
+HELP = "its folder of results, such as results/embedded, or its config"
+
+
+def report(args: argparse.Namespace) -> dict[str, Any]:
+    """Make the page of a study that has been run: one HTML file that says what came out and how sure it is.
+
+    biasgrid report results/embedded
+    biasgrid report my-study.yaml --output my-study.html
+    """
+    from dataclasses import replace
+
+    from ..api.study import finished
+    from ..report.existing import step_of
+
+    step, lacking = step_of(finished(args.study))
+    step = replace(step, output=args.output or step.output)
+    check_output(step.output, [Path(file) for file in step.files])
+    if lacking:
+        files = listed(f"{name}.csv" for name in lacking)
+        reason = next(iter(lacking.values()))
+        print(f"biasgrid: the page does without {files}: {reason:.300}", file=sys.stderr)
+    return {"report": str(step.output), "bytes": step.run()}
+
+
+def compare(args: argparse.Namespace) -> dict[str, Any]:
+    """Compare two studies, or two versions of one: which scores, ranks and verdicts changed.
+
+    biasgrid compare results/embedded results/embedded-1.0
+    biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
+    """
+    from ..api.study import finished
+    from ..files import write_text
+    from ..report import comparing
+    from ..report.changes import changes
+
+    studies = [finished(study) for study in args.studies]
+    found = changes(*map(comparing.side_of, studies))
+    record: dict[str, Any] = {
+        "summary": comparing.summary(found),
+        "a": str(args.studies[0]),
+        "b": str(args.studies[1]),
+        **comparing.counts(found),
+    }
+    if args.json:
+        record["changes"] = comparing.records(found)
+    if args.output or not args.json:
+        output = args.output or Path(comparing.file_name(studies))
+        check_output(output, [study.table_file(name) for study in studies for name in study.tables])
+        text = comparing.page(found, studies, list(map(str, args.studies)))
+        write_text(output, text)
+        record |= {"page": str(output), "bytes": len(text.encode())}
+    return record
+
+
+def add(commands: Commands) -> None:
+    command = commands.add(
+        report,
+        output={"type": Path, "metavar": "FILE", "help": "default: report.html in the folder of results"},
+    )
+    command.add_argument("study", type=Path, metavar="STUDY", help=HELP)
+    command = commands.add(
+        compare,
+        output={
+            "type": Path,
+            "metavar": "FILE",
+            "help": "the page; default: compare-<study>-<study>.html, and with --json none",
+        },
+        json={"action": "store_true", "help": "print everything that changed, and not only how much"},
+    )
+    command.add_argument("studies", type=Path, nargs=2, metavar="STUDY", help=HELP)

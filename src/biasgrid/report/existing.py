@@ -1,0 +1,107 @@
+"""The page of a study that was run before: of its files; of tables made in memory where it has no such file."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import tables
+from ..api.study import CONFIG, FinishedStudy
+from ..errors import BiasgridError
+from ..in_memory import InMemory
+from ..plan.step import Step
+from ..plan.steps import table_step
+from ..tables import rank_samples
+from .planned import SHOWN, report_step
+
+
+@dataclass(frozen=True)
+class _Existing(FinishedStudy):
+    """A finished study. A table that it lacks, or that older code made without a column, is made in memory."""
+
+    def table_file(self, name: str) -> Any:
+        if name not in self._made:
+            file = super().table_file(name)
+            self._made[name] = file if _is_whole(file, name) else self._table(name)
+        return self._made[name]
+
+    def _table(self, name: str) -> Any:
+        try:
+            table = tables.REGISTRY[name]
+            # of other tables that may be in memory, too
+            return InMemory((name,), table.frame(table.inputs(self), table_step(self._plain, name).spec))
+        except (BiasgridError, OSError) as error:
+            self.lacking[name] = str(error)
+            return super().table_file(name)
+
+    @property
+    def ranks_file(self) -> Any:
+        file = super().ranks_file
+        if file.is_file():
+            return file
+        if rank_samples.NAME not in self._made:
+            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
+            self._made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self._made[rank_samples.NAME]
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables that it has, or that can be made."""
+        for name in SHOWN:
+            if name in self._plain.tables:
+                self.table_file(name)
+        return {name: files for name, files in self._plain.tables.items() if name not in self.lacking}
+
+    @cached_property
+    def _plain(self) -> FinishedStudy:
+        return FinishedStudy(self.config, self.queries, self.folder)
+
+    @cached_property
+    def lacking(self) -> dict[str, str]:
+        """Why it has to do without some tables, by name."""
+        return {}
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
+
+
+def _is_whole(file: Path, name: str) -> bool:
+    """Whether a table has all columns; what else may be wrong with it is said when it is read."""
+    try:
+        with file.open(encoding="utf-8", errors="replace", newline="") as lines:
+            header = next(csv.reader(lines), [])
+    except (OSError, csv.Error):
+        return False
+    return set(tables.REGISTRY[name].names) <= set(header)
+
+
+def step_of(study: FinishedStudy) -> tuple[Step, Mapping[str, str]]:
+    """The step that makes a study's page, and why it has to do without some tables, by name.
+
+    Only the page is written. Raises BiasgridError for a study that is not finished: one that lacks cells, inference,
+    queries or records of models.
+    """
+    existing = _Existing(study.config, study.queries, study.folder)
+    files = [existing.cell_file(cell) for cell in existing.cells.values()]
+    files += [existing.inference_file(group[0]) for group in existing.inference_groups.values()]
+    files += map(existing.model_file, existing.models)
+    missing = [file for file in files if not file.is_file()]
+    if missing:
+        raise BiasgridError(
+            f"{study.folder}: not a finished study: it lacks {len(missing):,} of {len(files):,} files, such as "
+            f"{missing[0].relative_to(study.folder)}; run it again"
+        )
+    step = report_step(existing)
+    if "scores" in existing.lacking:
+        raise BiasgridError(existing.lacking["scores"])
+    # its config as it was when it ran: in the study that was read, paths lead to where its files are now
+    text = (study.folder / CONFIG).read_text(encoding="utf-8")
+    ran = {"config": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
+    return replace(step, spec={**step.spec, **ran, "lacking": list(existing.lacking)}), existing.lacking
