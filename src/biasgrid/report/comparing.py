@@ -24,6 +24,7 @@ from .step import templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
+LATER = {"p_groups", "p_groups_adjusted"}  # columns that tables once did not have
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # words of a set
 
@@ -59,14 +60,12 @@ def side_of(study: FinishedStudy) -> Side:
 
 
 def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
-    """A table as text, if what is compared of it is whole. Older code made it without some columns."""
-    key, numbers, texts = COLUMNS[name]
-    table, file = tables.REGISTRY[name], study.table_file(name)
+    """A table as text, if what is compared of it is whole. Older code may have made scores without some columns."""
+    file, table = study.table_file(name), tables.REGISTRY[name]
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = lines.readline().rstrip("\r\n").split(",")
-    needed = [*key, numbers[0], *(column for column in (*numbers, *texts) if column in header)]
-    if name == "scores":
-        needed.append("status")
+    key, numbers, texts = COLUMNS[name]
+    needed = {*key, *numbers, *texts} - (LATER - set(header))
     replace(table, columns=tuple(column for column in table.columns if column.name in needed)).read(file)
     return pd.read_csv(file, keep_default_na=False, dtype="str", encoding="utf-8")
 
@@ -113,7 +112,7 @@ def summary(found: Changes) -> str:
         what += [counted(found.ranked, "rank")] if found.ranked else []
         what += [counted(found.paired, "pair of models", "pairs of models")] if found.paired else []
         what += [counted(found.judged, "verdict")] if found.judged else []
-        same = f"all {joined(what)} are the same to the last digit"
+        same = f"both have the same {joined(what)}, to the last digit"
         if not (differs := _went_in(found)):
             return f"Nothing changed: {same}."
         return f"No result changed: {same}. What went in differs: {differs}."

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import tables
-from ..api.study import CONFIG, FinishedStudy
+from ..api.study import FinishedStudy
 from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..plan.step import Step
@@ -101,7 +99,4 @@ def step_of(study: FinishedStudy) -> tuple[Step, Mapping[str, str]]:
     step = report_step(existing)
     if "scores" in existing.lacking:
         raise BiasgridError(existing.lacking["scores"])
-    # its config as it was when it ran: in the study that was read, paths lead to where its files are now
-    text = (study.folder / CONFIG).read_text(encoding="utf-8")
-    ran = {"config": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
-    return replace(step, spec={**step.spec, **ran, "lacking": list(existing.lacking)}), existing.lacking
+    return replace(step, spec={**step.spec, "lacking": list(existing.lacking)}), existing.lacking

@@ -1,0 +1,278 @@
+"""`biasgrid report` and `biasgrid compare`, on studies that were run."""
+
+import json
+import shutil
+
+import numpy as np
+import page_studies
+import pandas as pd
+import pytest
+import yaml
+from conftest import biasgrid, printed
+from test_page import Page
+
+from biasgrid.report import comparing
+
+pytestmark = pytest.mark.slow  # studies are run first
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    config = page_studies.small_config(folder) | {"published": [str(folder / "numbers.csv")]}
+    (folder / "numbers.csv").write_text(
+        "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
+        "A paper,table 1,First,,weat,one,abs_avg,9.5,1,,,,\n"
+    )
+    (folder / "study.yaml").write_text(yaml.safe_dump(config))
+    return page_studies.made(config)
+
+
+@pytest.fixture
+def results(study, tmp_path, monkeypatch):
+    """A copy of the study's results, beside the working directory."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(study.results, tmp_path / "one")
+    return tmp_path / "one"
+
+
+@pytest.fixture
+def other(results):
+    """Another copy."""
+    return shutil.copytree(results, results.with_name("other"))
+
+
+def edit(folder, table, change):
+    path = folder / f"{table}.csv"
+    read = pd.read_csv(path, dtype=str, keep_default_na=False)
+    change(read).to_csv(path, index=False, lineterminator="\n")
+
+
+def at(table, row, **values):
+    for name, value in values.items():
+        table.loc[row, name] = value
+    return table
+
+
+def refused(*arguments):
+    done = biasgrid(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("biasgrid: ")
+    return done.stderr
+
+
+def test_a_report_is_the_page_of_the_workflow(study, results):
+    made = (results / "report.html").read_bytes()
+    (results / "report.html").unlink()
+    record = printed("report", "one")
+    assert record == {"report": str(results / "report.html"), "bytes": len(made)}
+    assert (results / "report.html").read_bytes() == made
+    assert printed("report", results / "study.json", "--output", "here.html")["report"] == "here.html"
+    assert (results.parent / "here.html").read_bytes() == made
+
+
+def test_a_study_is_named_by_its_config_too(study):
+    config = study.results.parent.parent / "study.yaml"
+    before = study.report_file.read_bytes()
+    assert printed("report", config)["report"] == str(study.report_file)
+    assert study.report_file.read_bytes() == before
+
+
+def test_tables_that_older_code_did_not_make_are_made_in_memory(results):
+    made = (results / "report.html").read_bytes()
+    for name in ("pairs.csv", "lost_words.csv", "rank_samples.npy"):
+        (results / name).unlink()
+    edit(results, "scores", lambda table: table.drop(columns=["p_groups", "p_groups_adjusted"]))
+    before = {path: path.read_bytes() for path in results.glob("*.csv")}
+    done = biasgrid("report", "one")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (results / "report.html").read_bytes() == made
+    assert {path: path.read_bytes() for path in results.glob("*.csv")} == before
+
+
+def test_a_page_without_a_table_says_so(results):
+    (results / "pairs.csv").unlink()
+    (results / "rank_samples.npy").unlink()
+    for file in results.glob("inference/**/*.npy"):
+        file.unlink()
+    done = biasgrid("report", "one")
+    assert done.returncode == 0
+    assert done.stderr.startswith("biasgrid: the page does without pairs.csv: ")
+    assert done.stderr.count("\n") == 1
+    text = (results / "report.html").read_text()
+    assert "These tables are missing" in text
+    assert "<code>pairs.csv</code>. Run the study again" in text
+    assert 'id="ranking"' in text
+
+
+def test_a_study_that_is_not_finished_has_no_page(results):
+    cell = next(results.glob("cells/**/*.json"))
+    cell.unlink()
+    line = refused("report", "one", "--output", "new.html")
+    assert "not a finished study: it lacks 1 of " in line
+    assert str(cell.relative_to(results)) in line
+    assert not (results.parent / "new.html").exists()
+
+
+def test_a_page_is_written_over_none_of_its_inputs(results):
+    before = (results / "scores.csv").read_bytes()
+    assert "give another output" in refused("report", "one", "--output", results / "scores.csv")
+    assert "give another output" in refused("compare", "one", "one", "--output", results / "scores.csv")
+    assert (results / "scores.csv").read_bytes() == before
+
+
+def test_the_same_study_twice(results, other):
+    record = printed("compare", "one", "other")
+    assert record["summary"].startswith("Nothing changed: both have the same ")
+    assert record["scores"]["changed"] == record["scores"]["same_but_other_uncertainty"] == 0
+    assert record["scores"]["same"] == len(pd.read_csv(results / "scores.csv"))
+    assert record["page"] == "compare-page-page.html"
+    text = (results.parent / "compare-page-page.html").read_bytes()
+    assert record["bytes"] == len(text)
+    assert b"Nothing changed" in text
+    printed("compare", "one", "other")
+    assert (results.parent / "compare-page-page.html").read_bytes() == text
+
+
+def test_json_has_what_changed_and_writes_no_page(results, other):
+    key = {}
+
+    def change(table):
+        row = table.index[table["status"] == "ok"][3]
+        key.update(table.loc[row, ["criterion", "query", "metric", "model", "debias"]])
+        return at(table, row, value="0.123456789012345")
+
+    edit(other, "scores", change)
+    record = printed("compare", "one", "other", "--json")
+    assert "page" not in record
+    assert not list(results.parent.glob("*.html"))
+    (row,) = record["changes"]["scores"]
+    assert {name: row[name] for name in key} == key
+    assert row["after"] == 0.123456789012345
+    assert row["difference"] == pytest.approx(row["after"] - row["before"])
+    assert printed("compare", "one", "other", "--json", "--output", "c.html")["page"] == "c.html"
+
+
+def test_the_page_shows_what_changed(results, other):
+    def change(table):
+        known = table.index[table["status"] == "ok"]
+        table = at(table, known[0], value="9.87", p_adjusted="0.9")
+        table = at(table, known[5], value="", status="lost_words:A")
+        return table.drop(index=known[7])
+
+    edit(other, "scores", change)
+    edit(other, "comparison", lambda table: at(table, 0, verdict="reproduced", ours="9.5"))
+    swapped = {"1.0": "2.0", "2.0": "1.0"}
+
+    def rank(table):
+        first = (table["criterion"] == "First") & (table["metric"] == "weat")
+        table.loc[first, "rank"] = table.loc[first, "rank"].map(lambda text: swapped.get(text, text))
+        return table
+
+    edit(other, "rankings", rank)
+    query = json.loads((other / "queries" / "q1.json").read_text())
+    query["attribute_sets"][0]["words"].append(page_studies.HOSTILE[0])
+    (other / "queries" / "q1.json").write_text(json.dumps(query))
+    config = json.loads((other / "study.json").read_text())
+    config["seed"] = config["seed"] + 1
+    (other / "study.json").write_text(json.dumps(config))
+    record = printed("compare", "one", "other", "--output", "c.html")
+    scores = record["scores"]
+    assert (scores["changed"], scores["values_lost"], scores["only_in_a"], scores["only_in_b"]) == (
+        2,
+        1,
+        1,
+        0,
+    )
+    assert (record["ranks"]["changed"], record["verdicts"]["changed"]) == (2, 1)
+    assert record["least_biased_changed"] == 1
+    assert (record["config_keys_changed"], record["word_sets_changed"]) == (1, 1)
+    text = (results.parent / "c.html").read_text()
+    page = Page(text)
+    assert (page.open, page.wrong) == ([], [])
+    assert page.sources == ["data:,"]
+    assert page.scripts == 0
+    assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
+    rows = [" | ".join(cell.strip() for cell in row) for row in page.rows]
+    assert record["summary"] in text
+    assert any("9.87" in row and "Model <" in row for row in rows)
+    assert any("lost its value ok → lost_words:A" in row for row in rows)
+    assert any("differs" in row and "reproduced" in row for row in rows)
+    assert any(row.startswith("seed | ") for row in rows)
+    # words are text, not markup
+    assert any(page_studies.HOSTILE[0] in row for row in rows)
+
+
+def test_studies_with_nothing_in_common(results, other):
+    for table, columns in {
+        "scores": ["criterion"],
+        "rankings": ["criterion"],
+        "pairs": ["criterion"],
+    }.items():
+        edit(
+            other, table, lambda read, of=columns: read.assign(**{name: "Other " + read[name] for name in of})
+        )
+    record = printed("compare", "one", "other")
+    assert record["summary"] == "The two studies have no score in common: there is nothing to compare."
+    assert record["scores"]["in_both"] == 0
+
+
+def test_results_of_older_code_are_compared(results, other):
+    (other / "pairs.csv").unlink()
+    edit(other, "scores", lambda table: table.drop(columns=["p_groups", "p_groups_adjusted", "query_id"]))
+    record = printed("compare", "one", "other")
+    assert record["summary"].startswith("Nothing changed")
+    assert "B has no pairs.csv" in (results.parent / record["page"]).read_text()
+
+
+def test_seven_thousand_changes_are_cut_and_that_is_said(results, other, monkeypatch):
+    rng = np.random.default_rng(0)
+
+    def many(folder):
+        def change(table):
+            table = table[table["status"] == "ok"]
+            table = pd.concat(
+                [table.assign(query=table["query"] + f" {'long ' * 10}{i}") for i in range(400)]
+            )[:7000]
+            return table.assign(value=[str(value) for value in rng.normal(size=len(table)).round(6)])
+
+        edit(folder, "scores", change)
+
+    many(results)
+    many(other)
+    record = printed("compare", "one", "other", "--output", "c.html")
+    changed = record["scores"]["changed"]
+    assert changed > comparing.MOST["scores"]
+    assert record["bytes"] < 4e6
+    text = (results.parent / "c.html").read_text()
+    assert f"The first {comparing.MOST['scores']:,} of {changed:,} are here." in text
+    assert len(printed("compare", "one", "other", "--json")["changes"]["scores"]) == changed
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_bad_input_is_one_line(results, other, command, tmp_path):
+    first = ["one"] if command == "compare" else []
+    assert "nowhere: not the results of a study: there is no such folder" in refused(
+        command, *first, "nowhere"
+    )
+    (tmp_path / "empty").mkdir()
+    assert "it has no study.json" in refused(command, *first, "empty")
+    (tmp_path / "not.yaml").write_text("study: [")
+    assert "not.yaml" in refused(command, *first, "not.yaml")
+    scores = (other / "scores.csv").read_bytes()
+    for damaged in (scores[:2000], b"\xff\xfe\0", b"", scores.replace(b"0.", b"zero", 1)):
+        (other / "scores.csv").write_bytes(damaged)
+        if command == "report" and b"," not in damaged:
+            continue  # a table that is no table is made again
+        assert "scores.csv" in refused(command, *first, "other")
+    (other / "study.json").write_text("{}")
+    assert "study.json" in refused(command, *first, "other")
+
+
+def test_a_study_without_scores_is_not_compared(results, other):
+    (other / "scores.csv").unlink()
+    assert "not a finished study: it has no scores.csv" in refused("compare", "one", "other")
+    edit(results, "rankings", lambda table: table.drop(columns="rank"))
+    (other / "scores.csv").write_bytes((results / "scores.csv").read_bytes())
+    assert "rankings.csv: has no column rank" in refused("compare", "one", "other")
