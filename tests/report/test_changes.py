@@ -150,6 +150,8 @@ def test_significance_counts_where_the_value_is_the_same_too(before, after, said
     (row,) = found.by_metric.to_dict("records")
     assert row["significance_lost"] == ("lost" in said)
     assert row["significance_gained"] == ("gained" in said)
+    assert ("1 is no longer significant." in summary(found)) == ("lost" in said)
+    assert ("1 is significant now." in summary(found)) == ("gained" in said)
 
 
 def test_both_tests_of_a_score_are_named():

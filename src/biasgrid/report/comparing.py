@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isinf, isnan
 from typing import Any
@@ -73,7 +73,6 @@ def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
 def counts(found: Changes) -> dict[str, Any]:
     """How much changed, for scripts."""
     kinds = found.scores["kind"].value_counts()
-    significance = pd.concat([found.scores["significance"], found.uncertainty["significance"]])
     return {
         "scores": {
             "in_both": found.both,
@@ -85,8 +84,8 @@ def counts(found: Changes) -> dict[str, Any]:
             "outside_interval": int((found.scores["share"] > 1).sum()),
             "values_gained": int(kinds.get(NEW_VALUE, 0)),
             "values_lost": int(kinds.get(LOST_VALUE, 0)),
-            "significance_gained": int(significance.str.contains(GAINED).sum()),
-            "significance_lost": int(significance.str.contains(LOST).sum()),
+            "significance_gained": int(found.by_metric["significance_gained"].sum()),
+            "significance_lost": int(found.by_metric["significance_lost"].sum()),
             "same_but_other_uncertainty": len(found.uncertainty),
         },
         "ranks": {"in_both": found.ranked, "changed": len(found.ranks)},
@@ -129,6 +128,11 @@ def summary(found: Changes) -> str:
             f"{counted(others, 'score')} {'has' if others == 1 else 'have'} the same value with another p-value or "
             "interval"
         )
+    gained, lost = (int(found.by_metric[f"significance_{kind}"].sum()) for kind in (GAINED, LOST))
+    if gained or lost:
+        parts = [f"{gained:,} {_are(gained)} significant now"] if gained else []
+        parts += [f"{lost:,} {_are(lost)} no longer significant"] if lost else []
+        sentences.append(f"of all scores, {joined(parts)}")
     if found.ranked:
         models = len(found.ranks[["model", "debias"]].drop_duplicates())
         ranks = (
@@ -404,6 +408,6 @@ def signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
-def file_name(studies: Sequence[Mapping[str, Any] | FinishedStudy]) -> str:
+def file_name(studies: Sequence[FinishedStudy]) -> str:
     """What the page of two studies is called."""
     return f"compare-{'-'.join(study.name for study in studies)}.html"
