@@ -25,8 +25,8 @@ def small_config(folder) -> dict:
         '{"e": ["e0", "e1", "e2", "e3"], "f": ["f0", "f1", "f2", "f3"]}}'
     )
     (folder / "published.csv").write_text(
-        "source,table,criterion,metric,model,quantity,value,digits,runs,note\n"
-        "A paper,table 1,First,weat,one,q1/weat,9.5,1,,\n"
+        "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
+        "A <b>paper</b>,table 1,First,q1,weat,one,value,9.5,1,,,,\n"
     )
     models = {
         key: {"label": f"Model <{key}>", "source": {"type": "file", "path": str(folder / f"{key}.txt")}}
@@ -38,6 +38,7 @@ def small_config(folder) -> dict:
     }
     return config | {
         "study": "page",
+        "published": [str(folder / "published.csv")],
         "models": models,
         "results": str(folder / "results"),
         "embeddings": str(folder / "embeddings"),
@@ -64,4 +65,4 @@ def plain_study(folder) -> Study:
     config["metrics"] = {"weat": {}}
     query = config["criteria"]["First"]["queries"]["q2"]
     config["criteria"] = {"First": {"ranked": False, "queries": {"q2": query}}}
-    return in_process.make(Study.of(config | {"study": "plain", "inference": {}}))
+    return in_process.make(Study.of(config | {"study": "plain", "inference": {}, "published": []}))

@@ -121,7 +121,7 @@ def test_without_values_or_others_or_a_bootstrap_nothing_is_decided():
     assert not without.tested
     assert not without.decided
     assert letters_of(without) == {"a": "", "b": ""}
-    assert "unknown how sure" in of_metric(without, NAMES)
+    assert "was not tested" in of_metric(without, NAMES)
     # a model without a value is told apart from none, and hinders none from being the least biased
     missing = only({"a": 0.1, "b": 0.5, "c": nan}, {("a", "b"): 0.01, ("a", "c"): nan, ("b", "c"): nan})
     assert missing.decided

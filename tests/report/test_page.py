@@ -133,6 +133,12 @@ def test_the_ranking_has_each_rank_and_value(page_study, page):
         ), row
 
 
+def test_published_numbers_have_their_verdict(page):
+    (row,) = [row for row in page.rows if row and row[0].strip() == "differs"]
+    assert row[1:6] == ["First", "WEAT", "Model <one>", "q1: value", "9.5"]
+    assert row[7] == "A <b>paper</b>: table 1"
+
+
 def test_lost_words_are_named(page_study, page):
     (row,) = [row for row in page.rows if row and row[0].strip() == "F" and "toy.f" in row[2]]
     assert "f0, f1, f2, f3" in row[-1]

@@ -251,7 +251,7 @@ def test_a_study_without_ranked_criteria_has_empty_rankings(study):
 
 
 OF_INFERENCE = {f"{name}.csv" for name in ("scores", "aggregates", "inference", "influence", *RANKED)}
-OF_INFERENCE |= {"pairs.csv", "rank_samples.npy"}
+OF_INFERENCE |= {"rank_samples.npy", "report.html"}
 
 
 @pytest.mark.parametrize(

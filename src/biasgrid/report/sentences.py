@@ -30,7 +30,7 @@ def of_metric(answer: Answer, names: Names) -> str:
     if len(first) == len(ranked):
         return f"{by}, all {len(ranked)} models have the same value {on}."
     if not answer.tested:
-        return f"{by}, {named} has the lowest bias {on}; without a bootstrap, it is unknown how sure that is."
+        return f"{by}, {named} has the lowest bias {on}; whether that is decided was not tested."
     if len(first) > 1:
         return f"{by}, {named} have the lowest bias {on}, and the same."
     apart = joined(names.state(state.model) for state in answer.told_apart) if answer.told_apart else ""
