@@ -268,8 +268,8 @@ def test_a_run_says_which_words_only_capital_letters_lost(finished, monkeypatch)
     finished.configure(finished.config | {"metrics": {"weat": {}}, "figures": []})
     done = finished.run()
     assert (
-        "biasgrid: words lost only because of their capital letters: 2 (2 in one, 2 in two); to look words up in "
-        "lower case, too, set words: {preprocessors: [{}, {lowercase: true}]}\n"
+        "biasgrid: warnings: none; words lost only because of their capital letters: 2 (2 in one, 2 in two); to look "
+        "words up in lower case, too, set words: {preprocessors: [{}, {lowercase: true}]}\n"
     ) in done.stderr
     assert "downloads" not in done.stderr
     monkeypatch.chdir(finished.folder)

@@ -22,6 +22,8 @@ from biasgrid.workflow.warned import Warned
 
 engine.interrupt_in_a_line()
 WARNED = Warned()
+# Python drops warnings about the lines of a file that has no name
+__name__ = "workflow"
 
 # of processes that rules start: they run this code, and end with this process
 os.environ.update(processes.environment(resources.PACKAGE.parent))

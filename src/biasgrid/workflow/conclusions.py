@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import BiasgridError
 from ..figures.figure import level
 from ..study import Study
 
@@ -28,7 +30,8 @@ def conclusions(study: Study) -> list[str]:
         try:
             lines.append(line(study))
         except Exception as error:  # the run has succeeded, whatever has become of a table since
-            lines.append(" ".join(str(error).split()))
+            kind = "" if isinstance(error, BiasgridError) else f"{line.__name__}: {type(error).__name__}: "
+            lines.append(kind + " ".join(str(error).split()))
     return [line for line in lines if line]
 
 
@@ -40,18 +43,17 @@ def answer(study: Study) -> str:
         return ""
     labels = _short(study)
     if not any(answer.tested for answer in found):
-        sure = "without a bootstrap, how sure that is is unknown"
+        sure = "how sure is unknown: no bootstrap"
     else:
         sure = f"{DECIDED}: decided" if any(answer.decided for answer in found) else "none is decided"
     fewer = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, found)) else ""
-    head = f"least biased models ({sure}{fewer})"
     by_criterion: dict[str, list[Answer]] = {}
     for answer in found:
         by_criterion.setdefault(answer.criterion, []).append(answer)
     line = ""
-    for shown in (_metrics, _count):
+    for shown, by in ((_metrics, ""), (_count, " by number of metrics")):
         each = (f"{name}: {_models(by_criterion[name], labels, shown)}" for name in by_criterion)
-        line = f"{head}: {'; '.join(each)}"
+        line = f"least biased models{by} ({sure}{fewer}): {'; '.join(each)}"
         if len(line) <= LONGEST:
             return line
     return f"{line[:LONGEST].rpartition('; ')[0]}; ..."
@@ -95,7 +97,7 @@ def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
 def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
     decided = sum(answer.decided for answer in part)
     marks = (f" ({decided}{DECIDED})" if decided else "") + FEWER * any(map(_is_short, part))
-    return f"{len(part)} metric{'s' * (len(part) > 1)}{marks}"
+    return f"{len(part)}{marks}"
 
 
 def _is_short(answer: Answer) -> bool:
@@ -121,12 +123,12 @@ def missing(study: Study) -> str:
 
     path = study.table_file("scores")
     status = SCORES.read(path)["status"]
-    without = status[status != "ok"].str.partition(":")[0].map(lambda reason: REASONS.get(reason, reason))
-    if without.empty:
+    reasons = [text.partition(":")[0] for text in status if text != "ok"]
+    if not reasons:
         return f"scores: all {len(status):,} have a value"
-    share = f"{len(without):,} of {len(status):,} scores have no value"
-    reasons = ", ".join(f"{reason} ({count:,})" for reason, count in without.value_counts().items())
-    return f"{share}: {reasons}; column status of {path}"
+    share = f"{len(reasons):,} of {len(status):,} scores have no value"
+    each = ", ".join(f"{REASONS.get(name, name)} ({n:,})" for name, n in Counter(reasons).most_common())
+    return f"{share}: {each}; column status of {path}"
 
 
 def verdicts(study: Study) -> str:
