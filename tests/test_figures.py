@@ -507,7 +507,10 @@ def test_scores_say_what_a_sign_says_metric_by_metric():
     table = score_table(dict.fromkeys(signs, PAIRED), ["a", "b"])
     figure = scores(table, LABELS, "Gender", {"weat": 0.0, "weat_es": 0.0, "ect": 1.0}, signs=signs)
     said = " ".join(" ".join(texts(figure)).split())
-    assert "WEAT, WEAT-ES: positive: the words of the first target set lean more to the first attribute set" in said
+    assert (
+        "WEAT, WEAT-ES: positive: the words of the first target set lean more to the first attribute set"
+        in said
+    )
     assert "ect: no sign; 1 is unbiased, lower is more biased." in said
     assert_readable(figure)
 

@@ -256,7 +256,7 @@ def test_the_figures_that_are_listed_are_drawn(finished):
     finished.config["figures"] = ["scores"]
     finished.configure(finished.config)
     jobs = planned(finished)
-    assert set(jobs) == {"study", "figure"}
+    assert set(jobs) == {"study", "figure", "report"}
     assert jobs["figure"] == {"figures/scores-first.pdf", "figures/scores-second.pdf"}
 
 
@@ -284,10 +284,10 @@ def test_published_numbers_are_compared_and_measure_nothing(finished):
     finished.configure(finished.config)
     finished.run()
     append(published, published.read_text().splitlines()[-1].replace("word2vec", "word3vec") + "\n")
-    assert set(planned(finished)) == {"comparison"}
+    assert set(planned(finished)) == {"comparison", "report"}
     finished.config["models"]["two"]["published_as"] = "word2vec-google-news-300"
     finished.configure(finished.config)
-    assert set(planned(finished)) == {"study", "comparison"}
+    assert set(planned(finished)) == {"study", "comparison", "report"}
 
 
 def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
@@ -311,7 +311,7 @@ def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
     [
         (["metrics/rnd"], {"cell", *TABLES_AND_FIGURES} - LOST, "/rnd/"),
         # what is made of a table is made again, too
-        (["tables/correlations", "figures/layout"], {"correlations", "figure"}, "nothing"),
+        (["tables/correlations", "figures/layout"], {"correlations", "figure", "report"}, "nothing"),
     ],
 )
 def test_an_edit_of_a_module_reruns_what_is_made_with_it(finished, modules, rules, pattern):
