@@ -98,7 +98,7 @@ def parts_of_pages(
     left = 0.0
     for metrics, rows, height in blocks:
         most = max(1, int((room - around) / height))
-        for _, part in pages("", rows, most):
+        for _, part in even_pages("", rows, most):
             tall = around + len(part) * height
             if len(part) == len(rows) and tall <= left:
                 found[-1][0].extend(metrics)
