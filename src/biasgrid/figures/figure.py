@@ -64,7 +64,7 @@ def tables(grid: Any, *names: str) -> dict[str, File]:
     return {name: grid.table_file(name) for name in names}
 
 
-def even_pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
+def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
     """A figure's parts on pages of at most so many, as even as can be: name, name-2 and so on, and what each has."""
     count = -(-len(parts) // most)
     sizes = [len(parts) // count + (i < len(parts) % count) for i in range(count)]
@@ -98,7 +98,7 @@ def parts_of_pages(
     left = 0.0
     for metrics, rows, height in blocks:
         most = max(1, int((room - around) / height))
-        for _, part in even_pages("", rows, most):
+        for _, part in pages("", rows, most):
             tall = around + len(part) * height
             if len(part) == len(rows) and tall <= left:
                 found[-1][0].extend(metrics)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, even_pages, labels, tables
+from .figure import Drawing, Figure, cells_of, pages, labels, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -249,7 +249,7 @@ def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
     # as many panels as a page has room for, below each other
     panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked)}) * 0.28 + 0.52
     criteria = [*sorted(grid.ranked), OVERALL]
-    for name, part in even_pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
+    for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         yield Drawing(name, tables(grid, "rankings"), {"labels": shown, "criteria": part})
 
 
