@@ -372,6 +372,54 @@ def test_a_criterion_with_fewer_metrics_has_a_smaller_heatmap():
     assert sizes == [1, 4]
 
 
+def ranks_of(models, lost=()):
+    """Two metrics that rank so many models; of `lost` ones, the second has no rank."""
+    rows = [
+        ("Overall", metric, f"m{i}", "none", np.nan if metric == "b" and i in lost else float(i + 1), 0)
+        for metric in "ab"
+        for i in range(models)
+    ]
+    return pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"])
+
+
+def test_correlations_say_of_how_many_models_they_are_and_fewer_than_four_have_none():
+    table = correlation_table(["a", "b"], ["Overall"]).assign(correlation=1.0)
+    figure = correlations(table, {}, rankings=ranks_of(5))
+    assert "n = 5 models" in texts(figure)
+    assert texts(figure.axes[0]).count("1.00") == 4
+    # a pair of metrics that has too few models in common
+    figure = correlations(table, {}, rankings=ranks_of(5, lost=[0, 1]))
+    assert "n = 3 to 5 models" in texts(figure)
+    written = texts(figure.axes[0])
+    assert (written.count("1.00"), written.count("n/a")) == (1, 3)
+    assert any("n/a: fewer than 4 models" in text for text in texts(figure))
+    assert_readable(figure)
+    figure = correlations(table, {}, rankings=ranks_of(2))
+    assert not figure.axes
+    assert any("fewer than 4 models have ranks" in text for text in unwrapped(figure))
+    # a criterion of few models beside one of many
+    both = pd.concat([table, table.assign(criterion="Gender")])
+    ranks = pd.concat([ranks_of(5), ranks_of(3).assign(criterion="Gender")])
+    figure = correlations(both, {}, rankings=ranks)
+    assert [axes.get_title(loc="left") for axes in figure.axes[:-1]] == ["Overall"]
+    assert "fewer than 4 models have ranks: Gender." in " ".join(unwrapped(figure))
+    assert_readable(figure)
+
+
+def test_the_wider_an_interval_the_paler_its_correlation():
+    table = correlation_table(["a", "b", "c"], ["Overall"]).assign(correlation=0.9, ci_low=0.8, ci_high=1.0)
+    pairs = table["metric_a"] + table["metric_b"]
+    table.loc[pairs.isin(["ac", "ca"]), ["ci_low", "ci_high"]] = -0.9, 0.9
+    figure = correlations(table, {})
+    figure.draw_without_rendering()
+    mesh = next(artist for artist in figure.axes[0].get_children() if isinstance(artist, QuadMesh))
+    strong, faint = (mesh.get_facecolors().reshape(3, 3, 4)[0, column, 3] for column in (1, 2))
+    assert faint < 0.2 < 0.8 < strong
+    # a metric with itself is sure
+    assert mesh.get_facecolors().reshape(3, 3, 4)[0, 0, 3] == 1
+    assert any("The wider an interval, the paler its cell." in text for text in unwrapped(figure))
+
+
 def marks_of(axes):
     """((marker, colour), (x, y)) of every mark of a score."""
     return [

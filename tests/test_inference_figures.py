@@ -293,8 +293,8 @@ def joined(axes):
 
 def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     # a-b-c are undecided among each other, c-d too, b-d is not
-    tables = rank_tables([2, 1, 3, 4], 0.5, {"ab": 0.5, "ac": 0.975, "bc": 0.2, "cd": 0.03})
-    figure = rank_intervals(*tables, {"weat": "WEAT", "a": "Model A"})
+    intervals, pairs = rank_tables([2, 1, 3, 4], 0.5, {"ab": 0.5, "ac": 0.975, "bc": 0.2, "cd": 0.03})
+    figure = rank_intervals(intervals, pairs, {"weat": "WEAT", "a": "Model A"})
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "WEAT"
     assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "Model A", "c", "d"]
@@ -304,12 +304,14 @@ def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     lines = [
         line for line in axes.lines if line.get_linestyle() == "-" and line.get_transform() == axes.transData
     ]
-    drawn = {(round(line.get_ydata()[0], 2), *line.get_xdata()) for line in lines}
-    words = {(row, row + 0.5, row + 1.5) for row in range(4)}
-    assert drawn == words | {(row + 0.27, row, row + 2) for row in range(4)}
+    # the intervals are of what the bars judge: resamples of words and queries
+    drawn = sorted((line.get_ydata()[0], *line.get_xdata()) for line in lines)
+    both = intervals[intervals["resampled"] == "both"].set_index("model").loc[list("bacd")]
+    assert drawn == list(zip(range(4), both["low"], both["high"], strict=True))
     assert joined(axes) == [(0, 2), (2, 3)]
     says = " ".join(texts(figure))
-    assert "95 % interval (bootstrap over words)" in says
+    assert "95 % interval (bootstrap over words and queries)" in says
+    assert "How sure the ranks are: Overall" in says
     assert "97.5 %" in says
     assert "words and queries" in " ".join(says.split())
     assert_readable(figure)
@@ -380,8 +382,8 @@ def test_the_order_has_every_pairs_share():
     figure = order(pairs, {"a": "Model A"})
     (axes,) = figure.axes
     # by how often each is the less biased: a 1.474, c 1.0256, b .5004
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["1. Model A", "2. c", "3. b"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "3"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["Model A  A", "c  B", "b  C"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B", "C"]
     written = [t.get_text() for t in sorted(axes.texts, key=lambda t: t.get_position()[::-1])]
     assert written == ["", "97", "50", "3", "", ">99", "50", "<1", ""]
     assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == [">99", "<1"]
@@ -391,8 +393,17 @@ def test_the_order_has_every_pairs_share():
     np.testing.assert_allclose(values.filled(np.nan)[0], [np.nan, 0.974, 0.5])
     np.testing.assert_allclose((values + values.T).compressed(), 1)
     assert axes.yaxis_inverted()
-    assert "samples of words and queries" in " ".join(" ".join(texts(figure)).split())
+    says = " ".join(" ".join(texts(figure)).split())
+    assert "samples of words and queries" in says
+    assert "Letters name the models; they are no ranks." in says
+    assert "How sure the order of the models is: Overall" in says
     assert_readable(figure)
+
+
+def test_one_model_has_no_order_and_no_rank_and_that_is_said():
+    intervals, pairs = rank_tables([1], 0.5, {})
+    assert any("one model has no rank" in text for text in texts(rank_intervals(intervals, pairs, {})))
+    assert any("one model has no order" in text for text in texts(order(pairs, {})))
 
 
 def test_an_order_that_is_unknown_is_no_number():
@@ -415,7 +426,14 @@ def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
     of_metrics = [
         f"influence-{criterion}-{metric}" for criterion in ("first", "second") for metric in config["metrics"]
     ]
-    assert list(Study.of(config, root=root).figures) == ["order", *of_metrics]
+    names = ["order", "order-first", "order-second", *of_metrics]
+    assert list(Study.of(config, root=root).figures) == names
+    drawn = Study.of(config | {"figures": ["rank-intervals"]}, root=root).figures
+    assert {name: drawing.spec["criterion"] for name, drawing in drawn.items()} == {
+        "rank-intervals": "Overall",
+        "rank-intervals-first": "First",
+        "rank-intervals-second": "Second",
+    }
 
 
 def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import sys
 import warnings
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import figures, tables
 from ..errors import BiasgridError, DiskError, listed, not_allowed, shown, unknown
 from ..figures import Drawing
+from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
 from ..study import Study
 from .measured import MeasuredStudy
@@ -38,7 +40,7 @@ NEEDS = {
 DEBIASED = (
     "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows: docs/debias.md)"
 )
-# kinds that draw all criteria together, or the one that their spec names
+# kinds that have a figure of all criteria together beside those of one
 ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
@@ -69,9 +71,9 @@ def plotted(
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
-    if kind in ANY_CRITERION and "criterion" in which:
-        spec = {"criterion": which["criterion"]}
-        drawings = [dataclasses.replace(drawing, spec={**drawing.spec, **spec}) for drawing in drawings]
+    drawings = _whole(drawings)
+    if kind in ANY_CRITERION and "criterion" not in which:
+        which = {**which, "criterion": OVERALL}
     chosen = [drawing for drawing in drawings if _is(study, drawing, which)]
     if not chosen and "metric" in which:
         chosen = _of_metrics(study, drawings, which)
@@ -90,6 +92,16 @@ def plotted(
     if path is not None:
         write(figure, Path(path))
     return figure
+
+
+def _whole(drawings: list[Drawing]) -> list[Drawing]:
+    """Figures that a study divides into pages (`only`), as one each: here nothing is printed."""
+    whole: dict[str, Drawing] = {}
+    for drawing in drawings:
+        spec = {name: value for name, value in drawing.spec.items() if name != "only"}
+        key = json.dumps(spec) if "only" in drawing.spec else drawing.name
+        whole.setdefault(key, dataclasses.replace(drawing, spec=spec))
+    return list(whole.values())
 
 
 def compared(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, tables
+from .figure import Drawing, Figure, cells_of, labels, parts_of_pages, queries_of, said, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -67,32 +67,33 @@ def bars(
     criterion: str,
     neutral: Mapping[str, float],
     by: str = "query",
+    signs: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
 ) -> figure.Figure:
     """Every score of a criterion as a bar that begins at the metric's neutral value (`neutral`, by metric key).
 
     One panel per metric. by "query": one row per (sub-)query, one bar per model in it; by "model": one row per model,
-    one bar per query. Metrics that measure the same queries stand side by side. A score without a value is a cross.
+    one bar per query. Metrics that measure the same queries stand side by side. A score without a value is a cross on
+    the right margin. `signs`: metric key -> what a sign says. `only`: "metrics" and "rows" (queries, or models
+    and debias methods) of one of several pages, and which "page" that is.
     Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
     """
     table = rows_of(scores, "bars", criterion)
     table = table.assign(unit=list(zip(table["model"], table["debias"], strict=True)))
-    metrics = sorted(table["metric"].unique())
-    for metric in metrics:
+    if only is not None:
+        rows = [row if by == "query" else tuple(row) for row in only["rows"]]
+        shown = table["metric"].isin(only["metrics"]) & table["query" if by == "query" else "unit"].isin(rows)
+        table = rows_of(table[shown], f"bars, page {only['page']}")
+    for metric in sorted(table["metric"].unique()):
         if metric not in neutral:
             raise BiasgridError(f"bars: no neutral value: {unknown('metric', metric, neutral)}")
-    queries: dict[tuple[str, ...], list[str]] = {}
-    for metric in metrics:
-        queries.setdefault(tuple(sorted(table.loc[table["metric"] == metric, "query"].unique())), []).append(
-            metric
-        )
+    queries = {metric: part["query"].unique() for metric, part in table.groupby("metric")}
     units = [unit for unit in units_of(scores) if unit in set(table["unit"])]
-    blocks = [
-        (_bars_of(by, units, names, labels), list(part))
-        for names, group in sorted(queries.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(group, ceil(len(group) / 4))
-    ]
+    blocks = _blocks(by, units, queries, labels)
+    # of all pages
+    named = sorted(scores.loc[scores["criterion"] == criterion, "query"].unique())
     every = list(dict.fromkeys(bar for block, _ in blocks for bar in block.bars))
-    looks = unit_areas(every) if by == "query" else {bar: _look(place) for place, bar in enumerate(every)}
+    looks = unit_areas(every) if by == "query" else {bar: _look(named.index(bar)) for bar in every}
     names = {bar: name for block, _ in blocks for bar, name in block.bars.items()}
 
     left = (
@@ -105,14 +106,18 @@ def bars(
     texts += ["no bias (the metric's neutral value)"]
     if statuses := sorted(table.loc[table["value"].isna(), "status"].str.split(":").str[0].unique()):
         handles += [legend_mark(**MISSING)]
-        texts += [f"no value ({' or '.join(statuses).replace('_', ' ')})"]
+        texts += [f"on the right margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
     legend = Legend(handles, texts, left + across - 2 * MARGIN)
-    title = fitted(criterion, legend.width / BOLD, LARGE)
+    paged = f" (page {only['page']})" if only is not None else ""
+    title = fitted(f"{criterion}{paged}", legend.width / BOLD, LARGE)
     top, foot = line_count(title) * 0.17 + 0.14, 0.5
     heads = [max(line_count(_head(metric, labels)) for metric in group) * 0.14 + 0.06 for _, group in blocks]
     heights = [head + block.height + foot for head, (block, _) in zip(heads, blocks, strict=True)]
-    figure = blank(legend.width + 2 * MARGIN, top + sum(heights) + legend.height + MARGIN)
+    below = top + sum(heights) + legend.height
+    note = "\n".join(fitted(text, legend.width, SMALL) for text in said(signs or {}, queries, labels))
+    figure = blank(legend.width + 2 * MARGIN, below + line_count(note) * 0.125 + MARGIN)
     w, h = figure.get_size_inches()
+    figure.text(MARGIN / w, 1 - below / h, note, va="top", size=SMALL, color="#333333")
     figure.text(MARGIN / w, 1 - 0.1 / h, title, **heading())
     for (block, group), head, height in zip(blocks, heads, heights, strict=True):
         width = across / len(group) - gap
@@ -126,6 +131,20 @@ def bars(
         top += height
     legend.draw(figure, top)
     return figure
+
+
+def _blocks(
+    by: str, units: Sequence[Unit], queries: Mapping[str, Iterable[str]], labels: Mapping[str, str]
+) -> list[tuple[_Bars, list[str]]]:
+    """Bars and metrics of panels side by side: at most four metrics that measure the same queries."""
+    same: dict[tuple[str, ...], list[str]] = {}
+    for metric in sorted(queries):
+        same.setdefault(tuple(sorted(queries[metric])), []).append(metric)
+    return [
+        (_bars_of(by, units, names, labels), [str(metric) for metric in part])
+        for names, group in sorted(same.items(), key=lambda item: (len(item[0]), item))
+        for part in np.array_split(group, ceil(len(group) / 4))
+    ]
 
 
 def _bars_of(by: str, units: Sequence[Unit], queries: Sequence[str], labels: Mapping[str, str]) -> _Bars:
@@ -163,9 +182,10 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
         values = mine["value"].to_numpy()
         known = ~np.isnan(values)
         axes.barh(y[known], values[known] - neutral, 0.9 * thickness, left=neutral, zorder=2, **looks[bar])
-        axes.plot(np.full((~known).sum(), neutral), y[~known], linestyle="", zorder=4, **MISSING)
+        of_rows = {"clip_on": False, "transform": axes.get_yaxis_transform()}
+        axes.plot(np.full((~known).sum(), 1.05), y[~known], linestyle="", **MISSING, **of_rows)
     axes.set_ylim(len(row_of) - 0.5, -0.5)
-    axes.use_sticky_edges = False  # room on the side of the neutral value, too, for crosses
+    axes.use_sticky_edges = False
     axes.margins(x=0.06)
     if table["value"].isna().all():
         axes.set_xlim(neutral - 1, neutral + 1)
@@ -176,13 +196,32 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
 
 def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
     for criterion in grid.ranked:
+        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
+        cells = cells_of(grid, [criterion])
         spec = {
-            "labels": labels(grid, cells_of(grid, [criterion])),
+            "labels": labels(grid, cells),
             "criterion": criterion,
-            "neutral": {key: grid.metric(criterion, key).neutral for key in grid.metrics(criterion)},
+            "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "by": by,
+            "signs": {key: metric.sign for key, metric in metrics.items()},
         }
-        yield Drawing(f"bars-by-{by}-{slug(criterion)}", tables(grid, "scores"), spec)
+        units = sorted({(cell.model, cell.debias) for cell in cells})
+        blocks = _blocks(by, units, queries_of(grid, criterion), grid.labels)
+        # a legend of columns as wide as letters mostly are, and notes
+        entries = {name for block, _ in blocks for name in block.bars.values()}
+        columns = max(1, int(PAGE[0] / (max(map(len, entries)) * 0.062 + 0.42)))
+        below = ceil((len(entries) + 2) / columns) * 0.165 + 0.06 + 0.125 * 6 + MARGIN
+        parts = parts_of_pages(
+            ((of, list(block.rows), block.height / len(block.rows)) for block, of in blocks),
+            PAGE[1] - 0.35 - below,
+            0.9,
+        )
+        name = f"bars-by-{by}-{slug(criterion)}"
+        for i, (of_page, rows) in enumerate(parts):
+            shown = [row if by == "query" else list(row) for row in rows]
+            only = {"metrics": of_page, "rows": shown, "page": f"{i + 1} of {len(parts)}"}
+            several = {"only": only} if len(parts) > 1 else {}
+            yield Drawing(f"{name}-{i + 1}" if i else name, tables(grid, "scores"), {**spec, **several})
 
 
 FIGURES = (
@@ -191,10 +230,10 @@ FIGURES = (
         "Every score of a criterion as a bar: one panel per metric, one group per query, one bar per model.",
         partial(_drawings, "query"),
         from_tables(bars, "scores"),
-        reading="A bar is a score and begins at the metric's neutral value (dashed); its colour is the model. "
-        "A bar to the right is a score above the neutral value: with WEAT, the first target set is "
-        "nearer to the first attribute set. A cross is a score that has no value. Lengths compare "
-        "within a panel only.",
+        reading="A bar is a score and begins at the metric's neutral value (dashed); its colour and hatch are "
+        "the model; a white bar with an edge is the model under a debias method. What a bar to the right says "
+        "stands below, metric by metric. A cross on the right margin is a score that has no value. Lengths "
+        "compare within a panel only. A criterion that needs several pages has bars-by-query-...-2 and so on.",
     ),
     Figure(
         "bars-by-model",

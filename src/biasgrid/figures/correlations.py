@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, level, tables
-from .layout import MARGIN, add_axes, add_box, best_columns, blank, styled
+from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
+from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, nothing, styled
 from .palette import MISSING_CELL
-from .rows import criteria_of, from_tables, rows_of
-from .text import SMALL, short, text_width, two_digits, wrapped
+from .rows import OVERALL, criteria_of, read_table, rows_of
+from .text import SMALL, fitted, line_count, short, text_width, two_digits, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 
 
 @styled
 def correlations(
-    correlations: pd.DataFrame, labels: Mapping[str, str], method: str = "spearman", level: float = 0.95
+    correlations: pd.DataFrame,
+    labels: Mapping[str, str],
+    method: str = "spearman",
+    level: float = 0.95,
+    rankings: pd.DataFrame | None = None,
+    only: Sequence[str] | None = None,
 ) -> figure.Figure:
     """Rank correlations between metrics, one heatmap per criterion (Badilla et al., IJCAI 2020, figure 1).
 
     Colours run from -1 to 1 in all; a NaN is a hatched cell with "n/a" in it. Where the table has ci_low and ci_high,
-    intervals of so much `level`, they stand under the coefficient; not under a metric's with itself.
+    intervals of so much `level`, they stand under the coefficient, and the wider one is, the paler is the cell; not
+    of a metric with itself. `rankings`, the table of ranks: over how many models each coefficient is. That stands
+    beside the criterion, and there is no coefficient of fewer than FEWEST. `only`: the criteria of one of several
+    pages.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
     import seaborn
@@ -36,21 +45,38 @@ def correlations(
     from matplotlib.colors import Normalize
 
     table = rows_of(correlations, "correlations", method, column="method")
+    if only is not None:
+        table = rows_of(table[table["criterion"].isin(only)], f"correlations of {', '.join(only)}")
+    models = None if rankings is None else _models(rankings)
+    few = [] if models is None else [c for c in criteria_of(table) if models[c].to_numpy().max() < FEWEST]
+    if few:
+        table = table[~table["criterion"].isin(few)]
+        why = f"{_listed(few)}: fewer than {FEWEST} models have ranks. A rank correlation of so few says nothing."
+        if table.empty:
+            return nothing("Do the metrics rank the models alike?", why)
+    if models is not None:
+        of = [models[row.criterion].loc[row.metric_a, row.metric_b] for row in table.itertuples()]
+        enough = np.array(of) >= FEWEST
+        table = table.assign(correlation=table["correlation"].where(enough))
+        if "ci_low" in table:
+            table.loc[~enough, ["ci_low", "ci_high"]] = np.nan
     # a criterion with metrics of its own has a smaller matrix
     matrices = {
         criterion: part.pivot(index="metric_a", columns="metric_b", values="correlation")
         for criterion, part in table.groupby("criterion")
     }
-    intervals = {
-        (row.criterion, row.metric_a, row.metric_b): f"[{short(row.ci_low)}, {short(row.ci_high)}]"
+    ends = {
+        (row.criterion, row.metric_a, row.metric_b): (row.ci_low, row.ci_high)
         for row in table.itertuples()
         if row.metric_a != row.metric_b and not np.isnan(getattr(row, "ci_low", np.nan))
     }
+    intervals = {key: f"[{short(low)}, {short(high)}]" for key, (low, high) in ends.items()}
     names = {key: wrapped(labels.get(key, key), 20) for key in sorted(table["metric_a"].unique())}
     widest = max(text_width(name, SMALL) for name in names.values())
     largest = max(map(len, matrices.values()))
     cell = max(0.38, min(0.62, 2.5 / largest))
-    cell = max([cell, *(text_width(text, 6) + 0.06 for text in set(intervals.values()))])
+    tiny = 6 if largest < 11 else 5
+    cell = max([cell, *(text_width(text, tiny) + 0.05 for text in set(intervals.values()))])
     upright = widest > cell - 0.06
     digits = SMALL if cell > 0.4 else 6.5
     left, below, title, bar = widest + 0.14, (widest if upright else 0.14) + 0.12, 0.3, 0.88
@@ -63,32 +89,45 @@ def correlations(
         ) * down + MARGIN
 
     columns = best_columns(len(matrices), size)
-    figure = blank(*size(columns))
+    width, height = size(columns)
+    notes = _notes(bool(intervals), models is not None and bool(table["correlation"].isna().any()), few)
+    note = "\n".join(fitted(text, width - 2 * MARGIN, SMALL) for text in notes)
+    foot = line_count(note) * 0.125 + MARGIN * bool(note)
+    figure = blank(width, height + foot)
+    at = MARGIN / width, (foot + MARGIN / 2) / (height + foot)
+    figure.text(*at, note, va="top", size=SMALL, color="#333333")
     for i, criterion in enumerate(criteria_of(table)):
         matrix = matrices[criterion]
         corner = i % columns * (across + 0.1) + left, i // columns * down + title
         axes = add_axes(figure, *corner, *(len(matrix) * cell,) * 2)
         look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
         seaborn.heatmap(matrix, vmin=-1, vmax=1, cmap="RdBu_r", ax=axes, **look)
+        keys = [(criterion, a, b) for a in matrix.index for b in matrix.columns]
+        faded = np.reshape([_strength(ends.get(key)) for key in keys], matrix.shape)
+        axes.collections[0].set_alpha(np.where(matrix.isna(), 1.0, faded))
         for (row, column), value in np.ndenumerate(matrix.to_numpy()):
             centre = {"x": column + 0.5, "y": row + 0.5, "ha": "center", "va": "center", "size": digits}
             if np.isnan(value):
                 add_box(axes, (column + 0.03, row + 0.03), 0.94, 0.94, **MISSING_CELL)
                 axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
             else:
-                look = centre | {"color": "white" if abs(value) > 0.7 else "black"}
+                look = centre | {"color": _readable(value, faded[row, column])}
                 interval = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
                 if interval:
-                    axes.text(s=interval, **look | {"y": row + 0.68, "size": 6})
+                    axes.text(s=interval, **look | {"y": row + 0.68, "size": tiny})
                     look["y"] = row + 0.38
                 axes.text(s=two_digits(value), **look)
         axes.set_title(criterion, loc="left", weight="bold", pad=5)
+        if models is not None:
+            axes.set_title(
+                _n(models[criterion].loc[matrix.index, matrix.columns]), loc="right", size=SMALL, pad=5
+            )
         axes.set(xlabel="", ylabel="")
         axes.set_xticklabels([names[key] for key in matrix.columns], rotation=90 if upright else 0)
         axes.set_yticklabels([names[key] for key in matrix.index], rotation=0)
         axes.tick_params(length=0)
     # no taller than a page's worth of grid: a longer scale is not a better one
-    height = min(figure.get_figheight() - MARGIN - title - below, max(2.5 * largest * cell, 2.0))
+    height = min(figure.get_figheight() - foot - MARGIN - title - below, max(2.5 * largest * cell, 2.0))
     scale = figure.colorbar(
         ScalarMappable(Normalize(-1, 1), "RdBu_r"),
         cax=add_axes(figure, columns * (across + 0.1) + 0.1, title, 0.12, height),
@@ -101,6 +140,61 @@ def correlations(
     return figure
 
 
+def _models(rankings: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Over how many models two metrics are correlated, by criterion."""
+    found = {}
+    for criterion, part in rankings.groupby("criterion"):
+        ranked = part.pivot(index=["model", "debias"], columns="metric", values="rank").notna().astype(int)
+        found[criterion] = ranked.T @ ranked
+    return found
+
+
+def _n(models: pd.DataFrame) -> str:
+    """How many models there are in a panel."""
+    # of the least and the most
+    low, high = models.to_numpy().min(), models.to_numpy().max()
+    return f"n = {high} models" if low == high else f"n = {low} to {high} models"
+
+
+def _strength(ends: tuple[float, float] | None) -> float:
+    """How strong a colour is: full without an interval or for a narrow one, faint for one from -1 to 1."""
+    return 1.0 if ends is None else max(0.12, 1 - (ends[1] - ends[0]) / 2)
+
+
+def _readable(value: float, strength: float) -> str:
+    """The colour of a number in its cell: black or white, whichever has the more contrast."""
+    import matplotlib
+
+    red, green, blue, _ = matplotlib.colormaps["RdBu_r"]((value + 1) / 2)
+    # each part as it is on white
+    parts = (1 - strength * (1 - part) for part in (red, green, blue))
+    light = sum(weight * part**2.2 for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return "white" if light < 0.18 else "black"
+
+
+def _notes(intervals: bool, missing: bool, few: Sequence[str]) -> list[str]:
+    notes = []
+    if intervals:
+        notes += [
+            "The wider an interval, the paler its cell. It is over words: of other models it says nothing, and few "
+            "models have few possible coefficients."
+        ]
+    if missing:
+        notes += [f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike."]
+    if few:
+        notes += [f"Not drawn, as fewer than {FEWEST} models have ranks: {_listed(few)}."]
+    return notes
+
+
+def _listed(criteria: Sequence[str]) -> str:
+    return ", ".join(criteria)
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    table, rankings = read_table(inputs["correlations"]), read_table(inputs["rankings"])
+    return correlations(table, rankings=rankings, **spec)
+
+
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if grid.ranked:
         metrics = {cell.metric for cell in cells_of(grid, grid.ranked)}
@@ -109,7 +203,13 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "method": grid.config["correlations"][0],
             "level": level(grid),
         }
-        yield Drawing("correlations", tables(grid, "correlations"), spec)
+        # a metric's row, with an interval in each cell
+        panel = 0.54 * len(metrics) + 0.65
+        most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
+        criteria = [*sorted(grid.ranked), OVERALL]
+        for name, part in pages("correlations", criteria, most):
+            only = {"only": part} if len(part) < len(criteria) else {}
+            yield Drawing(name, tables(grid, "correlations", "rankings"), {**spec, **only})
 
 
 FIGURES = (
@@ -117,10 +217,12 @@ FIGURES = (
         "correlations",
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
         _drawings,
-        from_tables(correlations, "correlations"),
+        _draw,
         reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
         "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
-        "over words. With four or five models a coefficient has few possible values, so that an "
-        "interval from -1 to 1 is no error. A hatched cell has no value.",
+        "over words; the wider it is, the paler the cell. n is how many models a coefficient is over: with four or "
+        "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
+        "none is drawn. A hatched cell has no value. Where a page has no room for all criteria, the others are in "
+        "correlations-2 and so on.",
     ),
 )

@@ -75,6 +75,41 @@ def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[An
     ]
 
 
+def parts_of_pages(
+    blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, around: float
+) -> list[tuple[list[str], list[Any]]]:
+    """What has room on a page of so many inches each: metrics, and rows.
+
+    Parameters
+    ----------
+    blocks
+        Of panels side by side: their metrics, their rows, inches of a row.
+    room
+        Inches of a page.
+    around
+        Inches above and below a block.
+
+    Returns
+    -------
+    list
+        A block that fits on no page is divided by rows, as evenly as can be; others share pages.
+    """
+    found: list[tuple[list[str], list[Any]]] = []
+    left = 0.0
+    for metrics, rows, height in blocks:
+        most = max(1, int((room - around) / height))
+        for _, part in pages("", rows, most):
+            tall = around + len(part) * height
+            if len(part) == len(rows) and tall <= left:
+                found[-1][0].extend(metrics)
+                found[-1][1].extend(row for row in part if row not in found[-1][1])
+            else:
+                found.append((list(metrics), part))
+                left = room
+            left -= tall
+    return found
+
+
 def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
     """What is printed for the keys of the cells' models, metrics and debias methods."""
     keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
@@ -91,6 +126,24 @@ def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
     """The cells of some criteria."""
     criteria = set(criteria)
     return [cell for cell in grid.cells.values() if cell.criterion in criteria]
+
+
+def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
+    """The (sub-)queries of a criterion by metric, as tables name them."""
+    found: dict[str, dict[str, None]] = {}
+    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(grid, [criterion])):
+        parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+        found.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
+    return {metric: sorted(queries) for metric, queries in found.items()}
+
+
+def said(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
+    """What a sign says, one line for the metrics of which it says the same."""
+    same: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric in signs:
+            same.setdefault(signs[metric], []).append(labels.get(metric, metric))
+    return [f"{', '.join(names)}: {sign}." for sign, names in same.items()]
 
 
 def level(grid: Any) -> float:

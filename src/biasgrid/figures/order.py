@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, labels, level, tables
-from .layout import MARGIN, add_axes, best_columns, legend_area, page, styled
-from .palette import GREY, LESS_LIGHT, MORE_LIGHT, colour_map
+from ..files import slug
+from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
+from .layout import MARGIN, PAGE, add_axes, best_columns, legend_area, nothing, page, styled
+from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
 from .text import SMALL, line_count, text_width, unit_label, wrapped
 
@@ -18,20 +20,30 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+# the column's model, as good as equal, the row's; greyscale keeps the two apart
+SHADES = ["#E58A4F", "white", "#BBD9F5"]
 RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"}
 
 
 @styled
 def order(
-    order: pd.DataFrame, labels: Mapping[str, str], criterion: str = OVERALL, level: float = 0.95
+    order: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str = OVERALL,
+    level: float = 0.95,
+    only: Sequence[str] | None = None,
 ) -> figure.Figure:
     """How often the row's model is less biased than the column's in bootstrap resamples: one heatmap per metric, from
     order.csv.
 
     The numbers are percentages of resamples, bold where the order is decided (see `rank_intervals`). Models
-    have one order in all panels, by how often they are the less biased over all metrics.
+    have one order in all panels, by how often they are the less biased over all metrics, and letters, which are no
+    ranks. `only`: the metrics of one of several pages.
     Raises BiasgridError where the table has no rows of the criterion.
     """
+    title = f"How sure the order of the models is: {criterion}"
+    if order.empty:
+        return nothing(title, "one model has no order.")
     table, drawn = resampled_pairs(rows_of(order, "order", criterion))
     metrics = sorted(table["metric"].unique())
     matrices = {metric: pair_shares(table[table["metric"] == metric]) for metric in metrics}
@@ -41,9 +53,11 @@ def order(
             sums.setdefault(unit, []).append(share)
     means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
     units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
-    names = [wrapped(unit_label(unit, labels), 34) for unit in units]
+    names = [wrapped(unit_label(unit, labels), 46) for unit in units]
     cell = max(0.32, max(map(line_count, names)) * 0.115 + 0.06)
-    numbers = [str(i + 1) for i in range(len(units))]
+    letters = [_letters(i) for i in range(len(units))]
+    # the order is one of all metrics, whichever are on this page
+    metrics = [metric for metric in metrics if only is None or metric in only]
     left = max(text_width(name, SMALL) for name in names) + 0.34
     head, foot, side, tail = 0.36, 0.16, len(units) * cell, (1 - level) / 2
 
@@ -51,13 +65,12 @@ def order(
         return left + columns * (side + 0.32), ceil(len(metrics) / columns) * (head + side + foot)
 
     columns = best_columns(len(metrics), extent)
-    title = "How sure the order of the models is" + (f": {criterion}" if criterion != OVERALL else "")
     note = (
         f"Percentage of bootstrap resamples of {drawn} in which the row's model is less biased than the column's; a "
-        f"tie counts half. Bold: the order is decided (more than {(1 - tail) * 100:g} %, or less than "
-        f"{tail * 100:g} %)."
+        f"tie counts half. Letters name the models; they are no ranks. Bold: the order is decided (more than "
+        f"{(1 - tail) * 100:g} %, or less than {tail * 100:g} %)."
     )
-    shades = colour_map("order", [MORE_LIGHT, "white", LESS_LIGHT])
+    shades = colour_map("order", SHADES)
     legend = [
         ("the row's model is less biased", legend_area(facecolor=shades(1.0))),
         ("the column's model is less biased", legend_area(facecolor=shades(0.0))),
@@ -80,9 +93,9 @@ def order(
                 look = {"weight": "bold"} if not tail <= value <= 1 - tail else {}
             axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=SMALL, **look)
         axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=14)
-        axes.set_xticks(np.arange(len(units)) + 0.5, numbers)
+        axes.set_xticks(np.arange(len(units)) + 0.5, letters)
         axes.xaxis.tick_top()
-        rows = [f"{n}. {name}" for n, name in zip(numbers, names, strict=True)] if column == 0 else numbers
+        rows = [f"{name}  {n}" for n, name in zip(letters, names, strict=True)] if column == 0 else letters
         axes.set_yticks(np.arange(len(units)) + 0.5, rows)
         axes.tick_params(length=0, pad=2)
         axes.spines[:].set_visible(False)
@@ -107,6 +120,11 @@ def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
     return found
 
 
+def _letters(i: int) -> str:
+    """A to Z, then AA and so on."""
+    return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
+
+
 def _percent(share: float) -> str:
     """A whole number; 0 and 100 of nothing but samples of one kind."""
     if 0 < share < 0.005:
@@ -115,9 +133,19 @@ def _percent(share: float) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked and "bootstrap" in grid.config["inference"]:
-        spec = {"labels": labels(grid, cells_of(grid, grid.ranked)), "level": level(grid)}
-        yield Drawing("order", tables(grid, "order"), spec)
+    if not (grid.ranked and "bootstrap" in grid.config["inference"]):
+        return
+    for criterion in (OVERALL, *grid.ranked):
+        cells = cells_of(grid, grid.ranked if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
+        # beside names of 2.6 inches
+        side = 0.32 * len({(cell.model, cell.debias) for cell in cells})
+        most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.52)))
+        metrics = sorted({cell.metric for cell in cells})
+        name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
+        for of_page, part in pages(name, metrics, most):
+            only = {"only": part} if len(part) < len(metrics) else {}
+            yield Drawing(of_page, tables(grid, "order"), {**spec, **only})
 
 
 FIGURES = (
@@ -127,9 +155,9 @@ FIGURES = (
         _drawings,
         from_tables(order, "order"),
         needs="inference with a bootstrap",
-        reading="A number is the percentage of bootstrap resamples in which the row's model is less biased "
-        "than the column's. Blue: mostly the row's, orange: mostly the column's, white: as good as "
-        "equal. Bold is a decided order. All that is not bold is no basis to call one model less "
-        "biased.",
+        reading="order is of all criteria together, order-gender and so on of one. A number is the percentage of "
+        "bootstrap resamples in which the row's model is less biased than the column's. Blue: mostly the row's, "
+        "orange: mostly the column's, white: as good as equal. Bold is a decided order. All that is not bold is no "
+        "basis to call one model less biased. Letters name the models; they are no ranks.",
     ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .correlations import FEWEST
 from .figure import Drawing, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
@@ -35,7 +36,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     too few to compare. What the models have themselves is the last column.
 
     A rank that is NaN is a hatched cell with "n/a", and the mean over the others is in brackets. Spearman's rho of
-    the mean ranks is over the models that have all of both; below three there is none.
+    the mean ranks is over the models that have all of both; below four there is none.
     Raises BiasgridError where a table is empty or has no overall ranks.
     """
     from ..tables.quality import TOO_FEW
@@ -90,14 +91,16 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
                 ", or in quality too few pairs or questions to compare: fewer than 100, or than half of a benchmark "
                 "that has fewer than 200"
             )
-        under.insert(0, f"n/a: {why} (in brackets: the mean of the other ranks)")
+        under.insert(0, f"n/a: {why} (in brackets: the mean of the other ranks, which compares with none)")
     notes = [fitted(text, width - 2 * MARGIN, SMALL) for text in under]
     title = MARGIN + 0.22 + 0.24
     top = title + head
     bottom = top + len(order) * row + 0.14
     figure = blank(width, bottom + sum(line_count(note) * 0.12 + 0.05 for note in notes) + MARGIN)
     high = figure.get_figheight()
-    figure.text(MARGIN / width, 1 - MARGIN / high, "Bias ranks beside quality ranks", **heading())
+    figure.text(
+        MARGIN / width, 1 - MARGIN / high, "Bias ranks over all criteria beside quality ranks", **heading()
+    )
 
     x = left
     for (text, part, columns), inches in zip(halves, across, strict=True):
@@ -143,13 +146,14 @@ def _cells(axes: Axes, ranks: pd.DataFrame, models: int, fewer: pd.DataFrame | N
 
 
 def _means(axes: Axes, ranks: pd.DataFrame, models: int) -> None:
-    """Bars of the mean ranks: the shorter, the better."""
+    """Bars of the mean ranks: the shorter, the better. A mean without some ranks has none: it does not compare."""
     for i, (mean, missing) in enumerate(zip(ranks.mean(axis=1), ranks.isna().any(axis=1), strict=True)):
         if np.isnan(mean):
             continue
-        axes.barh(i, mean, height=0.5, color="#C9C9C9" if not missing else "#E8E8E8")
+        if not missing:
+            axes.barh(i, mean, height=0.5, color="#C9C9C9")
         text, weight = (f"({mean:.1f})", "normal") if missing else (f"{mean:.1f}", "bold")
-        axes.text(mean, i, f" {text}", va="center", size=SMALL, weight=weight)
+        axes.text(0 if missing else mean, i, f" {text}", va="center", size=SMALL, weight=weight)
     # room for the number behind the longest bar
     axes.set(xlim=(0, models * 1.9), ylim=(models - 0.5, -0.5), yticks=[])
     axes.set_xticks([models * 0.5], ["mean rank"], rotation=90)
@@ -171,7 +175,7 @@ def _agreement(bias: pd.DataFrame, good: pd.DataFrame) -> str:
     whole = bias.notna().all(axis=1) & good.notna().all(axis=1)
     means = pd.DataFrame({"bias": bias[whole].mean(axis=1), "quality": good[whole].mean(axis=1)})
     n = len(means)
-    if n < 3 or means.nunique().min() == 1:
+    if n < FEWEST or means.nunique().min() == 1:
         return "Too few models have all ranks, and different ones, to say whether the less biased are the better."
     rho = means["bias"].corr(means["quality"], method="spearman")
     return (

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, labels, level, tables
-from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_line, page, styled
+from ..files import slug
+from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
+from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_line, nothing, page, styled
 from .order import pair_shares, resampled_pairs
-from .palette import GREY, ZEBRA, Look, series_mark, unit_looks
+from .palette import GREY, ZEBRA, Look, model_looks, series_mark
 from .rows import OVERALL, Unit, from_tables, rows_of, units_of
 from .text import SMALL, line_count, text_width, unit_label, wrapped
 
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-WORDS = {"linewidth": 2.2, "solid_capstyle": "butt", "zorder": 2}
-QUERIES = {"color": GREY, "linewidth": 0.9, "solid_capstyle": "butt", "zorder": 2}
+INTERVAL = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
 UNDECIDED = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
 LANE = 0.085  # inches between bars of undecided models
 
@@ -37,20 +37,32 @@ def rank_intervals(
     labels: Mapping[str, str],
     criterion: str = OVERALL,
     level: float = 0.95,
+    only: Sequence[str] | None = None,
 ) -> figure.Figure:
     """The models' ranks under each metric with their intervals, from rank_intervals.csv and order.csv.
 
-    One panel per metric, one row per model, the least biased on top. A mark is the rank, the thick line its interval
-    over words, the thin one below it that over queries. Bars to the right join models that follow each other and of
-    which no two are in one order in more than 1 - (1 - level) / 2 of the resamples: as few bars as show all of them.
+    One panel per metric, one row per model, the least biased on top. A mark is the rank, the line its interval over
+    resamples of words and queries, where the table has such, else of words. Bars to the right join models that follow
+    each other and of which no two are in one order in more than 1 - (1 - level) / 2 of the same resamples: as few
+    bars as show all of them. `only`: the metrics of one of several pages.
     Raises BiasgridError where a table has no rows of the criterion.
     """
     table = rows_of(intervals, "rank_intervals", criterion)
+    if only is not None:
+        table = rows_of(table[table["metric"].isin(only)], f"rank_intervals, page of {', '.join(only)}")
+    title = f"How sure the ranks are: {criterion}"
+    if len(units_of(table)) < 2:
+        return nothing(title, "one model has no rank among others.")
     order, drawn = resampled_pairs(rows_of(order, "order", criterion))
+    # the bars judge the same resamples as the intervals show
+    chosen = order["resampled"].iloc[0]
+    parts_of = table[table["resampled"] == chosen]
     units = units_of(intervals)
-    looks = unit_looks(units)
+    # the rows have the names: no letter for a debias method
+    models = model_looks(model for model, _ in units)
+    looks = {unit: _large(models[unit[0]]) for unit in units}
     metrics = sorted(table["metric"].unique())
-    parts = {metric: table[table["metric"] == metric] for metric in metrics}
+    parts = {metric: parts_of[parts_of["metric"] == metric] for metric in metrics}
     rows = {metric: _by_rank(part) for metric, part in parts.items()}
     tail = (1 - level) / 2
     bars = {
@@ -67,7 +79,7 @@ def rank_intervals(
     row = max(0.2, max(map(line_count, names.values())) * 0.115 + 0.07)
     across = max(1.2, min(2.4, 0.14 * len(units) + 0.6))
     right = 0.1 + max((lane + 1 for found in lanes.values() for lane in found), default=0) * LANE
-    head, foot, gap = 0.24, 0.42, 0.16
+    head, foot, gap = 0.24, 0.37, 0.16
     down = {metric: head + len(rows[metric]) * row + foot for metric in metrics}
     tallest = max(down.values())
 
@@ -77,14 +89,11 @@ def rank_intervals(
 
     columns = best_columns(len(metrics), extent)
     legend = [
-        ("rank", legend_line(**series_mark(0) | {"color": GREY})),
-        (f"{level * 100:g} % interval (bootstrap over words)", legend_line(color=GREY, **WORDS)),
+        ("rank", legend_line(**_large(series_mark(0)) | {"color": GREY})),
+        (f"{level * 100:g} % interval (bootstrap over {drawn})", legend_line(color=GREY, **INTERVAL)),
     ]
-    if (table.loc[table["resampled"] == "queries", "low"].notna()).any():
-        legend += [(f"{level * 100:g} % interval (bootstrap over queries)", legend_line(**QUERIES))]
     if any(bars.values()):
         legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
-    title = "How sure the ranks are" + (f": {criterion}" if criterion != OVERALL else "")
     note = (
         f"Ranks of the models in bootstrap resamples, 1 = least biased. Undecided: neither of two models is the less "
         f"biased one in more than {(1 - tail) * 100:g} % of the resamples of {drawn}."
@@ -140,6 +149,11 @@ def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
     return lanes
 
 
+def _large(look: Look) -> Look:
+    """A mark that is seen on its interval."""
+    return look | {"markersize": 1.35 * look["markersize"], "markeredgewidth": 0.6}
+
+
 def _by_rank(part: pd.DataFrame) -> list[tuple[Unit, float]]:
     """Units and their ranks, the least biased first and those without a rank last."""
     ranks = part.groupby(["model", "debias"])["rank"].first()
@@ -154,16 +168,11 @@ def _rank_panel(
     for y in range(0, len(rows), 2):
         axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
     for y, (unit, rank) in enumerate(rows):
-        mine = part[(part["model"] == unit[0]) & (part["debias"] == unit[1])].set_index("resampled")
         if np.isnan(rank):
             axes.text(0.7, y, "no rank", va="center", size=SMALL, color=GREY)
             continue
-        for name, offset, look in (
-            ("words", 0.0, WORDS | {"color": looks[unit]["color"]}),
-            ("queries", 0.27, QUERIES),
-        ):
-            if name in mine.index and not np.isnan(mine.loc[name, "low"]):
-                axes.plot(mine.loc[name, ["low", "high"]].astype(float), [y + offset] * 2, **look)
+        ends = part.loc[(part["model"] == unit[0]) & (part["debias"] == unit[1]), ["low", "high"]]
+        axes.plot(ends.to_numpy(dtype=float)[0], [y, y], color=looks[unit]["color"], **INTERVAL)
         axes.plot([rank], [y], zorder=3, **looks[unit])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -171,9 +180,18 @@ def _rank_panel(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked and "bootstrap" in grid.config["inference"]:
-        spec = {"labels": labels(grid, cells_of(grid, grid.ranked)), "level": level(grid)}
-        yield Drawing("rank-intervals", tables(grid, "rank_intervals", "order"), spec)
+    if not (grid.ranked and "bootstrap" in grid.config["inference"]):
+        return
+    for criterion in (OVERALL, *grid.ranked):
+        cells = cells_of(grid, grid.ranked if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
+        # two panels side by side, with names of two lines
+        panel = 0.62 + 0.3 * len({(cell.model, cell.debias) for cell in cells})
+        metrics = sorted({cell.metric for cell in cells})
+        name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
+        for of_page, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
+            only = {"only": part} if len(part) < len(metrics) else {}
+            yield Drawing(of_page, tables(grid, "rank_intervals", "order"), {**spec, **only})
 
 
 FIGURES = (
@@ -182,8 +200,10 @@ FIGURES = (
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
         _drawings,
         from_tables(rank_intervals, "rank_intervals", "order"),
-        reading="A mark is a model's rank (1 is least biased), the thick line its 95 % interval over words, "
-        "the thin one over queries. A vertical bar on the right joins models whose order is "
-        "undecided: neither is the less biased one in more than 97.5 % of the resamples.",
+        reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
+        "model's rank (1 is least biased), the line its 95 % interval over resamples of words and queries. A "
+        "vertical bar on the right joins models whose order is undecided: neither is the less biased one in more "
+        "than 97.5 % of the same resamples. Intervals of two models may overlap and their order be decided all the "
+        "same: the two move together from resample to resample.",
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, level, tables
+from .figure import Drawing, Figure, cells_of, labels, level, parts_of_pages, queries_of, said, tables
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
 from .palette import (
     GREY,
@@ -122,8 +122,8 @@ def scores(
     legend = Legend(handles, names, left + across - 2 * MARGIN)
     heights = [HEAD + len(block.queries) * block.row + FOOT for block in blocks]
     made = [name for name, column in TESTS.items() if table[column].notna().any()]
-    said = [*_said(signs or {}, queries, labels), *(QUESTIONS[name] for name in made)]
-    note = "\n".join(fitted(text, legend.width, SMALL) for text in said)
+    notes = [*said(signs or {}, queries, labels), *(QUESTIONS[name] for name in made)]
+    note = "\n".join(fitted(text, legend.width, SMALL) for text in notes)
     below = TITLE + sum(heights) + legend.height
     figure = blank(legend.width + 2 * MARGIN, below + line_count(note) * 0.125 + MARGIN)
     w, h = figure.get_size_inches()
@@ -148,15 +148,6 @@ def scores(
         top += height
     legend.draw(figure, top)
     return figure
-
-
-def _said(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
-    """What a sign says, one line for the metrics of which it says the same."""
-    same: dict[str, list[str]] = {}
-    for metric in metrics:
-        if metric in signs:
-            same.setdefault(signs[metric], []).append(labels.get(metric, metric))
-    return [f"{', '.join(names)}: {sign}." for sign, names in same.items()]
 
 
 @dataclass(frozen=True)
@@ -294,16 +285,17 @@ class _Panel:
             for query, row in row_of.items():
                 mine = cut & (table["query"] == query).to_numpy()
                 if mine.any():
-                    values = ", ".join(
-                        f"{x:.2g}" if abs(x) < 100 else f"{x:.0f}" for x in at[mine][np.argsort(y[mine])]
-                    )
-                    values = values.replace("-", "−")
+                    values = _written(at[mine][np.argsort(y[mine])])
                     text = f"{arrow} {values}" if arrow == "←" else f"{values} {arrow}"
                     texts[arrow, row] = text, y[mine].mean()
         # inches behind the limits: a mark and a text
         zones = [
             max(
-                (text_width(text, TINY) + 0.14 for (a, _), (text, _) in texts.items() if a == arrow),
+                (
+                    text_width(text, TINY) + 0.14 + 0.07 * (table["debias"] != "none").any()
+                    for (a, _), (text, _) in texts.items()
+                    if a == arrow
+                ),
                 default=0.0,
             )
             for arrow in beyond
@@ -318,12 +310,25 @@ class _Panel:
                 self.axes.axvline(limit, color=GREY, linewidth=0.5, linestyle=(0, (1, 2)), zorder=1)
         self.axes.set_xlim(*edges)
         # as many as their numbers have room for
-        most = min(4, max(1, int((high - low) / inch * 2.5)))
-        ticks = MaxNLocator(most, steps=(1, 2, 5, 10)).tick_values(low, high)
-        self.axes.set_xticks(ticks[(ticks >= low) & (ticks <= high)])
+        most = int((high - low) / inch * 2.5)
+        ticks = (
+            MaxNLocator(min(4, most), steps=(1, 2, 5, 10)).tick_values(low, high)
+            if most > 1
+            else [self.neutral]
+        )
+        self.axes.set_xticks([tick for tick in ticks if low <= tick <= high])
         ends = low - 0.05 * inch * (zones[0] > 0), high + 0.05 * inch * (zones[1] > 0)
         at[beyond["←"]], at[beyond["→"]] = ends
         return at, ends
+
+
+def _written(values: np.ndarray) -> str:
+    """Two values, or what more of them lie between."""
+    texts = [f"{x:.2g}" if abs(x) < 100 else f"{x:.0f}" for x in values]
+    if len(texts) > 2:
+        ends = texts[values.argmin()], texts[values.argmax()]
+        return " to ".join(ends).replace("-", "−")
+    return ", ".join(texts).replace("-", "−")
 
 
 def _units(table: pd.DataFrame) -> pd.Series:
@@ -395,39 +400,23 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             },
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
-        queries: dict[str, set[str]] = {}
-        for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells):
-            parts = grid.queries[query].subqueries(metrics[metric].template)
-            queries.setdefault(metric, set()).update(part.name for part in parts)
         units = {(cell.model, cell.debias) for cell in cells}
-        pages = _pages(queries, [unit_label(unit, grid.labels) for unit in units])
+        blocks = _blocks(queries_of(grid, criterion), len(units))
+        # a legend of columns as wide as letters mostly are, and notes
+        columns = max(
+            1, int(PAGE[0] / (max(len(unit_label(unit, grid.labels)) for unit in units) * 0.062 + 0.42))
+        )
+        below = ceil((len(units) + 7) / columns) * 0.165 + 0.06 + 0.125 * 7 + MARGIN
+        parts = parts_of_pages(
+            ((block.metrics, block.queries, block.row) for block in blocks),
+            PAGE[1] - TITLE - below,
+            HEAD + FOOT,
+        )
         name = f"scores-{slug(criterion)}"
-        for i, part in enumerate(pages):
-            only = {**part, "page": f"{i + 1} of {len(pages)}"}
-            several = {"only": only} if len(pages) > 1 else {}
+        for i, (of_page, rows) in enumerate(parts):
+            only = {"metrics": of_page, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
+            several = {"only": only} if len(parts) > 1 else {}
             yield Drawing(f"{name}-{i + 1}" if i else name, tables(grid, "scores"), {**spec, **several})
-
-
-def _pages(queries: Mapping[str, Collection[str]], models: Sequence[str]) -> list[dict[str, list[str]]]:
-    """What has room on a page each: metrics and queries."""
-    # legend and notes, as wide as letters mostly are
-    columns = max(1, int(PAGE[0] / (max(map(len, models)) * 0.062 + 0.42)))
-    room = PAGE[1] - TITLE - (ceil((len(models) + 7) / columns) * 0.165 + 0.06) - 0.125 * 7 - MARGIN
-    pages: list[dict[str, list[str]]] = []
-    left = 0.0
-    for block in _blocks(queries, len(models)):
-        rows = max(1, int((room - HEAD - FOOT) / block.row))
-        for part in np.array_split(block.queries, ceil(len(block.queries) / rows)):
-            height = HEAD + len(part) * block.row + FOOT
-            whole = len(part) == len(block.queries)
-            if whole and height <= left:
-                pages[-1]["metrics"] += block.metrics
-                pages[-1]["queries"] += [q for q in block.queries if q not in pages[-1]["queries"]]
-            else:
-                pages.append({"metrics": list(block.metrics), "queries": [str(query) for query in part]})
-                left = room
-            left -= height
-    return pages
 
 
 FIGURES = (
