@@ -431,8 +431,8 @@ def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
     drawn = Study.of(config | {"figures": ["rank-intervals"]}, root=root).figures
     assert {name: drawing.spec["criterion"] for name, drawing in drawn.items()} == {
         "rank-intervals": "Overall",
-        "rank-intervals-first": "first",
-        "rank-intervals-second": "second",
+        "rank-intervals-first": "First",
+        "rank-intervals-second": "Second",
     }
 
 

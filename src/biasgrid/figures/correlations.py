@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, pages, level, tables
+from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, nothing, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
-from .text import SMALL, fitted, line_count, short, text_width, two_digits, wrapped
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, short, text_width, two_digits, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +82,11 @@ def correlations(
     left, below, title, bar = widest + 0.14, (widest if upright else 0.14) + 0.12, 0.3, 0.88
     # the scale needs some height, whatever the grid has
     across, down = largest * cell + left, max(largest * cell + below + title, 2.5)
+    counts = (
+        {c: _n(models[c].loc[m.index, m.columns]) for c, m in matrices.items()} if models is not None else {}
+    )
+    heads = [text_width(c, NORMAL) * BOLD + text_width(n, SMALL) + 0.1 + left for c, n in counts.items()]
+    across = max([across, *heads])
 
     def size(columns: int) -> tuple[float, float]:
         return columns * (across + 0.1) + bar + 0.14 * bool(intervals) + MARGIN, ceil(
@@ -118,9 +123,15 @@ def correlations(
                     look["y"] = row + 0.38
                 axes.text(s=two_digits(value), **look)
         axes.set_title(criterion, loc="left", weight="bold", pad=5)
-        if models is not None:
-            axes.set_title(
-                _n(models[criterion].loc[matrix.index, matrix.columns]), loc="right", size=SMALL, pad=5
+        if counts:
+            n = {"ha": "right", "va": "baseline", "size": SMALL}
+            axes.annotate(
+                counts[criterion],
+                ((across - left) / cell / len(matrix), 1),
+                (0, 5),
+                "axes fraction",
+                "offset points",
+                **n,
             )
         axes.set(xlabel="", ylabel="")
         axes.set_xticklabels([names[key] for key in matrix.columns], rotation=90 if upright else 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, pages, labels, level, tables
+from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, legend_area, nothing, page, styled
 from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of

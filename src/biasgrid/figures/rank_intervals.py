@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, pages, labels, level, tables
+from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_line, nothing, page, styled
 from .order import pair_shares, resampled_pairs
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
