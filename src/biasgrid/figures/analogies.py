@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..files import slug
-from .figure import Drawing, Figure, evaluations_of, tables
-from .layout import MARGIN, add_axes, add_box, legend_area, page, styled
+from .figure import Drawing, Figure, evaluations_of, pages, tables
+from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, text_width
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,7 @@ METHODS = {  # in their order
 }
 MOST = 20  # words of a table
 ROW = 0.165
+GUTTER = 0.12  # inches between columns
 SHADES = {"c": MORE_LIGHT, "a": LESS_LIGHT, "b": LESS_LIGHT}
 
 
@@ -80,30 +83,59 @@ def analogies(
         for column in columns
     }
     pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
-    wide = {}
-    for method, excluded in columns:
-        found = max(text_width(text, SMALL) for text in [*texts[method, excluded], "with own"])
-        of = (pair[method not in PER_PAIR] for pair in pairs_of)
-        above = max(text_width(f"{METHODS[method]} ({text})", SMALL) for text in of) * BOLD
-        wide[method, excluded] = max(found, above / 2) + 0.12
+    pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
+    # the first column has the words; long answers take several lines
     first_column = max(text_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
+    room = PAGE[0] - 2 * MARGIN - first_column
+    wide = _widths({column: [*texts[column], "own:100%"] for column in columns}, room)
+    lines = {
+        column: {text: fitted(text, wide[column] - GUTTER, SMALL) for text in texts[column]}
+        for column in columns
+    }
+    heads = {
+        (method, pair): fitted(
+            f"{METHODS[method]} ({pair[method not in PER_PAIR]})",
+            (wide[method, "no"] + wide[method, "yes"] - GUTTER) / BOLD,
+            SMALL,
+        )
+        for method in METHODS
+        for pair in pairs_of
+    }
     across = first_column + sum(wide.values()) + 2 * MARGIN
-    head = 0.22 + 3 * ROW
-    down = sum(head + len(asked) * ROW + 0.2 for _, _, asked, _ in blocks.values())
+    above = max(map(line_count, heads.values())) * 0.12
+    head = 0.22 + above + 2 * ROW
+
+    def heights(asked: Sequence[str], mine: pd.DataFrame) -> list[float]:
+        counts = [
+            max(
+                line_count(lines[column][mine.loc[(word, *column), "answer"].replace("_", " ")])
+                for column in columns
+                if (word, *column) in mine.index
+            )
+            for word in asked
+        ]
+        return [ROW + (n - 1) * 0.115 for n in counts]
+
+    owned = {own for *_, asked, mine in blocks.values() for own in mine.loc[asked, "own"]}
+    down = sum(head + sum(heights(asked, mine)) + 0.2 for _, _, asked, mine in blocks.values())
     figure, top = page(
         f"{criterion}: answers to analogies",
         f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
         "question's own words as possible answers and without them. Below each column's name: how often the best "
         "answer is one of the question's own words, over all words and pairs.",
         [
-            ("the word itself", legend_area(facecolor=MORE_LIGHT)),
-            ("a word of the pairs", legend_area(facecolor=LESS_LIGHT)),
-        ],
+            (text, legend_area(facecolor=SHADES[own[0]]))
+            for text, own in {"the word itself": "c", "a word of the pairs": "ab"}.items()
+            if owned & set(own)
+        ]
+        or [("no answer is one of the question's own words", no_mark())],
         across,
         down,
     )
     for name, (first, pairs, asked, mine) in blocks.items():
-        height = head + len(asked) * ROW
+        tall = heights(asked, mine)
+        ends = head + np.cumsum(tall)
+        height = head + sum(tall)
         axes = add_axes(figure, MARGIN, top, across - 2 * MARGIN, height)
         axes.set(xlim=(0, across - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
@@ -111,11 +143,11 @@ def analogies(
         line = {"va": "center", "size": SMALL}
         x = first_column
         for method, excluded in columns:
-            y = 0.22 + ROW / 2
+            y = 0.22 + above + ROW / 2
             if excluded == "no":
-                of = first if method in PER_PAIR else pairs
-                axes.text(x, y, f"{METHODS[method]} ({of})", weight="bold", **line)
-            axes.text(x, y + ROW, "with own" if excluded == "no" else "without", color="#333333", **line)
+                of = heads[method, (first, pairs)]
+                axes.text(x, y - ROW / 2, of, weight="bold", **line | {"va": "bottom", "linespacing": 1.1})
+            axes.text(x, y, "with own" if excluded == "no" else "without", color="#333333", **line)
             part = summary[
                 (summary["questions"] == name)
                 & (summary["method"] == method)
@@ -123,23 +155,44 @@ def analogies(
             ]
             own = part.loc[part["measure"].str.startswith("own_"), "value"].sum()
             if excluded == "no" and len(part):
-                axes.text(x, y + 2 * ROW, f"own: {own:.0%}", color="#333333", **line)
+                axes.text(x, y + ROW, f"own: {own:.0%}", color="#333333", **line)
             for i, word in enumerate(asked):
-                at = head + (i + 0.5) * ROW
+                at = ends[i] - tall[i] / 2
                 if (word, method, excluded) in mine.index:
                     row = mine.loc[(word, method, excluded)]
                     if row["own"]:
-                        corner, width = (x - 0.05, at - ROW / 2), wide[method, excluded] - 0.04
+                        corner, width = (x - 0.05, at - tall[i] / 2), wide[method, excluded] - 0.04
                         shade = {"color": SHADES[row["own"]], "linewidth": 0}
-                        add_box(axes, corner, width, ROW, **shade)
-                    axes.text(x, at, row["answer"].replace("_", " "), **line)
+                        add_box(axes, corner, width, tall[i], **shade)
+                    axes.text(
+                        x,
+                        at,
+                        lines[method, excluded][row["answer"].replace("_", " ")],
+                        linespacing=1.1,
+                        **line,
+                    )
                 else:
                     axes.text(x, at, "n/a", color="#666666", **line)
             x += wide[method, excluded]
         for i, word in enumerate(asked):
-            axes.text(0, head + (i + 0.5) * ROW, word, weight="bold", **line)
+            axes.text(0, ends[i] - tall[i] / 2, word, weight="bold", **line)
         top += height + 0.2
     return figure
+
+
+def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict[tuple[str, str], float]:
+    """Widths of columns in inches: as their texts need, where there is room; or as their longest words do, and a part
+    of what is left."""
+    whole = {key: max(text_width(text, SMALL) for text in of) + GUTTER for key, of in texts.items()}
+    words = {
+        key: max(text_width(word, SMALL) for text in of for word in text.split()) + GUTTER
+        for key, of in texts.items()
+    }
+    wanted, left = sum(whole.values()) - sum(words.values()), room - sum(words.values())
+    if left < 0:
+        return {key: room * width / sum(words.values()) for key, width in words.items()}
+    share = min(1.0, left / wanted) if wanted else 0.0
+    return {key: words[key] + share * (whole[key] - words[key]) for key in texts}
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
@@ -151,11 +204,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         for model in evaluations_of(grid, criterion) if questions else ():
             spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}
-            yield Drawing(
-                f"analogies-{slug(criterion)}-{model}",
-                tables(grid, "analogies", "analogy_summary"),
-                spec | {"questions": questions},
-            )
+            name = f"analogies-{slug(criterion)}-{model}"
+            for full, some in pages(
+                name, questions, lambda asked: 1.0 + 0.27 * min(len(asked[2]), MOST), 8.0
+            ):
+                inputs = tables(grid, "analogies", "analogy_summary")
+                yield Drawing(full, inputs, spec | {"questions": some})
 
 
 FIGURES = (

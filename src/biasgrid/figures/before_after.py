@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, tables
+from .figure import Drawing, Figure, cells_of, count_range, labels, pages, tables
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -19,11 +19,18 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+METRICS = 7  # of a figure: what a page is wide enough for
 LONGEST = 1.25  # times the untouched value: where a bar is cut off
 
 
 @styled
-def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+def before_after(
+    table: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    models: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+) -> figure.Figure:
     """What every metric says before and after every method: one block per model, one column per metric, one row per
     method.
 
@@ -32,12 +39,16 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     this value divided by the untouched one, so that metrics and models of any scale compare. A bar that ends
     before the cell's line is blue, less bias than untouched; a longer one is orange, and is cut off, with a pointed
     end, at LONGEST times the untouched value. A method that lost queries is compared with the untouched model on
-    the others, and has a dagger.
+    the others, and has a dagger. `models` and `metrics`: those of this figure, where there are others.
     Raises BiasgridError where the table has no rows of group "metric" and the criterion.
     """
     import pandas as pd
 
     rows = rows_of_group(table, "before_after", criterion, "metric")
+    rows = rows[rows["model"].isin(models or set(rows["model"]))]
+    rows = rows[rows["measure"].isin(metrics or set(rows["measure"]))]
+    n = rows.loc[rows["after"].notna(), "n"]
+    queries = f"n = {count_range(n)}" if len(n) else "n = 0"
     metrics = sorted(rows["measure"].unique())
     fullest = rows.dropna(subset="before").sort_values("n", ascending=False, kind="stable")
     untouched = fullest.groupby(["model", "measure"])["before"].first()
@@ -60,9 +71,11 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
 
     legend = [
         ("untouched value", legend_mark(color="black", marker="|", markersize=8, markeredgewidth=0.9)),
-        ("less bias than untouched", legend_area(facecolor=LESS_LIGHT)),
-        ("more bias than untouched", legend_area(facecolor=MORE_LIGHT)),
     ]
+    if (ratio <= 1).any():
+        legend.append(("less bias than untouched", legend_area(facecolor=LESS_LIGHT)))
+    if (ratio > 1).any():
+        legend.append(("more bias than untouched", legend_area(facecolor=MORE_LIGHT)))
     if (ratio > LONGEST).any():
         pointed = legend_mark(color=MORE_LIGHT, marker=">", markersize=5)
         legend.append((f"cut off: over {LONGEST:g} times the untouched value", pointed))
@@ -70,8 +83,9 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
         legend.append((f"{DAGGER} before and after on fewer queries", no_mark()))
     figure, panels, places = add_blocks(
         f"{criterion}: bias before and after debiasing",
-        "Numbers: distance from the metric's neutral value, mean over the queries; 0 = unbiased. Bars: this value as "
-        "a share of the untouched one. Methods go by the share of bias that they remove, over all models.",
+        "Numbers: distance from the metric's neutral value, mean over the queries "
+        f"({queries}); 0 = unbiased. Bars: this value as a share of the untouched one. Methods go by the share of "
+        "bias that they remove, over all models.",
         rows,
         ordered_methods(table, criterion),
         labels,
@@ -109,8 +123,17 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         methods = grid.config["debias"].get(criterion, {})
         measured |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
     for criterion in measured:
-        spec = {"labels": labels(grid, cells_of(grid, [criterion])), "criterion": criterion}
-        yield Drawing(f"before-after-{slug(criterion)}", tables(grid, "mitigation"), spec)
+        cells = cells_of(grid, [criterion])
+        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        debiased = [cell for cell in cells if cell.debias != "none"]
+        models = sorted({cell.model for cell in debiased})
+        states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}
+        metrics = sorted({cell.metric for cell in debiased})
+        name = f"before-after-{slug(criterion)}"
+        for of_models, some in pages(name, models, lambda model, of=states: 0.7 + 0.16 * len(of[model]), 8.1):
+            for full, columns in pages(of_models, metrics, lambda _: 1, METRICS):
+                part = {} if full == name else {"models": some, "metrics": columns}
+                yield Drawing(full, tables(grid, "mitigation"), spec | part)
 
 
 FIGURES = (

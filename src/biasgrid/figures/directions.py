@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, labels, tables
+from .figure import Drawing, Figure, labels, pages, tables
 from .layout import MARGIN, PAGE, add_axes, blank, heading, nothing, styled
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
@@ -33,11 +33,14 @@ CELL = (0.75, 0.34)  # inches
 
 
 @styled
-def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+def directions(
+    table: pd.DataFrame, labels: Mapping[str, str], criterion: str, units: Sequence[tuple[str, str]] = ()
+) -> figure.Figure:
     """Angles in degrees: one heatmap per query and model, from white (0°) to orange (90°).
 
     `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
-    NaN, as one of its directions is missing, is a grey cell.
+    NaN, as one of its directions is missing, is a grey cell. `units`: models and debias methods of this figure, where
+    there are others.
     Without rows of the criterion, as of words that no model has, the figure says so. Raises BiasgridError for a
     direction that is not known.
     """
@@ -45,6 +48,9 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
 
     title = f"{criterion}: angles between directions"
     mine = table[table["criterion"] == criterion]
+    if units:
+        chosen = set(map(tuple, units))
+        mine = mine[[unit in chosen for unit in zip(mine["model"], mine["debias"], strict=True)]]
     if mine.empty:
         return nothing(title, "no model has the groups' words.")
     for direction in sorted({*mine["direction_a"], *mine["direction_b"]} - DIRECTIONS.keys()):
@@ -102,8 +108,14 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in dict.fromkeys(cell.criterion for cell in grid.directed):
         cells = [cell for cell in grid.directed if cell.criterion == criterion]
+        queries: dict[tuple[str, str], set[str]] = {}
+        for cell in cells:
+            queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
         spec = {"labels": labels(grid, cells), "criterion": criterion}
-        yield Drawing(f"directions-{slug(criterion)}", tables(grid, "directions"), spec)
+        name = f"directions-{slug(criterion)}"
+        for full, units in pages(name, sorted(queries), lambda unit, of=queries: 2.2 * len(of[unit]), 8.8):
+            part = {} if full == name else {"units": [list(unit) for unit in units]}
+            yield Drawing(full, tables(grid, "directions"), spec | part)
 
 
 FIGURES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,31 @@ def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
 def level(grid: Any) -> float:
     """The share of resamples that an interval holds."""
     return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
+
+
+def count_range(counts: Sequence[int]) -> str:
+    """Numbers of what something rests on, as text: the smallest to the largest."""
+    low, high = int(min(counts)), int(max(counts))
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def pages(
+    name: str, items: Sequence[Any], size: Callable[[Any], float], room: float
+) -> Iterator[tuple[str, list]]:
+    """Items of which a figure shows one below the other, dealt out to figures that are on a page: names and items.
+
+    What is more than a page has is in further figures, with numbers behind the name. A plan knows how many there are.
+    """
+    parts: list[list[Any]] = []
+    used = 0.0
+    for item in items:
+        if not parts or used + size(item) > room:
+            parts.append([])
+            used = 0.0
+        parts[-1].append(item)
+        used += size(item)
+    for i, part in enumerate(parts, 1):
+        yield name if len(parts) == 1 else f"{name}-{i}", part
 
 
 def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, tables
+from .figure import Drawing, Figure, count_range, evaluations_of, pages, tables
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
@@ -31,12 +31,15 @@ UNTOUCHED = {"marker": "D", "markersize": 5.5, "markeredgewidth": 0.8}
 
 
 @styled
-def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+def hidden_bias(
+    table: pd.DataFrame, labels: Mapping[str, str], criterion: str, models: Sequence[str] = ()
+) -> figure.Figure:
     """What can still be recovered of the bias (Gonen & Goldberg, NAACL 2019): one block per model, one
     column per measure.
 
     A diamond is the untouched model, a dot the debiased one, its value beside it; the dashed line is chance, where
     nothing is left to recover (0.5; 0 for the correlation). A measure has the same axis in all blocks.
+    `models`: those of this figure, where there are others.
     Raises BiasgridError where the table has no rows of group "hidden" and the criterion, or has a measure there
     that is none of HIDDEN.
     """
@@ -44,6 +47,12 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
     for measure in sorted(set(rows["measure"]) - set(HIDDEN)):
         raise BiasgridError(f"hidden_bias: {unknown('measure', measure, HIDDEN)}")
     measures = [measure for measure in HIDDEN if measure in set(rows["measure"])]
+    ends = rows.groupby("measure")[["before", "after"]].agg(["min", "max"])
+    rows = rows[rows["model"].isin(models or set(rows["model"]))]
+    words = "; ".join(
+        f"{HIDDEN[measure][0].rpartition(': ')[2]} n = {count_range(part['n'])}"
+        for measure, part in rows[rows["after"].notna()].groupby("measure", sort=False)
+    )
     after = {"color": LESS, "marker": "o", "markersize": 4.5}
     legend = [
         (method_label(labels, "none"), legend_mark(color=GREY, markerfacecolor="white", **UNTOUCHED)),
@@ -54,7 +63,7 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         f"{criterion}: bias that can still be recovered",
         "Measures on the words that are most biased in the untouched model. Correlation: Pearson's r of a "
         "profession's bias in the untouched model and the share of one side among its neighbours. On the dashed "
-        "line, nothing is left.",
+        f"line, nothing is left. Words: {words or 'none'}.",
         rows,
         ordered_methods(table, criterion),
         labels,
@@ -78,8 +87,8 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
             number = "n/a" if np.isnan(value) else two_digits(value)
             beside = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
             axes.annotate(number, (1, at), (4, 0), va="center", size=SMALL, **beside)
-        values = rows.loc[rows["measure"] == measure, ["before", "after"]].to_numpy()
-        low, high = np.nanmin([chance, *values.ravel()]), np.nanmax([1.0, *values.ravel()])
+        values = ends.loc[measure].to_numpy()
+        low, high = np.nanmin([chance, *values]), np.nanmax([1.0, *values])
         axes.set_xlim(low - 0.06 * (high - low), high + 0.06 * (high - low))
         axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
         axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace("-", "−"))
@@ -90,7 +99,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion, entry in grid.config["evaluation"].items():
         if criterion in grid.config["debias"] and entry.get("hidden") is not None:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            yield Drawing(f"hidden-bias-{slug(criterion)}", tables(grid, "mitigation"), spec)
+            states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"
+            for full, models in pages(
+                name, list(states), lambda key, of=states: 0.59 + 0.16 * len(of[key]), 8.4
+            ):
+                part = {} if full == name else {"models": models}
+                yield Drawing(full, tables(grid, "mitigation"), spec | part)
 
 
 FIGURES = (

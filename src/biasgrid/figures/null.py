@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .figure import Drawing, Figure, Files, level
-from .layout import MARGIN, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
+from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
 from .text import NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, unit_label
 
@@ -59,7 +59,7 @@ def null_distribution(
     shown = [*tests, *(["bootstrap"] if null.samples is not None else [])]
     boxes = len(shown)
     alone = boxes * len(null.results) == 1
-    width, height, gap, foot = 6.5 if alone else 3.1 if boxes < 3 else 2.1, 1.15, 0.3, 0.46
+    width, height, gap, foot = 6.5 if alone else 3.1 if boxes < 3 else 2.0, 1.15, 0.3, 0.46
     across = boxes * (width + gap)
     names = [fitted(result["query"], across - gap, NORMAL) for result in null.results]
     said = {
@@ -77,6 +77,9 @@ def null_distribution(
         return columns * across, ceil(len(names) / columns) * (head + height + foot)
 
     columns = best_columns(len(names), extent) if len(names) > 1 else 1
+    # many sub-queries have lower panels, so that they are on a page
+    rows = ceil(len(names) / columns)
+    height = min(height, max(0.3, (PAGE[1] - 2.0) / rows - head - foot))
     alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
         ("score", legend_line(color="black", linewidth=1.4)),
@@ -260,7 +263,7 @@ def drawing(grid: Any, cell: Any) -> Drawing:
     # in another criterion, the key can be another metric's
     label = grid.metrics(cell.criterion)[cell.metric].get("label", metric.label)
     spec = {
-        "title": f"{label}, {unit_label((cell.model, cell.debias), grid.labels)}",
+        "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), grid.labels)}",
         "metric": facts(metric),
         "interval": inference["interval"],
         "level": level(grid),

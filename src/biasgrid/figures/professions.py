@@ -68,8 +68,14 @@ def professions(
     shares = direct["shares"]
     high, low = rows * ROW, 1.5
     legend = [
-        ("among the words that the original prints (bold)", legend_area(facecolor=LESS_LIGHT)),
-        ("not among them", legend_area(facecolor=NO_FILL)),
+        *(
+            (text, legend_area(facecolor=colour))
+            for text, colour, printed in (
+                ("among the words that the original prints (bold)", LESS_LIGHT, True),
+                ("not among them", NO_FILL, False),
+            )
+            if any((word in expected.get(end, ())) == printed for end in ends for word, _ in towards[end])
+        ),
         ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
         ("of as many random pairs (mean)", legend_area(facecolor="white", edgecolor="#666666")),
     ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..files import slug
 from ..results import results
-from .figure import Drawing, Figure, Files, cells_of, labels
+from .figure import Drawing, Figure, Files, cells_of, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import rows_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+MOST_MODELS, MOST_QUERIES = 5, 3  # of a figure
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
 
@@ -159,9 +160,14 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in grid.config["criteria"]:
         keys = {key for key in grid.metrics(criterion) if grid.metric(criterion, key).name == "rnsb"}
         cells = [cell for cell in cells_of(grid, [criterion]) if cell.metric in keys]
-        if keys:
-            spec = {"labels": labels(grid, cells), "criterion": criterion, "cells": [c.name for c in cells]}
-            yield Drawing(f"sentiment-{slug(criterion)}", {"cells": list(map(grid.cell_file, cells))}, spec)
+        units = list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
+        queries = list(dict.fromkeys(cell.query for cell in cells))
+        # rows are models, columns are queries: as many as a page has room for
+        for name, columns in pages(f"sentiment-{slug(criterion)}", queries, lambda _: 1, MOST_QUERIES):
+            for full, rows in pages(name, units, lambda _: 1, MOST_MODELS):
+                some = [c for c in cells if c.query in columns and (c.metric, c.model, c.debias) in rows]
+                spec = {"labels": labels(grid, some), "criterion": criterion, "cells": [c.name for c in some]}
+                yield Drawing(full, {"cells": list(map(grid.cell_file, some))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

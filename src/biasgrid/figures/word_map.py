@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from .figure import Drawing, Figure, Files, evaluations_of
+from .figure import Drawing, Figure, Files, evaluations_of, pages
 from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
 from .methods import method_label
 from .palette import LESS, MORE
@@ -18,6 +18,7 @@ from .text import two_digits
 if TYPE_CHECKING:
     from matplotlib import figure
 
+PANELS = 16  # of a figure: what a page has room for
 SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
 
 
@@ -88,14 +89,15 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion, entry in grid.config["evaluation"].items():
         if criterion in grid.config["debias"] and entry.get("hidden") is not None:
             for model, evaluations in evaluations_of(grid, criterion).items():
-                states = [evaluation.debias for evaluation in evaluations]
-                spec = {
-                    "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
-                    "criterion": criterion,
-                    "states": states,
-                }
-                inputs = {"evaluations": list(map(grid.evaluation_file, evaluations))}
-                yield Drawing(f"word-map-{slug(criterion)}-{model}", inputs, spec)
+                name = f"word-map-{slug(criterion)}-{model}"
+                for full, some in pages(name, evaluations, lambda _: 1, PANELS):
+                    states = [evaluation.debias for evaluation in some]
+                    spec = {
+                        "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                        "criterion": criterion,
+                        "states": states,
+                    }
+                    yield Drawing(full, {"evaluations": list(map(grid.evaluation_file, some))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, Files, evaluations_of
+from .figure import Drawing, Figure, Files, evaluations_of, pages
 from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
 from .palette import GREY, NO_FILL, series_mark
 from .text import SMALL, unit_label
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
+STATES = 2  # of a figure: untouched, or under a debias method
 HEIGHTS = 3.0, 7.0  # of a panel in inches, as the map needs
 EDGE = np.array([1.0, 0.5])  # inches, for names at the edges
 
@@ -47,9 +48,10 @@ def word_set_map(
     legend = [(name, legend_line(**look)) for name, look in looks.items() if name in there]
     width = PAGE[0] - 2 * MARGIN
     shape = max(np.divide(*np.ptp(drawn["xy"], axis=0)[::-1]) for drawn in maps.values())
-    size = np.array([width, np.clip(shape * (width - EDGE[0]) + EDGE[1], *HEIGHTS)])
-    height = size[1]
     head = 0.22 * (len(maps) > 1)
+    highest = min(HEIGHTS[1], (PAGE[1] - 1.5) / len(maps) - head - 0.12)
+    size = np.array([width, np.clip(shape * (width - EDGE[0]) + EDGE[1], HEIGHTS[0], highest)])
+    height = size[1]
     figure, top = page(
         f"{criterion}: a map of the words",
         f"{labels.get(model, model)}. t-SNE: words that are near each other here have similar vectors; distances "
@@ -81,26 +83,36 @@ def word_set_map(
             other = side[i] in others
             if not other and np.linalg.norm(place - marks[i]) > 0.2:
                 axes.plot(*np.stack([marks[i], place]).T, color=GREY, linewidth=0.3, zorder=1)
-            colour = GREY if other else looks[side[i]]["color"]
+            colour = GREY if other else _dark(looks[side[i]]["color"])
             look = {"ha": "center", "va": "center", "size": SMALL - other, "color": colour, "zorder": 4}
             box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
             axes.text(*place, text, bbox=None if other else box, **look)
     return figure
 
 
+def _dark(colour: str) -> tuple[float, ...]:
+    """A colour dark enough for text on white."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    light = rgb @ [0.2126, 0.7152, 0.0722]
+    return tuple(rgb * min(1.0, 0.3 / max(light, 1e-9)))
+
+
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion, evaluated in grid.evaluation_specs.items():
         for model, evaluations in evaluations_of(grid, criterion).items() if evaluated.map else ():
-            states = [evaluation.debias for evaluation in evaluations]
-            spec = {
-                "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
-                "criterion": criterion,
-                "model": model,
-                "sets": list(evaluated.map.sets),
-                "states": states,
-            }
-            inputs = {"evaluations": list(map(grid.evaluation_file, evaluations))}
-            yield Drawing(f"word-set-map-{slug(criterion)}-{model}", inputs, spec)
+            name = f"word-set-map-{slug(criterion)}-{model}"
+            for full, some in pages(name, evaluations, lambda _: 1, STATES):
+                states = [evaluation.debias for evaluation in some]
+                spec = {
+                    "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                    "criterion": criterion,
+                    "model": model,
+                    "sets": list(evaluated.map.sets),
+                    "states": states,
+                }
+                yield Drawing(full, {"evaluations": list(map(grid.evaluation_file, some))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
