@@ -262,7 +262,7 @@ def makers():
         "bars_by_model": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}, by="model"),
         "comparison": lambda: comparison(test_comparison_figure.whole_study(1, ["a"]), {}, [("q00", "Q")]),
         "directions": lambda: directions(pd.DataFrame([place | angle]), {}, "Gender"),
-        "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender"),
+        "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender", "weat"),
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),
         "order": lambda: order(pairs, {}),
         "professions": lambda: professions(

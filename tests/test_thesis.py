@@ -12,7 +12,7 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-from test_figures import assert_readable, texts
+from test_figures import assert_readable, texts, unwrapped
 from test_mitigation import made_with, make_all
 
 from biasgrid import BiasgridError, tables
@@ -26,6 +26,7 @@ from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.answers import METHODS, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
+from biasgrid.figures.layout import PAGE
 from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.results import inferred
 from biasgrid.measure import measure
@@ -294,7 +295,9 @@ def test_the_figure_of_answers_has_them_all(records):
     shown = [(name, asked.pairs, asked.words) for name, asked in entries.items() if asked.words]
     figure = draw_analogies(table, summary, {MODEL: "a label"}, "Gender", MODEL, shown)
     assert_readable(figure)
-    said = texts(figure)
+    # no wider than a page: long answers take several lines
+    assert figure.get_figwidth() <= PAGE[0] + 1e-9
+    said = unwrapped(figure)
     for name, pairs, words in shown:
         assert {name, *words} <= set(said)
         part = table[(table["questions"] == name) & (table["rank"] == 1)]

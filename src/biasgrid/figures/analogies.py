@@ -26,7 +26,7 @@ METHODS = {  # in their order
 }
 MOST = 20  # words of a table
 ROW = 0.165
-GUTTER = 0.12  # inches between columns
+GUTTER = 0.09  # inches between columns
 SHADES = {"c": MORE_LIGHT, "a": LESS_LIGHT, "b": LESS_LIGHT}
 
 
@@ -89,7 +89,7 @@ def analogies(
     room = PAGE[0] - 2 * MARGIN - first_column
     wide = _widths({column: [*texts[column], "own:100%"] for column in columns}, room)
     lines = {
-        column: {text: fitted(text, wide[column] - GUTTER, SMALL) for text in texts[column]}
+        column: {text: fitted(text, wide[column] - GUTTER + 0.005, SMALL) for text in texts[column]}
         for column in columns
     }
     heads = {

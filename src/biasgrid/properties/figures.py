@@ -313,9 +313,11 @@ def _beside(axes, row, reach: float, text: str, colour: str, off: float, across:
     direction = row[:2] / (np.linalg.norm(row[:2]) or 1.0)
     if across:
         direction = np.array([-direction[1], direction[0]])
-    # as far on paper in a low panel as in a high one
-    high = axes.get_position().height * axes.figure.get_figheight()
-    x, y = row[:2] + off * max(1.0, 1.3 / high) * reach * direction
+    if "×" in text:
+        # wide text goes as far on paper in a low panel as in a high one
+        high = axes.get_position().height * axes.figure.get_figheight()
+        off *= max(1.0, 1.3 / high)
+    x, y = row[:2] + off * reach * direction
     axes.text(x, y, text, color=colour, size=SMALL, ha="center", va="center", zorder=5)
 
 

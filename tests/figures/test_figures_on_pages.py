@@ -1,0 +1,52 @@
+"""What is more than a page has goes into further figures, which a plan knows before there is a result."""
+
+import itertools
+
+import pytest
+from conftest import grid_config
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biasgrid.figures.figure import count_range, pages
+from biasgrid.study import Study
+
+
+@given(st.lists(st.floats(0.1, 5), min_size=1, max_size=30), st.floats(5, 9))
+def test_every_item_is_in_one_figure_in_order_and_no_figure_has_too_many(sizes, room):
+    items = list(enumerate(sizes))
+    found = dict(pages("name", items, lambda item: item[1], room))
+    assert [item for part in found.values() for item in part] == items
+    assert all(sum(size for _, size in part) <= room for part in found.values())
+    # as few as go in order: the first of a page had no room on the one before
+    parts = list(found.values())
+    for before, after in itertools.pairwise(parts):
+        assert sum(size for _, size in before) + after[0][1] > room
+    numbered = [f"name-{i + 1}" for i in range(len(parts))]
+    assert list(found) == (["name"] if len(parts) == 1 else numbered)
+
+
+def test_an_item_that_is_larger_than_a_page_has_one_of_its_own():
+    assert [part for _, part in pages("x", [1, 9, 1], float, 5)] == [[1], [9], [1]]
+
+
+@pytest.mark.parametrize(
+    ("models", "names"), [(2, ["sentiment-first"]), (8, ["sentiment-first-1", "sentiment-first-2"])]
+)
+def test_a_study_of_many_models_has_figures_of_some_of_them_each(models, names, tmp_path):
+    config = grid_config() | {"figures": ["sentiment"]}
+    config["models"] = {
+        f"m{i}": {"label": f"Model {i}", "source": {"type": "file", "path": "one.txt"}} for i in range(models)
+    }
+    config["criteria"]["First"]["queries"].pop("q2")
+    config["criteria"].pop("Second")
+    (tmp_path / "one.txt").touch()
+    drawn = {name: d for name, d in Study.of(config, root=tmp_path).figures.items() if "-first" in name}
+    assert list(drawn) == names
+    # each cell is in one figure
+    cells = [cell for drawing in drawn.values() for cell in drawing.spec["cells"]]
+    assert len(cells) == len(set(cells)) == models
+    assert all(len(drawing.inputs["cells"]) == len(drawing.spec["cells"]) for drawing in drawn.values())
+
+
+def test_a_count_is_one_number_or_its_ends():
+    assert [count_range(counts) for counts in ([7], [7, 7], [12, 7, 1000])] == ["7", "7", "7 to 1,000"]
