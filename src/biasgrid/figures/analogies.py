@@ -161,7 +161,7 @@ def analogies(
                 if (word, method, excluded) in mine.index:
                     row = mine.loc[(word, method, excluded)]
                     if row["own"]:
-                        corner, width = (x - 0.05, at - tall[i] / 2), wide[method, excluded] - 0.04
+                        corner, width = (x - 0.05, at - tall[i] / 2), wide[method, excluded] - 0.01
                         shade = {"color": SHADES[row["own"]], "linewidth": 0}
                         add_box(axes, corner, width, tall[i], **shade)
                     axes.text(
