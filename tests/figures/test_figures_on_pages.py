@@ -7,30 +7,27 @@ from conftest import grid_config
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgrid.figures.figure import count_range, pages
+from biasgrid.figures.figure import count_range, dealt
 from biasgrid.study import Study
 
 
-@given(st.lists(st.floats(0.1, 5), min_size=1, max_size=30), st.floats(5, 9))
-def test_every_item_is_in_one_figure_in_order_and_no_figure_has_too_many(sizes, room):
+@given(st.lists(st.floats(0.1, 5), max_size=30), st.floats(5, 9))
+def test_every_item_is_on_one_page_in_order_and_no_page_has_too_many(sizes, room):
     items = list(enumerate(sizes))
-    found = dict(pages("name", items, lambda item: item[1], room))
-    assert [item for part in found.values() for item in part] == items
-    assert all(sum(size for _, size in part) <= room for part in found.values())
+    found = dealt(items, room, lambda item: item[1])
+    assert [item for part in found for item in part] == items
+    assert all(sum(size for _, size in part) <= room for part in found)
     # as few as go in order: the first of a page had no room on the one before
-    parts = list(found.values())
-    for before, after in itertools.pairwise(parts):
+    for before, after in itertools.pairwise(found):
         assert sum(size for _, size in before) + after[0][1] > room
-    numbered = [f"name-{i + 1}" for i in range(len(parts))]
-    assert list(found) == (["name"] if len(parts) == 1 else numbered)
 
 
 def test_an_item_that_is_larger_than_a_page_has_one_of_its_own():
-    assert [part for _, part in pages("x", [1, 9, 1], float, 5)] == [[1], [9], [1]]
+    assert dealt([1, 9, 1], 5, float) == [[1], [9], [1]]
 
 
 @pytest.mark.parametrize(
-    ("models", "names"), [(2, ["sentiment-first"]), (8, ["sentiment-first-1", "sentiment-first-2"])]
+    ("models", "names"), [(2, ["sentiment-first"]), (8, ["sentiment-first", "sentiment-first-2"])]
 )
 def test_a_study_of_many_models_has_figures_of_some_of_them_each(models, names, tmp_path):
     config = grid_config() | {"figures": ["sentiment"]}

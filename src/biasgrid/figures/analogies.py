@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, evaluations_of, pages, tables
+from .figure import Drawing, Figure, dealt, evaluations_of, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
@@ -205,9 +205,8 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         for model in evaluations_of(grid, criterion) if questions else ():
             spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}
             name = f"analogies-{slug(criterion)}-{model}"
-            for full, some in pages(
-                name, questions, lambda asked: 1.0 + 0.27 * min(len(asked[2]), MOST), 8.0
-            ):
+            groups = dealt(questions, 8.0, lambda asked: 1.0 + 0.27 * min(len(asked[2]), MOST))
+            for full, (some,) in pages(name, groups, 1):
                 inputs = tables(grid, "analogies", "analogy_summary")
                 yield Drawing(full, inputs, spec | {"questions": some})
 

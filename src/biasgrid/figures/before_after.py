@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, count_range, labels, pages, tables
+from .figure import Drawing, Figure, cells_of, count_range, dealt, labels, pages, tables
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -130,10 +130,14 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}
         metrics = sorted({cell.metric for cell in debiased})
         name = f"before-after-{slug(criterion)}"
-        for of_models, some in pages(name, models, lambda model, of=states: 0.7 + 0.16 * len(of[model]), 8.1):
-            for full, columns in pages(of_models, metrics, lambda _: 1, METRICS):
-                part = {} if full == name else {"models": some, "metrics": columns}
-                yield Drawing(full, tables(grid, "mitigation"), spec | part)
+        groups = [
+            {"models": some, "metrics": columns}
+            for some in dealt(models, 8.1, lambda model, of=states: 0.7 + 0.16 * len(of[model]))
+            for columns in dealt(metrics, METRICS, lambda _: 1)
+        ]
+        for full, (part,) in pages(name, groups, 1):
+            # a figure of all names no models and no metrics
+            yield Drawing(full, tables(grid, "mitigation"), spec | (part if len(groups) > 1 else {}))
 
 
 FIGURES = (

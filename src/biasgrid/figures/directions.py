@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, labels, pages, tables
+from .figure import Drawing, Figure, dealt, labels, pages, tables
 from .layout import MARGIN, PAGE, add_axes, blank, heading, nothing, styled
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
@@ -113,8 +113,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
         spec = {"labels": labels(grid, cells), "criterion": criterion}
         name = f"directions-{slug(criterion)}"
-        for full, units in pages(name, sorted(queries), lambda unit, of=queries: 2.2 * len(of[unit]), 8.8):
-            part = {} if full == name else {"units": [list(unit) for unit in units]}
+        groups = dealt(sorted(queries), 8.8, lambda unit, of=queries: 2.2 * len(of[unit]))
+        for full, (units,) in pages(name, groups, 1):
+            part = {"units": [list(unit) for unit in units]} if len(groups) > 1 else {}
             yield Drawing(full, tables(grid, "directions"), spec | part)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +110,19 @@ def parts_of_pages(
     return found
 
 
+def dealt(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
+    """Items in order in as few groups as their sizes allow: none larger than the room, but of a single item."""
+    groups: list[list[Any]] = []
+    used = 0.0
+    for item in items:
+        if not groups or used + size(item) > room:
+            groups.append([])
+            used = 0.0
+        groups[-1].append(item)
+        used += size(item)
+    return groups
+
+
 def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
     """What is printed for the keys of the cells' models, metrics and debias methods."""
     keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
@@ -155,25 +168,6 @@ def count_range(counts: Sequence[int]) -> str:
     """Numbers of what something rests on, as text: the smallest to the largest."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def pages(
-    name: str, items: Sequence[Any], size: Callable[[Any], float], room: float
-) -> Iterator[tuple[str, list]]:
-    """Items of which a figure shows one below the other, dealt out to figures that are on a page: names and items.
-
-    What is more than a page has is in further figures, with numbers behind the name. A plan knows how many there are.
-    """
-    parts: list[list[Any]] = []
-    used = 0.0
-    for item in items:
-        if not parts or used + size(item) > room:
-            parts.append([])
-            used = 0.0
-        parts[-1].append(item)
-        used += size(item)
-    for i, part in enumerate(parts, 1):
-        yield name if len(parts) == 1 else f"{name}-{i}", part
 
 
 def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:

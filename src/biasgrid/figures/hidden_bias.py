@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, count_range, evaluations_of, pages, tables
+from .figure import Drawing, Figure, count_range, dealt, evaluations_of, pages, tables
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
@@ -100,10 +100,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         if criterion in grid.config["debias"] and entry.get("hidden") is not None:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
             states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"
-            for full, models in pages(
-                name, list(states), lambda key, of=states: 0.59 + 0.16 * len(of[key]), 8.4
-            ):
-                part = {} if full == name else {"models": models}
+            groups = dealt(states, 8.4, lambda model, of=states: 0.59 + 0.16 * len(of[model]))
+            for full, (models,) in pages(name, groups, 1):
+                part = {"models": models} if len(groups) > 1 else {}
                 yield Drawing(full, tables(grid, "mitigation"), spec | part)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, pages, labels, tables
+from .figure import Drawing, Figure, cells_of, labels, pages, tables
 from .layout import (
     MARGIN,
     PAGE,

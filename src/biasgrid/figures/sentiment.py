@@ -10,7 +10,7 @@ import numpy as np
 
 from ..files import slug
 from ..results import results
-from .figure import Drawing, Figure, Files, cells_of, labels, pages
+from .figure import Drawing, Figure, Files, cells_of, dealt, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import rows_of
@@ -163,11 +163,14 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         units = list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
         queries = list(dict.fromkeys(cell.query for cell in cells))
         # rows are models, columns are queries: as many as a page has room for
-        for name, columns in pages(f"sentiment-{slug(criterion)}", queries, lambda _: 1, MOST_QUERIES):
-            for full, rows in pages(name, units, lambda _: 1, MOST_MODELS):
-                some = [c for c in cells if c.query in columns and (c.metric, c.model, c.debias) in rows]
-                spec = {"labels": labels(grid, some), "criterion": criterion, "cells": [c.name for c in some]}
-                yield Drawing(full, {"cells": list(map(grid.cell_file, some))}, spec)
+        groups = [
+            [c for c in cells if c.query in columns and (c.metric, c.model, c.debias) in rows]
+            for columns in dealt(queries, MOST_QUERIES, lambda _: 1)
+            for rows in dealt(units, MOST_MODELS, lambda _: 1)
+        ]
+        for name, (some,) in pages(f"sentiment-{slug(criterion)}", groups, 1):
+            spec = {"labels": labels(grid, some), "criterion": criterion, "cells": [c.name for c in some]}
+            yield Drawing(name, {"cells": list(map(grid.cell_file, some))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -90,7 +90,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         if criterion in grid.config["debias"] and entry.get("hidden") is not None:
             for model, evaluations in evaluations_of(grid, criterion).items():
                 name = f"word-map-{slug(criterion)}-{model}"
-                for full, some in pages(name, evaluations, lambda _: 1, PANELS):
+                for full, some in pages(name, evaluations, PANELS):
                     states = [evaluation.debias for evaluation in some]
                     spec = {
                         "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},

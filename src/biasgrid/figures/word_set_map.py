@@ -103,7 +103,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion, evaluated in grid.evaluation_specs.items():
         for model, evaluations in evaluations_of(grid, criterion).items() if evaluated.map else ():
             name = f"word-set-map-{slug(criterion)}-{model}"
-            for full, some in pages(name, evaluations, lambda _: 1, STATES):
+            for full, some in pages(name, evaluations, STATES):
                 states = [evaluation.debias for evaluation in some]
                 spec = {
                     "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
