@@ -49,7 +49,7 @@ def number(value: float | None, digits: int = 3) -> str:
     text = f"{value:.{digits}g}"
     if "e" in text:
         mantissa, _, power = text.partition("e")
-        text = f"{mantissa} × 10^{int(power)}" if abs(int(power)) > 5 else f"{value:.0f}"
+        text = f"{mantissa} × 10^{int(power)}" if not 0 < int(power) <= 5 else f"{value:.0f}"
     return text.replace("-", "−")
 
 
