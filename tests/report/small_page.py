@@ -11,10 +11,11 @@ import yaml
 from conftest import write_text_model
 from in_process import make_cells, make_inputs, make_tables
 
-from biasgrid import comparison
+from biasgrid import comparison, tables
 from biasgrid.plan import steps
 from biasgrid.report.planned import report_step
 from biasgrid.study import Study
+from biasgrid.tables.rankings import rankings
 
 
 def words(letter: str) -> list[str]:
@@ -50,8 +51,7 @@ CONFIG = {
     "metrics": {"weat": {}, "weat_es": {}, "rnd": {}, "mac": {}, "ect": {}},
     "debias": {
         "First": {
-            "hard": HARD
-            | {"criteria": ["First", "Second, of <b>more & words"], "models": ["one", "two"]},
+            "hard": HARD | {"criteria": ["First", "Second, of <b>more & words"], "models": ["one", "two"]},
             "linear": {
                 "method": "linear_projection",
                 "words": {"definitional_pairs": PAIRS},
@@ -95,6 +95,12 @@ def measured(folder: Path) -> Study:
 def page(study: Study, file: Path, **ranking: str) -> Path:
     """Its page; `ranking`: how models are ranked, where that is to be another than the study's way."""
     step = report_step(study)
-    spec = step.spec | {"ranking": step.spec["ranking"] | ranking}
-    dataclasses.replace(step, output=file, spec=spec).run()
+    options = step.spec["ranking"] | ranking
+    files = list(step.inputs["tables"])
+    if ranking:
+        place = files.index(study.table_file("rankings"))
+        files[place] = file.with_name("rankings.csv")
+        rankings(tables.read(study.table_file("scores")), **options).to_csv(files[place], index=False)
+    inputs, spec = step.inputs | {"tables": files}, step.spec | {"ranking": options}
+    dataclasses.replace(step, inputs=inputs, spec=spec, output=file).run()
     return file

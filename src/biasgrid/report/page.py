@@ -218,7 +218,7 @@ def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[s
                 "key": key,
                 "label": names.label(key),
                 "neutral": spec["ranking"]["neutral"][key],
-                "about": f"No bias is {number(spec['ranking']['neutral'][key])}. {spec['facts'][key]['sign']}".strip(),
+                "about": f"No bias is {number(spec['ranking']['neutral'][key])}. {spec['facts'][key]['sign']}",
             }
             for key in metrics
         ],
