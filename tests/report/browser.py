@@ -61,8 +61,11 @@ class Browser:
         self.command(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
         )
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.command("Emulation.setEmulatedMedia", features=[feature])
+        # without motion: what is scrolled to is there
+        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        self.command(
+            "Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()]
+        )
 
     def open(self, page: Path, address: str = "") -> None:
         """Load the page anew."""
@@ -114,7 +117,8 @@ class Browser:
         end = time.monotonic() + 20
         while time.monotonic() < end:
             for file in self.downloads.glob("*.csv"):
-                return file
+                if file.stat().st_size:
+                    return file
             time.sleep(0.02)
         raise AssertionError("no file was downloaded")
 
