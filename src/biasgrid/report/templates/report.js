@@ -182,7 +182,7 @@
       }
       if (sort) state.set("sort", sort.key);
       if (sort?.descending) state.set("order", "descending");
-      return `#ranking${state.size ? "?" : ""}${state}`;
+      return `#ranking${String(state) && "?"}${state}`;
     }
 
     function restore() {
@@ -330,8 +330,8 @@
     const buttons = [...counts].map(([verdict, count]) => {
       const button = make("button", { type: "button", "aria-pressed": "false", "data-verdict": verdict }, `${verdict} (${count})`);
       button.addEventListener("click", () => {
-        button.ariaPressed = String(button.ariaPressed !== "true");
-        const pressed = new Set(buttons.filter((other) => other.ariaPressed === "true").map((other) => other.dataset.verdict));
+        button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+        const pressed = new Set(buttons.filter((other) => other.matches("[aria-pressed=true]")).map((other) => other.dataset.verdict));
         for (const line of lines) line.hidden = pressed.size > 0 && !pressed.has(line.dataset.verdict);
         status.textContent = `${lines.filter((line) => !line.hidden).length} of ${lines.length} shown.`;
         table.closest("details").open = true;
@@ -403,7 +403,7 @@
       const tip = of && byId(of.getAttribute("aria-describedby"));
       if (shown && tip === shown.tip) return;
       close();
-      if (tip?.role !== "tooltip") return;
+      if (!tip?.matches("[role=tooltip]")) return;
       shown = { tip, of };
       tip.classList.add("shown");
       place();
