@@ -378,7 +378,9 @@
       if (back) origin.focus({ preventScroll: true });
       else reveal();
     });
-    reveal();
+    // the browser goes to the link's target itself, and takes the focus there, until the page is loaded
+    if (document.readyState === "complete") reveal();
+    else addEventListener("load", () => setTimeout(reveal));
   }
 
   // ---- explanations: Escape closes them, and they stay inside the window
