@@ -10,7 +10,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: help study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test fuzz cluster-test lint install clean
+.PHONY: help study study-npm all-metrics debias text8 replications $(REPLICATIONS) full simulation factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -101,6 +101,13 @@ test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
 
+# axe-core is an npm package; Chromium is the system's
+report-test: .venv/installed-for-tests .node/installed ## a study's page in Chromium, which root gets by apt-get
+	@browser() { command -v chromium && command -v chromedriver; } >/dev/null; \
+	browser || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -qy chromium chromium-driver; } || \
+	  { echo "report-test: install chromium and chromedriver (Debian: chromium, chromium-driver)" >&2; exit 1; }
+	$(BIN)/python -m pytest -m browser tests/report
+
 # tests/fuzz/run.py
 FUZZ ?= 20000
 fuzz: .venv/installed-for-tests ## damaged and hostile input. FUZZ=200: fewer than 20,000
@@ -146,6 +153,14 @@ PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ign
 	$(BIN)/python $(PIP) -r requirements.lock -r requirements-docs.lock
 	touch $@
 
+# The exact version and checksum of tests/report/package-lock.json
+.node/installed: tests/report/package.json tests/report/package-lock.json
+	@command -v npm >/dev/null || { echo "report-test: install npm" >&2; exit 1; }
+	mkdir -p .node
+	cp $^ .node
+	npm ci --prefix .node --ignore-scripts --no-audit --no-fund
+	touch $@
+
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.
 .venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
 	$(PYTHON) -m venv .venv-slurm
@@ -154,4 +169,4 @@ PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ign
 	touch $@
 
 clean: ## remove environments, results and records
-	rm -rf .venv .venv-slurm results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-slurm .node results .snakemake .biasgrid.lock

@@ -211,13 +211,24 @@ def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[s
     return {
         "study": spec["study"],
         "overall": OVERALL,
+        "untouched": UNTOUCHED,
         "criteria": criteria,
         "metrics": [
-            {"key": key, "label": names.label(key), "neutral": spec["ranking"]["neutral"][key]}
+            {
+                "key": key,
+                "label": names.label(key),
+                "neutral": spec["ranking"]["neutral"][key],
+                "about": f"No bias is {number(spec['ranking']['neutral'][key])}. {spec['facts'][key]['sign']}",
+            }
             for key in metrics
         ],
         "states": [
-            {"model": model, "debias": debias, "label": names.state(model, debias)}
+            {
+                "model": model,
+                "debias": debias,
+                "label": names.state(model, debias),
+                "place": sorted(states).index((model, debias)),  # where ties go by order
+            }
             for model, debias in states
         ],
         "models": {model: names.short(model) for model, _ in states},

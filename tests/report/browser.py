@@ -1,0 +1,140 @@
+"""A browser that opens a study's page: Chromium, driven by chromedriver. Nothing is downloaded for it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import pytest
+from conftest import ROOT
+
+AXE = ROOT / ".node" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+class Browser:
+    """A page in Chromium, and what a reader does with it."""
+
+    def __init__(self, folder: Path):
+        webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium: make report-test")
+        programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
+        if None in programs:
+            pytest.skip("no chromium, or no chromedriver: make report-test")
+        options = webdriver.ChromeOptions()
+        options.binary_location = programs[0]
+        for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        # with its path given, selenium looks for no driver and downloads none
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs[1]))
+        self.downloads = folder / "downloads"
+        self.command(
+            "Browser.setDownloadBehavior",
+            behavior="allow",
+            downloadPath=str(self.downloads),
+            eventsEnabled=True,
+        )
+
+    def command(self, name: str, **parameters: Any) -> Any:
+        """A command of the DevTools protocol."""
+        return self.driver.execute_cdp_cmd(name, parameters)
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def look(self, width: int = 1280, scheme: str = "light") -> None:
+        """As a window of this width, in light or dark."""
+        self.command(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
+        )
+        # without motion: what is scrolled to is there
+        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        self.command(
+            "Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()]
+        )
+
+    def open(self, page: Path, address: str = "") -> None:
+        """Load the page anew."""
+        self.driver.get("about:blank")
+        self.driver.get(page.as_uri() + address)
+
+    def go(self, address: str) -> None:
+        """To another part or state of the page, as a link does."""
+        self.driver.execute_async_script(
+            """const [address, done] = arguments;
+            if (location.hash === address) return done();
+            addEventListener("hashchange", () => done(), {once: true});
+            location.hash = address""",
+            address,
+        )
+
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def press(self, *keys: str) -> None:
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def focused(self) -> Any:
+        return self.driver.switch_to.active_element
+
+    def address(self) -> str:
+        return self.run("return location.hash")
+
+    def table(self) -> pd.DataFrame:
+        """The table that "Download as CSV" gives, without a file."""
+        text = self.run(
+            """const create = URL.createObjectURL;
+            let blob;
+            URL.createObjectURL = (given) => { blob = given; return "data:,"; };
+            document.getElementById("ranking-download").click();
+            URL.createObjectURL = create;
+            return blob.text()"""
+        )
+        return pd.read_csv(io.StringIO(text))
+
+    def download(self) -> Path:
+        """The file that "Download as CSV" gives."""
+        self.one("#ranking-download").click()
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for file in self.downloads.glob("*.csv"):
+                if file.stat().st_size:
+                    return file
+            time.sleep(0.02)
+        raise AssertionError("no file was downloaded")
+
+    def cells(self) -> dict[tuple[str, str], list[str]]:
+        """(model's label, metric's label) -> the lines of its cell in the ranking that is shown."""
+        columns, rows = self.run(
+            """const table = document.querySelector("#ranking-shown table");
+            const texts = (cell) => [...cell.querySelectorAll("b.rank, .value, .p, .none, .dagger")]
+              .map((part) => part.textContent);
+            return [[...table.tHead.rows[0].cells].map((cell) => cell.textContent),
+              [...table.tBodies[0].rows].map((row) => [row.cells[0].textContent,
+                [...row.cells].slice(1).map(texts)])]"""
+        )
+        return {(label, m): cell for label, row in rows for m, cell in zip(columns[1:], row, strict=True)}
+
+
+def address(**state: Iterable[str] | str) -> str:
+    """The part of an address that says what the ranking shows."""
+    return "#ranking?" + urlencode(state, doseq=True)

@@ -1,0 +1,106 @@
+"""A small study, really measured, and its page: several criteria, a model with lost words, twins, debias methods,
+published numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pandas as pd
+import yaml
+from conftest import write_text_model
+from in_process import make_cells, make_inputs, make_tables
+
+from biasgrid import comparison, tables
+from biasgrid.plan import steps
+from biasgrid.report.planned import report_step
+from biasgrid.study import Study
+from biasgrid.tables.rankings import rankings
+
+
+def words(letter: str) -> list[str]:
+    return [f"{letter}{i}" for i in range(5)]
+
+
+def query(sets: str) -> dict:
+    """A query of two target sets and two attribute sets."""
+    a, b, c, d = ({letter.upper(): words(letter)} for letter in sets)
+    return {"targets": a | b, "attributes": c | d}
+
+
+PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
+HARD = {"method": "hard", "words": {"definitional_pairs": PAIRS}}
+CONFIG = {
+    "study": "small",
+    "models": {
+        # "twin" ties with "two", whose vectors it has
+        name: {"label": f"Model {name}", "source": {"type": "file", "path": f"{name}.txt"}}
+        for name in ("two", "one", "three", "twin")
+    },
+    "criteria": {
+        "First": {"queries": {name: query(name) for name in ("abcd", "abef", "abce", "abcf", "abde")}},
+        # of the words of G, "three" has too few
+        "Second, of <b>more & words": {
+            "queries": {name: query(name) for name in ("cdab", "cdgh", "cdeg", "cdfh")}
+        },
+        "Third": {
+            "queries": {"efab": query("efab"), "efgh": query("efgh")},
+            "metrics": {"weat": {}, "rnd": {}},
+        },
+    },
+    "metrics": {"weat": {}, "weat_es": {}, "rnd": {}, "mac": {}, "ect": {}},
+    "debias": {
+        "First": {
+            "hard": HARD | {"criteria": ["First", "Second, of <b>more & words"], "models": ["one", "two"]},
+            "linear": {
+                "method": "linear_projection",
+                "words": {"definitional_pairs": PAIRS},
+                "models": ["three"],
+            },
+        }
+    },
+    "inference": {
+        "permutation": {"draws": 49, "exact": 10},
+        "bootstrap": {"draws": 20},
+    },
+    "published": ["published.csv"],
+    "figures": ["rankings"],
+}
+
+
+def measured(folder: Path) -> Study:
+    """The study with all its tables, in a folder that is the working directory."""
+    all_words = [word for letter in "abcdefgh" for word in words(letter)]
+    for seed, name in enumerate(("one", "two", "three")):
+        there = [word for word in all_words if name != "three" or word[0] != "g"]
+        write_text_model(folder / f"{name}.txt", there, 8, seed)
+    (folder / "twin.txt").write_bytes((folder / "two.txt").read_bytes())
+    row = {"source": "A paper", "table": "1", "criterion": "First", "metric": "mac", "quantity": "value"}
+    published = [
+        row | {"query": "abcd", "model": "one", "published": "1", "digits": "0"},
+        row | {"query": "abcd", "model": "two", "published": "1", "digits": "0"},
+        row | {"query": "abcd", "model": "one", "published": "9", "digits": "0", "note": "made up"},
+    ]
+    pd.DataFrame(published, columns=comparison.PUBLISHED).to_csv(folder / "published.csv", index=False)
+    (folder / "small.yaml").write_text(yaml.safe_dump(CONFIG, sort_keys=False))
+    study = Study.read("small.yaml")
+    make_inputs(study)
+    for model, key in study.fits:
+        steps.fit_step(study, model, key).run()
+    make_cells(study)
+    make_tables(study)
+    return study
+
+
+def page(study: Study, file: Path, **ranking: str) -> Path:
+    """Its page; `ranking`: how models are ranked, where that is to be another than the study's way."""
+    step = report_step(study)
+    options = step.spec["ranking"] | ranking
+    files = list(step.inputs["tables"])
+    if ranking:
+        place = files.index(study.table_file("rankings"))
+        files[place] = file.with_name("rankings.csv")
+        rankings(tables.read(study.table_file("scores")), **options).to_csv(files[place], index=False)
+    inputs, spec = step.inputs | {"tables": files}, step.spec | {"ranking": options}
+    dataclasses.replace(step, inputs=inputs, spec=spec, output=file).run()
+    return file
