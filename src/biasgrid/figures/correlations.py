@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
+from .figure import Drawing, Figure, Files, cells_of, even_pages, level, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, nothing, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
@@ -218,7 +218,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         panel = 0.54 * len(metrics) + 0.65
         most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
         criteria = [*sorted(grid.ranked), OVERALL]
-        for name, part in pages("correlations", criteria, most):
+        for name, part in even_pages("correlations", criteria, most):
             only = {"only": part} if len(part) < len(criteria) else {}
             yield Drawing(name, tables(grid, "correlations", "rankings"), {**spec, **only})
 
@@ -233,7 +233,7 @@ FIGURES = (
         "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
         "over words; the wider it is, the paler the cell. n is how many models a coefficient is over: with four or "
         "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
-        "none is drawn. A hatched cell has no value. Where a page has no room for all criteria, the others are in "
-        "correlations-2 and so on.",
+        "none is drawn. A hatched cell has no value. Where a page has no room for all criteria, there are "
+        "correlations-1, -2 and so on.",
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,17 +65,6 @@ def tables(grid: Any, *names: str) -> dict[str, File]:
     return {name: grid.table_file(name) for name in names}
 
 
-def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
-    """A figure's parts on pages of at most so many, as even as can be: name, name-2 and so on, and what each has."""
-    count = -(-len(parts) // most)
-    sizes = [len(parts) // count + (i < len(parts) % count) for i in range(count)]
-    starts = [sum(sizes[:i]) for i in range(count)]
-    return [
-        (name if i == 0 else f"{name}-{i + 1}", list(parts[start : start + size]))
-        for i, (start, size) in enumerate(zip(starts, sizes, strict=True))
-    ]
-
-
 def parts_of_pages(
     blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, around: float
 ) -> list[tuple[list[str], list[Any]]]:
@@ -98,7 +88,7 @@ def parts_of_pages(
     left = 0.0
     for metrics, rows, height in blocks:
         most = max(1, int((room - around) / height))
-        for _, part in pages("", rows, most):
+        for _, part in even_pages("", rows, most):
             tall = around + len(part) * height
             if len(part) == len(rows) and tall <= left:
                 found[-1][0].extend(metrics)
@@ -172,8 +162,21 @@ def pages(
             used = 0.0
         parts[-1].append(item)
         used += size(item)
-    for i, part in enumerate(parts, 1):
-        yield name if len(parts) == 1 else f"{name}-{i}", part
+    for i, part in enumerate(parts):
+        yield page_name(name, i, len(parts)), part
+
+
+def even_pages(name: str, items: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
+    """As `pages`, of items of one size, at most so many on a page and as evenly as can be."""
+    count = -(-len(items) // most)
+    ends = [len(items) * i // count for i in range(count + 1)]
+    parts = [list(items[start:end]) for start, end in pairwise(ends)]
+    return [(page_name(name, i, count), part) for i, part in enumerate(parts)]
+
+
+def page_name(name: str, i: int, pages: int) -> str:
+    """The name of one of several pages of a figure, or of the only one."""
+    return name if pages == 1 else f"{name}-{i + 1}"
 
 
 def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
+from .figure import Drawing, Figure, cells_of, even_pages, labels, level, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, legend_area, nothing, page, styled
 from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
@@ -143,7 +143,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.52)))
         metrics = sorted({cell.metric for cell in cells})
         name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
-        for of_page, part in pages(name, metrics, most):
+        for of_page, part in even_pages(name, metrics, most):
             only = {"only": part} if len(part) < len(metrics) else {}
             yield Drawing(of_page, tables(grid, "order"), {**spec, **only})
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
+from .figure import Drawing, Figure, cells_of, even_pages, labels, level, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_line, nothing, page, styled
 from .order import pair_shares, resampled_pairs
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
@@ -189,7 +189,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         panel = 0.62 + 0.3 * len({(cell.model, cell.debias) for cell in cells})
         metrics = sorted({cell.metric for cell in cells})
         name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
-        for of_page, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
+        for of_page, part in even_pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
             only = {"only": part} if len(part) < len(metrics) else {}
             yield Drawing(of_page, tables(grid, "rank_intervals", "order"), {**spec, **only})
 

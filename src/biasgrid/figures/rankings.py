@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, labels, pages, tables
+from .figure import Drawing, Figure, cells_of, even_pages, labels, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -249,7 +249,7 @@ def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
     # as many panels as a page has room for, below each other
     panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked)}) * 0.28 + 0.52
     criteria = [*sorted(grid.ranked), OVERALL]
-    for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
+    for name, part in even_pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         yield Drawing(name, tables(grid, "rankings"), {"labels": shown, "criteria": part})
 
 
@@ -271,6 +271,6 @@ FIGURES = (
         from_tables(rankings_by_criterion, "rankings"),
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
         "model that is least biased in one criterion need not be in another. Where a page has no room for all "
-        "criteria, the others are in rankings-by-criterion-2 and so on.",
+        "criteria, there are rankings-by-criterion-1, -2 and so on.",
     ),
 )
