@@ -153,6 +153,8 @@ def of_study(
     """
     study = _study(config, listed)
     drawing = null_drawing(study, study.cells[null]) if null else study.figures[figure]
+    # not one of several pages: the rows say what is drawn
+    drawing = replace(drawing, spec={key: value for key, value in drawing.spec.items() if key != "only"})
 
     def files(name: str) -> list[Path]:
         role = drawing.inputs[name]
@@ -205,7 +207,7 @@ def overall(study: Study, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_method(study: Study, table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["method"] == study.config["correlations"][0]]
+    return table[table["method"] == study.config["correlations"][0]] if "method" in table else table
 
 
 def of_gender(study: Study, table: pd.DataFrame) -> pd.DataFrame:
@@ -214,12 +216,8 @@ def of_gender(study: Study, table: pd.DataFrame) -> pd.DataFrame:
 
 def ranks_shown(found: Tables) -> list:
     ranks = found["rank_intervals"]
-    words, queries = (ranks[ranks["resampled"] == name] for name in ("words", "queries"))
-    return [
-        *words["rank"],
-        *words[["low", "high"]].to_numpy().ravel(),
-        *queries[["low", "high"]].to_numpy().ravel(),
-    ]
+    both = ranks[ranks["resampled"] == "both"]
+    return [*both["rank"], *both[["low", "high"]].to_numpy().ravel()]
 
 
 def quality_shown(found: Tables) -> list[str]:
@@ -654,7 +652,7 @@ PICTURES = {
     ),
     "gallery-bars-by-query": of_study(
         "embedded",
-        "bars-by-query-gender",
+        "bars-by-query-gender-1",
         only(criterion="Gender", metric=["weat", "weat_es"]),
         numbers_of("scores", "value"),
         listed="bars-by-query",
@@ -662,7 +660,7 @@ PICTURES = {
     ),
     "gallery-bars-by-model": of_study(
         "embedded",
-        "bars-by-model-gender",
+        "bars-by-model-gender-1",
         only(criterion="Gender", metric=["weat", "weat_es"]),
         numbers_of("scores", "value"),
         listed="bars-by-model",
@@ -737,7 +735,7 @@ PICTURES = {
     ),
     "gallery-scores": of_study(
         "embedded",
-        "scores-gender",
+        "scores-gender-1",
         only(criterion="Gender", metric=["mac", "weat", "weat_es"]),
         numbers_of("scores", "value"),
         small=True,

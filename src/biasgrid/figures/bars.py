@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, parts_of_pages, queries_of, said, tables
+from .figure import Drawing, Figure, cells_of, labels, page_name, parts_of_pages, queries_of, said, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -221,7 +221,7 @@ def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
             shown = [row if by == "query" else list(row) for row in rows]
             only = {"metrics": of_page, "rows": shown, "page": f"{i + 1} of {len(parts)}"}
             several = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(f"{name}-{i + 1}" if i else name, tables(grid, "scores"), {**spec, **several})
+            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **several})
 
 
 FIGURES = (
@@ -233,7 +233,7 @@ FIGURES = (
         reading="A bar is a score and begins at the metric's neutral value (dashed); its colour and hatch are "
         "the model; a white bar with an edge is the model under a debias method. What a bar to the right says "
         "stands below, metric by metric. A cross on the right margin is a score that has no value. Lengths "
-        "compare within a panel only. A criterion that needs several pages has bars-by-query-...-2 and so on.",
+        "compare within a panel only. A criterion that needs several pages goes on in files -2 and so on.",
     ),
     Figure(
         "bars-by-model",

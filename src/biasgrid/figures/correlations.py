@@ -233,7 +233,7 @@ FIGURES = (
         "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
         "over words; the wider it is, the paler the cell. n is how many models a coefficient is over: with four or "
         "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
-        "none is drawn. A hatched cell has no value. Where a page has no room for all criteria, the others are in "
+        "none is drawn. A hatched cell has no value. Where a page has no room for all criteria, there are "
         "correlations-2 and so on.",
     ),
 )

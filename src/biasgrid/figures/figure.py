@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,14 +66,15 @@ def tables(grid: Any, *names: str) -> dict[str, File]:
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
-    """A figure's parts on pages of at most so many, as even as can be: name, name-2 and so on, and what each has."""
+    """A figure's parts on pages of at most so many, as even as can be: the pages' names, and what each has."""
     count = -(-len(parts) // most)
-    sizes = [len(parts) // count + (i < len(parts) % count) for i in range(count)]
-    starts = [sum(sizes[:i]) for i in range(count)]
-    return [
-        (name if i == 0 else f"{name}-{i + 1}", list(parts[start : start + size]))
-        for i, (start, size) in enumerate(zip(starts, sizes, strict=True))
-    ]
+    ends = [len(parts) * i // count for i in range(count + 1)]
+    return [(page_name(name, i), list(parts[start:end])) for i, (start, end) in enumerate(pairwise(ends))]
+
+
+def page_name(name: str, i: int) -> str:
+    """The name of one of several pages of a figure: name, name-2 and so on."""
+    return name if i == 0 else f"{name}-{i + 1}"
 
 
 def parts_of_pages(

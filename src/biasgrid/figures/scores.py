@@ -11,7 +11,18 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, level, parts_of_pages, queries_of, said, tables
+from .figure import (
+    Drawing,
+    Figure,
+    cells_of,
+    labels,
+    level,
+    page_name,
+    parts_of_pages,
+    queries_of,
+    said,
+    tables,
+)
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
 from .palette import (
     GREY,
@@ -416,7 +427,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         for i, (of_page, rows) in enumerate(parts):
             only = {"metrics": of_page, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
             several = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(f"{name}-{i + 1}" if i else name, tables(grid, "scores"), {**spec, **several})
+            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **several})
 
 
 FIGURES = (
@@ -431,6 +442,6 @@ FIGURES = (
         "not reject. Small: there is no test. A letter beside a mark is a debias method. A mark on the "
         "right margin has no value. An arrow is a score of a model whose scores lie so far out that the "
         "others could not be seen; its value is written. What a sign says stands below, metric by metric. "
-        "Metrics have scales of their own. A criterion that needs several pages has scores-...-2 and so on.",
+        "Metrics have scales of their own. A criterion that needs several pages goes on in scores-...-2 and so on.",
     ),
 )
