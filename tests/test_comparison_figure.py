@@ -269,6 +269,7 @@ def test_a_metric_of_which_nothing_was_published_is_said():
 
 def test_a_table_that_was_written_is_drawn(tmp_path):
     numbers = whole_study(2, ["a"])
-    numbers.to_csv(tmp_path / "comparison.csv", index=False)
+    written = numbers.reindex(columns=tables.REGISTRY["comparison"].names, fill_value="")
+    written.to_csv(tmp_path / "comparison.csv", index=False)
     figure = draw(tables.read(tmp_path / "comparison.csv"), LABELS, names(2))
     assert len(drawn(figure)[1]) == len(numbers)

@@ -12,6 +12,7 @@ from biasgrid.figures import draw
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.study import Study
+from biasgrid.tables import REGISTRY
 
 QUERIES = [
     {"key": key, "targets": [[f"{key} A", 1], [f"{key} B", 1]], "attributes": [["X", 1], ["Y", 1]]}
@@ -183,10 +184,11 @@ def test_a_study_s_other_metrics_stay_out(tmp_path):
     study = Study.of(config, root=ROOT)
     place = {"criterion": "WEFE documentation", "model": next(iter(study.models))}
     quantity = "wefe_family_careers: value"
-    numbers = {"weat": 0.46, "weat_es": 0.45, "mac": 0.84, "rnsb": 0.09, "ect": 0.73}
-    rows = [row(quantity, x, x, metric=metric, **place) for metric, x in numbers.items()]
+    printed = {"weat": 0.46, "weat_es": 0.45, "mac": 0.84, "rnsb": 0.09, "ect": 0.73}
+    rows = [row(quantity, x, x, metric=metric, **place) for metric, x in printed.items()]
     study.results.mkdir(parents=True, exist_ok=True)
-    table(rows).to_csv(study.results / "comparison.csv", index=False)
+    numbers = table(rows).reindex(columns=REGISTRY["comparison"].names, fill_value="")
+    numbers.to_csv(study.results / "comparison.csv", index=False)
     found = texts(draw(study.figures["weat-table-wefe-documentation"]))
     assert sorted(text for text in found if text.endswith("✓")) == ["0.45 ✓", "0.46 ✓"]
     assert {"WEAT\nprinted", "WEAT-ES\nprinted"} <= set(found)
