@@ -429,8 +429,8 @@ class Study(Folders):
                 state = cell.model, cell.debias
                 measured.setdefault((state, cell.metric), set()).add(cell.criterion)
         beside = {state for (state, metric), found in measured.items() if found == criteria[metric]}
-        models = {model for (model, _), _ in measured} or self.models
-        states = [(model, key) for model in self.models for key in (UNTOUCHED, *self.debias) if model in models]
+        ranking = {model for (model, _), _ in measured} or self.models
+        states = [(m, key) for m in self.models if m in ranking for key in (UNTOUCHED, *self.debias)]
         return [state for state in states if state[1] == UNTOUCHED or state in beside]
 
     def _check(self, where: str) -> None:

@@ -83,10 +83,8 @@ def _check_languages(config: Mapping[str, Any], where: str) -> None:
         _known("model", entry.get("models", []), models, f"{where}: {criterion}: models")
         for key in entry.get("models", []):
             if not one_language(entry, models[key]):
-                raise BiasgridError(
-                    f"{where}: {criterion}: models: {key} is in another language ({models[key]['language']}) than the "
-                    f"criterion ({entry['language']})"
-                )
+                languages = f"({models[key]['language']}) than the criterion ({entry['language']})"
+                raise BiasgridError(f"{where}: {criterion}: models: {key} is in another language {languages}")
         if not any(one_language(entry, model) for model in models.values()):
             raise BiasgridError(f"{where}: {criterion}: language: no model is in {entry['language']!r}")
     for key, model in models.items():
