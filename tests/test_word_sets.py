@@ -113,6 +113,9 @@ SIZES = {
         "female_terms": 10,
     },
     "bingliu": {"positive_words": 2006, "negative_words": 4783},
+    "japanese": dict.fromkeys(
+        ("male_terms", "female_terms", "career", "family", "science", "maths", "arts"), 8
+    ),
     "multilingual": {
         f"{language}_{name}": 8
         for language in ("en", "es", "fr", "de", "it", "sv", "nl")

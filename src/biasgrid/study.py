@@ -13,6 +13,7 @@ from typing import Any
 from . import debias, metrics, tables
 from .config import load
 from .config.check import check
+from .config.common import one_language
 from .configs import ordered
 from .debias import UNTOUCHED
 from .embeddings.kinds import REGISTRY as KINDS
@@ -56,10 +57,10 @@ class Study(Folders):
         """The models by key. Of one that is trained here the source says all of its corpus: name and source."""
         return {key: model | {"source": self._source(model)} for key, model in self.config["models"].items()}
 
-    @property
-    def of_vectors(self) -> list[str]:
-        """The models that can be debiased and evaluated."""
-        return [model for model in self.models if self.kind(model).name == VECTORS]
+    def of_kind(self, kind: str, criterion: str) -> list[str]:
+        """The models of a kind that are in no other language than a criterion."""
+        entry = self.config["criteria"][criterion]
+        return [m for m in self.models if self.kind(m).name == kind and one_language(entry, self.models[m])]
 
     def _source(self, model: Mapping[str, Any]) -> dict[str, Any]:
         source = model["source"]
@@ -194,7 +195,7 @@ class Study(Folders):
         """All fitted debias methods by model and debias key."""
         fits = {}
         for key, (criterion, entry) in self.debias.items():
-            for model in entry.get("models", self.of_vectors):
+            for model in entry.get("models", self.of_kind(VECTORS, criterion)):
                 spec = {
                     "method": debias.method(entry["method"]).name,
                     "words": entry["words"],
@@ -213,7 +214,7 @@ class Study(Folders):
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             if not fits:
-                models = self.config["criteria"][criterion].get("models", self.of_vectors)
+                models = self.config["criteria"][criterion].get("models", self.of_kind(VECTORS, criterion))
                 states = dict.fromkeys((model, UNTOUCHED) for model in models)
             for model, key in states:
                 spec = self._evaluated_on(model, entry, seed)
@@ -395,10 +396,7 @@ class Study(Folders):
                         for state in (UNTOUCHED, *self._debiased(criterion, model)):
                             place = {"criterion": criterion, "query": query, "metric": key, "model": model}
                             # the study's key of a metric; `function` is the registered metric behind it
-                            of_metric = {
-                                "function": metric.get("metric", key),
-                                "params": params,
-                            }
+                            of_metric = {"function": metric.get("metric", key), "params": params}
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
 
@@ -408,8 +406,8 @@ class Study(Folders):
 
     def fitting(self, criterion: str, key: str) -> list[str]:
         """The models of a criterion that a metric can be measured on: those of the kind that it needs."""
-        models = self.config["criteria"][criterion].get("models", self.models)
-        return [model for model in models if self.kind(model).name == self.metric(criterion, key).needs]
+        models = self.of_kind(self.metric(criterion, key).needs, criterion)
+        return [m for m in self.config["criteria"][criterion].get("models", models) if m in models]
 
     def _debiased(self, criterion: str, model: str) -> list[str]:
         """The debias methods under which a model is measured on a criterion."""
@@ -420,8 +418,8 @@ class Study(Folders):
         ]
 
     def _ranked_states(self) -> list[tuple[str, str]]:
-        """Model and debias key of what ranks beside each other: the models, and those under a debias method that are
-        measured on all ranked criteria (as in `tables.rankings`)."""
+        """Model and debias key of what ranks beside each other: the models (without a ranked criterion: all), and
+        those under a debias method that are measured on all ranked criteria (as in `tables.rankings`)."""
         ranked = set(self.ranked)
         criteria: dict[str, set[str]] = {}
         measured: dict[tuple[tuple[str, str], str], set[str]] = {}
@@ -431,7 +429,8 @@ class Study(Folders):
                 state = cell.model, cell.debias
                 measured.setdefault((state, cell.metric), set()).add(cell.criterion)
         beside = {state for (state, metric), found in measured.items() if found == criteria[metric]}
-        states = [(model, key) for model in self.models for key in (UNTOUCHED, *self.debias)]
+        ranking = {model for (model, _), _ in measured} or self.models
+        states = [(m, key) for m in self.models if m in ranking for key in (UNTOUCHED, *self.debias)]
         return [state for state in states if state[1] == UNTOUCHED or state in beside]
 
     def _check(self, where: str) -> None:

@@ -61,7 +61,8 @@ def _default() -> Any:
 
     config = load.read(located(DEFAULT))
     models = shipped() | load.merged(config["models"], "models", str(DEFAULT), Path("."))
-    # benchmarks need gensim
+    # benchmarks need gensim; models of other languages have no criterion here
+    models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}
     return Study.of(
         {key: config[key] for key in config if key != "quality"} | {"models": models}, str(DEFAULT)
     )

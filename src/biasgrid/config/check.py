@@ -17,6 +17,7 @@ from ..grid import QUALITY
 from ..options import PARTS
 from ..query import Query
 from ..resources import located
+from .common import one_language
 
 
 def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -> None:
@@ -50,8 +51,8 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
                 f"{where}: beside: {key}: {shown(other)} are the model's own numbers, which are judged; name a "
                 "model of other vectors"
             )
+    _check_languages(config, where)
     for criterion, entry in config["criteria"].items():
-        _known("model", entry.get("models", []), config["models"], f"{where}: {criterion}: models")
         own = [queries[key] for key in entry["queries"]]
         for key, metric in metrics_of(config, criterion).items():
             _check_metric(key, metric, criterion, own, f"{where}: metrics: {key}")
@@ -72,6 +73,23 @@ def _known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) 
     for name in names:
         if name not in allowed:
             raise BiasgridError(f"{where}: {unknown(what, name, allowed)}")
+
+
+def _check_languages(config: Mapping[str, Any], where: str) -> None:
+    """That models and criteria are not left without each other, and models that a criterion names are in its
+    language."""
+    models, criteria = config["models"], config["criteria"]
+    for criterion, entry in criteria.items():
+        _known("model", entry.get("models", []), models, f"{where}: {criterion}: models")
+        for key in entry.get("models", []):
+            if not one_language(entry, models[key]):
+                languages = f"({models[key]['language']}) than the criterion ({entry['language']})"
+                raise BiasgridError(f"{where}: {criterion}: models: {key} is in another language {languages}")
+        if not any(one_language(entry, model) for model in models.values()):
+            raise BiasgridError(f"{where}: {criterion}: language: no model is in {entry['language']!r}")
+    for key, model in models.items():
+        if not any(one_language(entry, model) for entry in criteria.values()):
+            raise BiasgridError(f"{where}: models: {key}: language: no criterion is in {model['language']!r}")
 
 
 def _check_names(config: Mapping[str, Any], where: str) -> None:

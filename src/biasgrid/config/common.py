@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field
@@ -30,6 +31,12 @@ def _name(text: str) -> str:
     return text
 
 
+def _language(text: str) -> str:
+    if len(text) > LONGEST or not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", text):
+        raise ValueError(f"{text[:LONGEST]!r} is no language; allowed: a tag such as en, fr, pt-BR")
+    return text
+
+
 def _distinct(values: list[Any]) -> list[Any]:
     for place, value in enumerate(values):
         if value in values[:place]:
@@ -40,8 +47,14 @@ def _distinct(values: list[Any]) -> list[Any]:
 Text = Annotated[str, Field(min_length=1)]
 Key = Annotated[str, AfterValidator(_key)]
 Name = Annotated[str, AfterValidator(_name)]
+Language = Annotated[str, AfterValidator(_language)]  # as HTML's lang
 Distinct = AfterValidator(_distinct)
 Params = dict[str, Any]  # checked by whose parameters they are
+
+
+def one_language(*entries: Mapping[str, Any]) -> bool:
+    """Whether entries may go together: no two of them say different languages."""
+    return len({entry["language"] for entry in entries if "language" in entry}) < 2
 
 
 def filled(model: Any, values: Any, where: str) -> Any:

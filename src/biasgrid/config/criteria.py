@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from ..validation import Strict, field
-from .common import Distinct, Key, Name, Text
+from .common import Distinct, Key, Language, Name, Text
 from .metrics import Metrics, Words
 
 
@@ -43,9 +43,12 @@ class Ratings(Strict):
 class Criterion(Strict):
     """Queries that ask about one thing, such as gender."""
 
+    language: Language = field(
+        "language of its words, such as `fr`: models of another language are not measured on it", None
+    )
     ranked: bool = field("whether rankings, correlations and overall scores have it", True)
     models: Annotated[list[Key], Field(min_length=1), Distinct] = field(
-        "keys of the models that are measured on it; left out: all", None
+        "keys of the models that are measured on it; left out: all but those of another language", None
     )
     metrics: Metrics = field("metrics of its own; left out: the study's", None)
     words: Words = field("how its words are looked up", None)

@@ -26,7 +26,13 @@ REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word s
 WORD_SETS = "data/word_sets"
 CONFIGS = (".yaml", ".yml")  # what names of config files end with
 # parts of a config that may be in files of their own
-PARTS = {"models": Models, "criteria": Criteria, "benchmarks": Archives, "quality": Quality}
+PARTS = {
+    "models": Models,
+    "criteria": Criteria,
+    "benchmarks": Archives,
+    "corpora": Archives,
+    "quality": Quality,
+}
 
 
 class WordSets:

@@ -12,7 +12,7 @@ from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
 from ..validation import Strict, checked, field
-from .common import Key, Params, Text
+from .common import Key, Language, Params, Text
 from .metrics import Words
 
 TRAINED = "trained"  # the type of source of a model that is trained here
@@ -103,6 +103,9 @@ class Model(Strict):
     note: str = field("what else to know about it", "")
     published_as: Key = field(
         "the model whose published numbers it is compared with; left out: its own key", None
+    )
+    language: Language = field(
+        "language of its words, such as `fr`: it is not measured on criteria of another language", None
     )
     words: Words = field("how words are looked up in it", None)
 

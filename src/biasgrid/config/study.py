@@ -112,7 +112,7 @@ class StudyConfig(Run):
         "criterion -> debias methods by key", dict
     )
     benchmarks: included(Archives) = field("archives of benchmarks, by key", dict)
-    corpora: Archives = field("corpora that models are trained on, by key", dict)
+    corpora: included(Archives) = field("corpora that models are trained on, by key", dict)
     quality: included(Quality) = field("benchmarks on which every model is evaluated (docs/quality.md)", dict)
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
