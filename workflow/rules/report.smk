@@ -2,7 +2,6 @@
 from biasgrid.report.planned import report_step
 
 
-
 rule report:
     input:
         files_of(lambda w: report_step(STUDY)),
