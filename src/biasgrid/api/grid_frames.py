@@ -269,29 +269,9 @@ class Grid:
     @property
     def lost_words(self) -> pd.DataFrame:
         """The words that a model lacks: one row per model, debias method, criterion, query, set and word."""
-        import pandas as pd
+        from .lost import lost_words
 
-        from ..results import results
-        from ..tables.lost_words import look_up, look_ups
-
-        lost = {
-            place: [
-                (of_set, word)
-                for _, _, result in results([self.study.cell_file(cell)])
-                for of_set, words in result["lost"].items()
-                for word in words
-            ]
-            for place, cell in look_ups(self.study).items()
-        }
-        columns = ["model", "debias", "criterion", "query", "set", "word"]
-        rows: dict[tuple[str, ...], None] = {}
-        for place, debias in dict.fromkeys(
-            (look_up(cell), cell.debias) for cell in self.study.cells.values()
-        ):
-            criterion, key, model, _ = place
-            of_query = model, debias, criterion, self.study.queries[key].name
-            rows |= dict.fromkeys((*of_query, *entry) for entry in lost[place])
-        return pd.DataFrame(rows.keys(), columns=columns, dtype="str")
+        return lost_words(self.study)
 
     @property
     def left_out(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Warnings of words that a model lacks, and of values that are NaN, once for each query and model."""
+"""Words that models lack: as a table, and as warnings, once for each query and model, also of values that are NaN."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from ..callers import stacklevel
 from ..errors import listed, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..measure import Result
     from ..query import Query
+    from ..study import Study
 
 # What was said in this process. A text names the query, the model and the words: it is said again only where one of
 # them is another. Cleared when it is full: a script that measures without end is to need no more memory.
@@ -73,3 +76,28 @@ def _once(message: str, kind: type[Warning]) -> None:
     if len(WARNED) >= MOST:
         WARNED.clear()
     WARNED.add(message)
+
+
+def lost_words(study: Study) -> pd.DataFrame:
+    """`Grid.lost_words`."""
+    import pandas as pd
+
+    from ..results import results
+    from ..tables.lost_words import look_up, look_ups
+
+    lost = {
+        place: [
+            (of_set, word)
+            for _, _, result in results([study.cell_file(cell)])
+            for of_set, words in result["lost"].items()
+            for word in words
+        ]
+        for place, cell in look_ups(study).items()
+    }
+    columns = ["model", "debias", "criterion", "query", "set", "word"]
+    rows: dict[tuple[str, ...], None] = {}
+    for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.cells.values()):
+        criterion, key, model, _ = place
+        of_query = model, debias, criterion, study.queries[key].name
+        rows |= dict.fromkeys((*of_query, *entry) for entry in lost[place])
+    return pd.DataFrame(rows.keys(), columns=columns, dtype="str")
