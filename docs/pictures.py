@@ -247,7 +247,7 @@ def hidden_shown(found: Tables) -> list:
 
 
 CAREER = "Male terms and Female terms wrt Career and Family"
-ANALOGIES = "analogies-gender-bolukbasi-w2v-gnews-small-1"
+ANALOGIES = "analogies-gender-bolukbasi-w2v-gnews-small"
 SHARES = "negative_sentiment_distribution"
 STEPS = 200  # of the axis of p-values, on which a picture has some 400 pixels
 
