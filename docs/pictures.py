@@ -652,7 +652,7 @@ PICTURES = {
     ),
     "gallery-bars-by-query": of_study(
         "embedded",
-        "bars-by-query-gender-1",
+        "bars-by-query-gender",
         only(criterion="Gender", metric=["weat", "weat_es"]),
         numbers_of("scores", "value"),
         listed="bars-by-query",
@@ -660,7 +660,7 @@ PICTURES = {
     ),
     "gallery-bars-by-model": of_study(
         "embedded",
-        "bars-by-model-gender-1",
+        "bars-by-model-gender",
         only(criterion="Gender", metric=["weat", "weat_es"]),
         numbers_of("scores", "value"),
         listed="bars-by-model",
@@ -735,7 +735,7 @@ PICTURES = {
     ),
     "gallery-scores": of_study(
         "embedded",
-        "scores-gender-1",
+        "scores-gender",
         only(criterion="Gender", metric=["mac", "weat", "weat_es"]),
         numbers_of("scores", "value"),
         small=True,
