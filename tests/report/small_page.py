@@ -3,7 +3,6 @@ published numbers."""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pandas as pd
@@ -11,11 +10,10 @@ import yaml
 from conftest import write_text_model
 from in_process import make_cells, make_inputs, make_tables
 
-from biasgrid import comparison, tables
+from biasgrid import comparison
 from biasgrid.plan import steps
 from biasgrid.report.planned import report_step
 from biasgrid.study import Study
-from biasgrid.tables.rankings import rankings
 
 
 def words(letter: str) -> list[str]:
@@ -69,7 +67,7 @@ CONFIG = {
 
 
 def measured(folder: Path) -> Study:
-    """The study with all its tables, in a folder that is the working directory."""
+    """The study with its tables and its page, in a folder that is the working directory."""
     all_words = [word for letter in "abcdefgh" for word in words(letter)]
     for seed, name in enumerate(("one", "two", "three")):
         there = [word for word in all_words if name != "three" or word[0] != "g"]
@@ -89,18 +87,5 @@ def measured(folder: Path) -> Study:
         steps.fit_step(study, model, key).run()
     make_cells(study)
     make_tables(study)
+    report_step(study).run()
     return study
-
-
-def page(study: Study, file: Path, **ranking: str) -> Path:
-    """Its page; `ranking`: how models are ranked, where that is to be another than the study's way."""
-    step = report_step(study)
-    options = step.spec["ranking"] | ranking
-    files = list(step.inputs["tables"])
-    if ranking:
-        place = files.index(study.table_file("rankings"))
-        files[place] = file.with_name("rankings.csv")
-        rankings(tables.read(study.table_file("scores")), **options).to_csv(files[place], index=False)
-    inputs, spec = step.inputs | {"tables": files}, step.spec | {"ranking": options}
-    dataclasses.replace(step, inputs=inputs, spec=spec, output=file).run()
-    return file

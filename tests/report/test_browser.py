@@ -53,14 +53,28 @@ def study(tmp_path_factory, _chromium):
     folder = tmp_path_factory.mktemp("study")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        study = small_page.measured(folder)
-        small_page.page(study, folder / "report.html")
-    return folder, study
+        return folder, small_page.measured(folder)
 
 
 @pytest.fixture(scope="session")
 def page(study) -> Path:
-    return study[0] / "report.html"
+    return study[0] / study[1].report_file
+
+
+DATA = re.compile(r'(?<=id="data">).*?(?=</script>)')
+
+
+def data_of(page):
+    """What the page's script reads."""
+    return json.loads(DATA.search(page.read_text(encoding="utf-8"))[0])
+
+
+def with_data(page, folder, **changes):
+    """The page with other data, and without the study's own rankings, which are of the data that it had."""
+    data = json.dumps(data_of(page) | {"rankings": []} | changes)
+    file = folder / "page.html"
+    file.write_text(DATA.sub(lambda _: data, page.read_text(encoding="utf-8")), encoding="utf-8")
+    return file
 
 
 def table(study, name):
@@ -109,14 +123,13 @@ def choices(study, count, seed):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way.values()))
-def test_a_filtered_ranking_is_the_librarys_of_the_filtered_scores(study, browser, way, tmp_path):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(study[0])
-        file = small_page.page(study[1], tmp_path / "report.html", **way)
+def test_a_filtered_ranking_is_the_librarys_of_the_filtered_scores(study, page, browser, way, tmp_path):
+    if way != WAYS[0]:
+        page = with_data(page, tmp_path, **way)
     scores, ranking = table(study, "scores"), study[1].ranking | way
     labels = {key: study[1].labels.get(key, key) for name in UNIT for key in scores[name]}
     seen = {"ties": 0, "missing": 0, "computed": 0}
-    browser.open(file)
+    browser.open(page)
     for choice in choices(study, 6, str(way)):
         browser.go(address(**choice))
         ours = expected(scores, ranking, choice)
@@ -147,10 +160,7 @@ def test_a_filtered_ranking_is_the_librarys_of_the_filtered_scores(study, browse
 @pytest.mark.parametrize("way", [WAYS[0], WAYS[4]], ids=lambda way: "-".join(way.values()))
 def test_sums_of_hundreds_of_scores_have_the_librarys_last_bit(study, page, browser, way, tmp_path):
     """NumPy adds more than 128 numbers by halves. A value between two of twelve digits goes to the even one."""
-    before, data, after = re.split(
-        r'(?<=id="data">)(.*?)(?=</script>)', page.read_text(encoding="utf-8"), maxsplit=1
-    )
-    data = json.loads(data)
+    data = data_of(page)
     rng = np.random.default_rng(0)
     # 2^-18 has thirteen digits, the last of them a 5; the others differ from it by that, down and up
     tied = [2.0**-18, 3.81469726562e-6, 3.81469726563e-6]
@@ -160,8 +170,6 @@ def test_sums_of_hundreds_of_scores_have_the_librarys_last_bit(study, page, brow
         if (c, m) == (0, 0) and s < len(tied):
             values[:] = tied[s]
         rows += [(c, m, s, value) for value in values]
-    page = tmp_path / "page.html"
-    page.write_text(before + json.dumps(data | way | {"scores": rows}) + after, encoding="utf-8")
     columns = ["criterion", *UNIT, "value"]
     states = [(state["model"], state["debias"]) for state in data["states"]]
     scores = pd.DataFrame(
@@ -169,9 +177,7 @@ def test_sums_of_hundreds_of_scores_have_the_librarys_last_bit(study, page, brow
         columns=columns,
     )
     choice = {name: sorted(set(scores[name])) for name in UNIT}
-    # without one model: of all models, the page has the study's own ranking
-    choice["model"].remove("twin")
-    browser.open(page)
+    browser.open(with_data(page, tmp_path, scores=rows, **way))
     for criteria in (data["criteria"][:1], data["criteria"][:2]):
         browser.go(address(criterion=criteria, **choice))
         ours = expected(scores, study[1].ranking | way, choice | {"criterion": criteria})
