@@ -54,13 +54,14 @@ def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str],
     out, and those with the lowest."""
     for place, values in record.associations.items():
         name, words = cells.sets[place]
-        by_word = {w: v for w, v in zip(words, values, strict=True) if _one(v) is not None}
-        texts = [_entry(w, _text(v)) for w, v in sorted(by_word.items(), key=lambda item: -_one(item[1]))]
-        few = len(texts) <= SHOWN + 1
-        yield (
-            name,
-            *((texts, 0, []) if few else (texts[: SHOWN // 2], len(texts) - SHOWN, texts[-SHOWN // 2 :])),
-        )
+        numbers = {word: (_one(value), value) for word, value in zip(words, values, strict=True)}
+        known = [(one, word, value) for word, (one, value) in numbers.items() if one is not None]
+        known.sort(key=lambda entry: -entry[0])
+        few = len(known) <= SHOWN + 1
+        # of thousands of words, those alone are written that are shown
+        parts = (known, []) if few else (known[: SHOWN // 2], known[-SHOWN // 2 :])
+        high, low = ([_entry(word, _text(value)) for _, word, value in part] for part in parts)
+        yield name, high, 0 if few else len(known) - SHOWN, low
 
 
 def _entry(word: str, text: str) -> str:

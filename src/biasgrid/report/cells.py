@@ -31,7 +31,6 @@ from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import asked, interval_of, number, tests_of
 
-DIGITS = 4  # of the numbers of words
 # an anchor's text that says all of a name: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
 
@@ -370,15 +369,13 @@ def _associations(
             continue
         found = result["found"][s.name]
         of_words = [by_entry.get(found[word][0]) if word in found else None for word in s.words]
-        values[words.set_of(s)] = [_shortened(value, names) for value in of_words]
+        values[words.set_of(s)] = [_numbers(v, names) if isinstance(v, dict) else v for v in of_words]
     return values
 
 
-def _shortened(value: Any, sets: set[str]) -> Any:
+def _numbers(value: dict[str, float], sets: set[str]) -> Any:
     """The numbers of a word: one for each set that they are of, else the first, as of a mean and its deviation."""
-    if not isinstance(value, dict):
-        return _short(value)
-    numbers = [_short(n) for n in value.values()]
+    numbers = list(value.values())
     return numbers if len(numbers) > 1 and sets.issuperset(value) else numbers[0]
 
 
@@ -397,12 +394,8 @@ def _influence(
                 by_word.get(pair) if n is None else n
                 for n, pair in zip_longest(of_words, pairs, fillvalue=None)
             ]
-        changes[words.set_of(s)] = [_short(n) for n in of_words]
+        changes[words.set_of(s)] = of_words
     return changes
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
 def _published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
