@@ -247,7 +247,7 @@ def hidden_shown(found: Tables) -> list:
 
 
 CAREER = "Male terms and Female terms wrt Career and Family"
-ANALOGIES = "analogies-gender-bolukbasi-w2v-gnews-small-1"
+ANALOGIES = "analogies-gender-bolukbasi-w2v-gnews-small"
 SHARES = "negative_sentiment_distribution"
 STEPS = 200  # of the axis of p-values, on which a picture has some 400 pixels
 
@@ -652,7 +652,7 @@ PICTURES = {
     ),
     "gallery-bars-by-query": of_study(
         "embedded",
-        "bars-by-query-gender-1",
+        "bars-by-query-gender",
         only(criterion="Gender", metric=["weat", "weat_es"]),
         numbers_of("scores", "value"),
         listed="bars-by-query",
@@ -660,7 +660,7 @@ PICTURES = {
     ),
     "gallery-bars-by-model": of_study(
         "embedded",
-        "bars-by-model-gender-1",
+        "bars-by-model-gender",
         only(criterion="Gender", metric=["weat", "weat_es"]),
         numbers_of("scores", "value"),
         listed="bars-by-model",
@@ -735,7 +735,7 @@ PICTURES = {
     ),
     "gallery-scores": of_study(
         "embedded",
-        "scores-gender-1",
+        "scores-gender",
         only(criterion="Gender", metric=["mac", "weat", "weat_es"]),
         numbers_of("scores", "value"),
         small=True,
