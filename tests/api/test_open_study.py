@@ -94,8 +94,7 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_order_says(folde
 def test_a_figure_of_several_metrics_is_drawn_of_some(grid):
     panels = {axes.get_title(loc="left") for axes in grid.plot("order", metric=["weat", "cosine"]).axes}
     assert panels == {"WEAT", "RND (cosine)"}
-    (panel,) = grid.plot("influence", criterion="Awe", metric="ect").axes
-    assert panel.get_title(loc="left") == "ECT"
+    assert "ECT" in grid.plot("influence", criterion="Awe", metric="ect").texts[0].get_text()
     (legend,) = grid.plot("rankings", metric=["weat", "ect"]).legends
     assert [text.get_text() for text in legend.texts] == ["ECT", "WEAT"]
     # three models are too few to correlate

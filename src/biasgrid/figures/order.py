@@ -59,7 +59,7 @@ def order(
     # the order is one of all metrics, whichever are on this page
     metrics = [metric for metric in metrics if only is None or metric in only]
     left = max(text_width(name, SMALL) for name in names) + 0.34
-    head, foot, side, tail = 0.36, 0.16, len(units) * cell, (1 - level) / 2
+    head, foot, side, tail = 0.36, 0.12, len(units) * cell, (1 - level) / 2
 
     def extent(columns: int) -> tuple[float, float]:
         return left + columns * (side + 0.32), ceil(len(metrics) / columns) * (head + side + foot)
@@ -140,7 +140,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
         # beside names of 2.6 inches
         side = 0.32 * len({(cell.model, cell.debias) for cell in cells})
-        most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.52)))
+        most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.48)))
         metrics = sorted({cell.metric for cell in cells})
         name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for of_page, part in pages(name, metrics, most):

@@ -44,18 +44,21 @@ def rankings(rankings: pd.DataFrame, labels: Mapping[str, str], criterion: str =
     Raises BiasgridError where the table has no rows of the criterion.
     """
     rows_of(rankings, "rankings", criterion)
-    return _stacked_bars(rankings, labels, [criterion])
+    return _stacked_bars(rankings, labels, [criterion], [criterion])
 
 
 def rankings_by_criterion(
-    rankings: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str] | None = None
+    rankings: pd.DataFrame, labels: Mapping[str, str], only: Sequence[str] | None = None
 ) -> figure.Figure:
     """`rankings` for every criterion, or for some, one panel each; models have the order that they have overall.
 
     Raises BiasgridError for an empty table.
     """
     there = criteria_of(rows_of(rankings, "rankings"))
-    return _stacked_bars(rankings, labels, [c for c in there if criteria is None or c in criteria] or there)
+    criteria = [criterion for criterion in there if only is None or criterion in only] or there
+    # in the order that they have overall, also on a page without that
+    of_order = [OVERALL] if OVERALL in there else there
+    return _stacked_bars(rankings, labels, criteria, of_order)
 
 
 @dataclass(frozen=True)
@@ -98,16 +101,18 @@ def _panels(table: pd.DataFrame, order: Sequence[Unit]) -> dict[str, _Panel]:
 
 
 @styled
-def _stacked_bars(table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str]) -> figure.Figure:
+def _stacked_bars(
+    table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str], of_order: Sequence[str]
+) -> figure.Figure:
     import pandas as pd
 
-    # the order is the one overall, also in a figure of other criteria
-    whole = table[table["criterion"] == (OVERALL if OVERALL in set(table["criterion"]) else criteria[0])]
-    whole = whole if len(criteria) > 1 else table[table["criterion"].isin(criteria)]
+    whole = table[table["criterion"].isin(of_order)]
+    # a metric that ranks no model takes nothing from one
     whole = whole[whole["rank"].notna().groupby(whole["metric"]).transform("any")]
-    order = by_rank(whole, units_of(table if len(criteria) > 1 else whole)) or units_of(table)
+    table = table[table["criterion"].isin(criteria)]
+    order = by_rank(whole, units_of(table))
     complete = [unit for unit in order if unit in _complete(whole)]
-    panels = _panels(table[table["criterion"].isin(criteria)], order)
+    panels = _panels(table, order)
     looks = metric_areas(table["metric"])
     ends = {criterion: panel.ends(labels) for criterion, panel in panels.items()}
     metrics = [metric for metric in looks if any(metric in panel.ranks for panel in panels.values())]
@@ -250,7 +255,8 @@ def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
     panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked)}) * 0.28 + 0.52
     criteria = [*sorted(grid.ranked), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
-        yield Drawing(name, tables(grid, "rankings"), {"labels": shown, "criteria": part})
+        only = {"only": part} if len(part) < len(criteria) else {}
+        yield Drawing(name, tables(grid, "rankings"), {"labels": shown, **only})
 
 
 FIGURES = (

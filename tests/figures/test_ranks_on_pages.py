@@ -1,0 +1,82 @@
+"""Figures of ranks fit on a page, also those of many metrics and models, and show every metric and criterion once."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from biasgrid.figures import REGISTRY
+from biasgrid.figures.correlations import correlations
+from biasgrid.figures.layout import PAGE
+from biasgrid.figures.order import order
+from biasgrid.figures.rank_intervals import rank_intervals
+from biasgrid.figures.rankings import rankings_by_criterion
+from biasgrid.study import Study
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", params=["embedded", "config"])
+def study(request):
+    return Study.read(ROOT / "config" / f"{request.param}.yaml", ROOT)
+
+
+@pytest.fixture(scope="module")
+def tables(study):
+    """Tables of the study's size: ranks by place, intervals of one rank to either side."""
+    cells = [cell for cell in study.cells.values() if cell.criterion in study.ranked]
+    units = sorted({(cell.model, cell.debias) for cell in cells})
+    metrics = sorted({cell.metric for cell in cells})
+    criteria = [*study.ranked, "Overall"]
+    ranked = [
+        (c, metric, *unit, float(i + 1), 0)
+        for c, metric in product(criteria, metrics)
+        for i, unit in enumerate(units)
+    ]
+    ranks = pd.DataFrame(ranked, columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"])
+    pairs = [
+        (c, metric, "both", *a, *b, 0.5)
+        for c, metric in product(criteria, metrics)
+        for a, b in combinations(units, 2)
+    ]
+    of_pairs = ["criterion", "metric", "resampled", "model_a", "debias_a", "model_b", "debias_b"]
+    coefficients = [
+        (c, "spearman", a, b, 1.0, -0.55, 0.55) for c in criteria for a, b in product(metrics, repeat=2)
+    ]
+    of_metrics = ["criterion", "method", "metric_a", "metric_b", "correlation", "ci_low", "ci_high"]
+    return {
+        "rankings": ranks,
+        "rank_intervals": ranks.assign(resampled="both", low=ranks["rank"] - 1, high=ranks["rank"] + 1),
+        "order": pd.DataFrame(pairs, columns=[*of_pairs, "share_of_resamples"]),
+        "correlations": pd.DataFrame(coefficients, columns=of_metrics),
+    }
+
+
+@pytest.mark.parametrize("kind", ["rankings-by-criterion", "correlations", "rank-intervals", "order"])
+def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, tables, kind):
+    draw = {
+        "rankings-by-criterion": lambda **spec: rankings_by_criterion(tables["rankings"], **spec),
+        "correlations": lambda **spec: correlations(
+            tables["correlations"], rankings=tables["rankings"], **spec | {"method": "spearman"}
+        ),
+        "rank-intervals": lambda **spec: rank_intervals(tables["rank_intervals"], tables["order"], **spec),
+        "order": lambda **spec: order(tables["order"], **spec),
+    }[kind]
+    shown: dict[str, list[str]] = {}
+    drawings = list(REGISTRY[kind].drawings(study))
+    for drawing in drawings:
+        figure = draw(**drawing.spec)
+        assert figure.get_figheight() <= PAGE[1] + 1e-9, drawing.name
+        heads = [axes.get_title(loc="left") for axes in figure.axes]
+        shown.setdefault(drawing.spec.get("criterion", ""), []).extend(filter(None, heads))
+    criteria = {*study.ranked, "Overall"}
+    metrics = {study.labels[key] for key in tables["rankings"]["metric"]}
+    if kind in ("rank-intervals", "order"):
+        assert {c: sorted(found) for c, found in shown.items()} == dict.fromkeys(criteria, sorted(metrics))
+    else:
+        assert sorted(shown[""]) == sorted(criteria)
