@@ -198,7 +198,7 @@ def test_long_intervals_of_one_model_do_not_hide_the_others():
     assert {interval[:2] for interval in intervals_of(axes)} == {(0.05, 0.2), (low, high)}
     arrows = [line for line in axes.collections if not isinstance(line, LineCollection)]
     assert sorted({x for arrow in arrows for x, _ in arrow.get_offsets()}) == [low, high]
-    assert any("the end of an interval" in entry for entry in entries(scores(table, {}, "Gender", NEUTRAL)))
+    assert any("an interval's end" in entry for entry in entries(scores(table, {}, "Gender", NEUTRAL)))
 
 
 @pytest.mark.parametrize("draws", ["scores", "correlations"])

@@ -122,7 +122,9 @@ def scores(
             names += [meaning]
     if any(limits[metric] is not None for metric in queries):
         handles += [no_mark()]
-        names += ["arrow: beyond the axis; a score with its value, or the end of an interval"]
+        names += [
+            "arrow: beyond the axis; a score with its value (“to”: the furthest of several), or an interval's end"
+        ]
     if statuses:
         handles += [legend_line(**series_mark(0) | MISSING_MARK)]
         names += [f"mark on the right margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
@@ -296,7 +298,7 @@ class _Panel:
             for query, row in row_of.items():
                 mine = cut & (table["query"] == query).to_numpy()
                 if mine.any():
-                    values = _written(at[mine][np.argsort(y[mine])])
+                    values = _written(at[mine])
                     text = f"{arrow} {values}" if arrow == "←" else f"{values} {arrow}"
                     texts[arrow, row] = text, y[mine].mean()
         # inches behind the limits: a mark and a text
@@ -334,12 +336,10 @@ class _Panel:
 
 
 def _written(values: np.ndarray) -> str:
-    """Two values, or what more of them lie between."""
-    texts = [f"{x:.2g}" if abs(x) < 100 else f"{x:.0f}" for x in values]
-    if len(texts) > 2:
-        ends = texts[values.argmin()], texts[values.argmax()]
-        return " to ".join(ends).replace("-", "−")
-    return ", ".join(texts).replace("-", "−")
+    """A value; of several, how far they reach."""
+    furthest = values[np.abs(values).argmax()]
+    text = f"{furthest:.2g}" if abs(furthest) < 100 else f"{furthest:.0f}"
+    return "to " * (len(values) > 1) + text.replace("-", "−")
 
 
 def _units(table: pd.DataFrame) -> pd.Series:
