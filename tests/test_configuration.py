@@ -172,20 +172,24 @@ def test_a_run_says_what_it_downloads(root, monkeypatch):
     config["models"] = ["glove-6b-50d", {"one": config["models"]["one"]}, "word2vec-google-news-300-subset"]
     three = Study.of(config, root=root)
     names = list(three.sources)
+
+    def said(study, sources):
+        return notices.downloads(study, notices.download_sizes(study, sources))
+
     line = f"small downloads 84 MB to {root}/raw: glove-6b-50d 76 MB, word2vec-google-news-300-subset 8 MB"
-    assert notices.downloads(three, names) == line
-    assert notices.downloads(three, ["one"]) is None
+    assert said(three, names) == line
+    assert said(three, ["one"]) is None
     # an archive that is there is not downloaded, unless it is of another source
     folder = root / "raw" / "glove-6b-50d"
     folder.mkdir(parents=True)
     source = three.models["glove-6b-50d"]["source"]
     manifest = {"files": {"a": {"sha256": "0" * 64, "bytes": 1}}, "input": "a"}
     (folder / "manifest.json").write_text(json.dumps(manifest | {"source": source}))
-    assert "downloads 8 MB" in notices.downloads(three, names)
+    assert "downloads 8 MB" in said(three, names)
     (folder / "manifest.json").write_text(json.dumps(manifest | {"source": source | {"sha256": "0" * 64}}))
-    assert notices.downloads(three, names) == line
+    assert said(three, names) == line
     case_study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
-    line = notices.downloads(case_study, case_study.sources)
+    line = said(case_study, case_study.sources)
     assert line.startswith(
         f"case_study downloads 6.6 GB to {root}/raw: conceptnet-numberbatch-19.08-en 325 MB, "
     )

@@ -495,7 +495,8 @@ def test_a_study_is_tested(project, monkeypatch):
     for before in (Study.of(grid_config()), study(60)):
         made = stale(before, tested)
         assert {path for path in made if path.startswith("inference/")} == names
-        assert {path for path in made - names if not path.startswith("figures/")} == {"study.json", *follows}
+        others = {path for path in made - names if not path.startswith("figures/")}
+        assert others == {"study.json", "report.html", *follows}
     code = made_with(tested, "inference.permutation")
     assert names <= code
     assert not {path for path in code if path.startswith("cells/")}

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from biasgrid import BiasgridError, registry, tables
 from biasgrid.debias.transform import Transform
 from biasgrid.plan import code, steps
+from biasgrid.report.planned import report_step
 from biasgrid.study import Study
 from biasgrid.tables.mitigation import MITIGATION
 from biasgrid.tables.scores import SCORES
@@ -240,7 +241,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def make_all(study):
-    """A study with debias methods and evaluations, to its last table."""
+    """A study with debias methods and evaluations, to its page."""
     make_inputs(study)
     for model, key in study.fits:
         steps.fit_step(study, model, key).run()
@@ -248,6 +249,7 @@ def make_all(study):
     for evaluation in (study.evaluations | study.quality).values():
         steps.evaluation_step(study, evaluation).run()
     make_tables(study)
+    report_step(study).run()
     return study
 
 
@@ -270,7 +272,7 @@ def made_with(study, module):
 
 
 # what follows from new cells and evaluations
-FOLLOWS = {"scores", "scalars", "aggregates", "rankings", "correlations", "mitigation", "figures"}
+FOLLOWS = {"scores", "scalars", "aggregates", "rankings", "correlations", "mitigation", "figures", "report"}
 ALL = [("one", "hard"), ("one", "hsr"), ("one", "projection"), ("two", "hard"), ("two", "projection")]
 
 
@@ -305,7 +307,7 @@ def test_a_method_is_fitted_where_it_is_new_or_its_parameters_are(folder):
     before, config = Study.of(debias_config()), debias_config()
     methods = config["debias"]["First"]
     methods["hsr"]["label"] = "Renamed"
-    assert set(again(before, Study.of(config))) == {"study", "figures"}
+    assert set(again(before, Study.of(config))) == {"study", "figures", "report"}
     methods["hsr"]["params"] = {"alpha": 30}
     check(again(before, Study.of(config)), [("one", "hsr")])
     methods["hsr"] = debias_config()["debias"]["First"]["hsr"]
@@ -336,11 +338,11 @@ def test_editing_what_is_evaluated_measures_no_cell(folder):
     config, before = debias_config(), Study.of(debias_config())
     jobs = again(before, before, ["pairs.tsv"])
     assert jobs["evaluation"] == EVALUATED
-    assert set(jobs) == {"evaluation", "mitigation", "figures"}
+    assert set(jobs) == {"evaluation", "mitigation", "figures", "report"}
     config["evaluation"]["First"]["direct"]["words"] = ["c0", "c1"]
     jobs = again(before, Study.of(config))
     assert jobs["evaluation"] == EVALUATED
-    assert set(jobs) == {"evaluation", "mitigation", "figures", "study"}
+    assert set(jobs) == {"evaluation", "mitigation", "figures", "report", "study"}
 
 
 def test_config_files_may_hold_models(folder):

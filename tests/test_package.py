@@ -371,7 +371,7 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout
     commands = re.findall(r"^    (\w+)(?: |$)", text, re.M)
-    assert commands[:3] == ["init", "run", "list"]
+    assert commands[:5] == ["init", "run", "report", "compare", "list"]
     assert {"measure", "debias", "convert", "fetch", "table", "figure"} <= set(commands)
     for command in ["", *commands]:
         text = biasgrid(*filter(None, [command]), "--help").stdout

@@ -477,7 +477,7 @@ def test_what_an_edit_makes_again(folder):
         (again(before, before, ["pairs.tsv"]), set()),
     ):
         assert jobs["evaluation"] == evaluated
-        assert set(jobs) == {"evaluation", "quality", "figures"} | study_file
+        assert set(jobs) == {"evaluation", "quality", "figures", "report"} | study_file
     folder.word_sets.write_text(folder.word_sets.read_text().replace('"f5"', '"f6"'))
     jobs = again(before, Study.of(quality_config()))
     assert jobs["cells"]

@@ -184,7 +184,12 @@ def test_a_metric_without_a_fast_way_is_tested_too(word2vec):
 
     slow = replace(metrics.metric("weat"), redrawn=None)
     fast = metrics.weat(QUERY, word2vec, random_groups={"draws": 99}).inference
-    assert slow(QUERY, word2vec, random_groups={"draws": 99}).inference == fast
+    again = slow(QUERY, word2vec, random_groups={"draws": 99}).inference
+    # the ends of the histogram agree but for rounding
+    bars = [result["random_groups"].pop("histogram") for result in (fast, again)]
+    assert bars[0].pop("counts") == bars[1].pop("counts")
+    assert bars[0] == pytest.approx(bars[1])
+    assert again == fast
 
 
 def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):

@@ -376,6 +376,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
         "rankings",
         "correlations",
         "lost_words",
+        "report",
         "study",
     }
     changed = {path for path, content in project_of_trained.results().items() if before[path] != content}

@@ -135,7 +135,9 @@ def test_rankings_and_correlations(models):
                 expected = [[WEFE["correlations"][how][a][b] for b in KEYS] for a in KEYS]
                 np.testing.assert_allclose(table.to_numpy(), expected, atol=1e-12)
             for drawing in plots(grid):
-                assert any(axes.has_data() for axes in drawing.axes)
+                # three models have ranks: too few for a figure of their correlations
+                few = any("fewer than 4 models" in text.get_text() for text in drawing.texts)
+                assert any(axes.has_data() for axes in drawing.axes) or few
             for drawing in bar_plots(grid):
                 facets = {text.get_text() for axes in drawing.axes for text in [axes.title]}
                 assert facets >= {"WEAT", "WEAT-ES", "RNSB"}

@@ -54,8 +54,12 @@ def small_config(folder) -> dict:
     }
 
 
+def made(config: dict) -> Study:
+    return in_process.make(Study.of(config))
+
+
 def page_study(folder) -> Study:
-    return in_process.make(Study.of(small_config(folder)))
+    return made(small_config(folder))
 
 
 def plain_study(folder) -> Study:
@@ -65,4 +69,4 @@ def plain_study(folder) -> Study:
     config["metrics"] = {"weat": {}}
     query = config["criteria"]["First"]["queries"]["q2"]
     config["criteria"] = {"First": {"ranked": False, "queries": {"q2": query}}}
-    return in_process.make(Study.of(config | {"study": "plain", "inference": {}, "published": []}))
+    return made(config | {"study": "plain", "inference": {}, "published": []})

@@ -67,6 +67,8 @@ def tables(grid: Any, *names: str) -> dict[str, File]:
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
     """A figure's parts on pages of at most so many, as even as can be: the pages' names, and what each has."""
+    if not parts:
+        return []
     count = -(-len(parts) // most)
     ends = [len(parts) * i // count for i in range(count + 1)]
     return [(page_name(name, i), list(parts[start:end])) for i, (start, end) in enumerate(pairwise(ends))]

@@ -11,7 +11,7 @@ from .correlations import FEWEST
 from .figure import Drawing, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
-from .rows import FEWER, OVERALL, by_rank, fewer_scores, from_tables, rows_of, units_of
+from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
 from .text import DAGGER, NORMAL, SMALL, fitted, line_count, text_width, two_digits, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     Raises BiasgridError where a table is empty or has no overall ranks.
     """
     from ..tables.quality import TOO_FEW
+    from ..tables.rankings import fewer_scores
 
     rankings, quality = rows_of(rankings, "rankings", OVERALL), rows_of(quality, "quality")
     order = by_rank(rankings, sorted({*units_of(rankings), *units_of(quality)}))

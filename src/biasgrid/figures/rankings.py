@@ -23,7 +23,7 @@ from .layout import (
     styled,
 )
 from .palette import GREY, Look, metric_areas
-from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, fewer_scores, from_tables, rows_of, units_of
+from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, from_tables, rows_of, units_of
 from .text import BOLD, DAGGER, NORMAL, SMALL, fitted, line_count, text_width, unit_label, wrapped
 
 if TYPE_CHECKING:
@@ -88,6 +88,8 @@ class _Panel:
 
 def _panels(table: pd.DataFrame, order: Sequence[Unit]) -> dict[str, _Panel]:
     import pandas as pd
+
+    from ..tables.rankings import fewer_scores
 
     index = pd.MultiIndex.from_tuples(order)
     panels = {}

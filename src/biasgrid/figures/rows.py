@@ -75,10 +75,3 @@ def by_rank(rankings: pd.DataFrame, units: Sequence[Unit]) -> list[Unit]:
     mean, incomplete = rankings["rank"].groupby(keys).mean(), rankings["rank"].isna().groupby(keys).any()
     place = {unit: (incomplete[unit], np.nan_to_num(mean[unit], nan=np.inf)) for unit in mean.index}
     return sorted(units, key=lambda unit: (place.get(unit, (True, np.inf)), unit))
-
-
-def fewer_scores(rankings: pd.DataFrame) -> pd.Series:
-    """Whether a model was ranked by fewer scores than others were."""
-    # a query that no model has a score of takes nothing from the comparison
-    fullest = rankings.groupby(["criterion", "metric"])["cells_nan"].transform("min")
-    return rankings["cells_nan"] > fullest

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
-from ..figures.rows import fewer_scores
 from ..statistics.aggregation import OVERALL
+from ..tables.rankings import fewer_scores
 from . import sentences
 from .answer import Answer, agreement, answers
 from .cells import anchor

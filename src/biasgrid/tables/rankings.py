@@ -61,6 +61,13 @@ def rounded(values: pd.Series) -> pd.Series:
     return values.map(lambda value: float(f"{value:.12g}"))
 
 
+def fewer_scores(rankings: pd.DataFrame) -> pd.Series:
+    """Whether a model was ranked by fewer scores than others were."""
+    # a query that no model has a score of takes nothing from the comparison
+    fullest = rankings.groupby(["criterion", "metric"])["cells_nan"].transform("min")
+    return rankings["cells_nan"] > fullest
+
+
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """`rankings`, with 95 % intervals of the ranks (bootstrap over words) where the study has a bootstrap."""
     table = rankings(read_ranked(inputs["scores"], spec["ranking"]), **spec["ranking"])
