@@ -46,3 +46,18 @@ def test_rnd_by_cosines_turns_what_its_sign_means():
         metric = metrics.REGISTRY["rnd"].under({"distance": distance})
         means = metric.above if value > 0 else metric.below
         assert metric.sentence(means, ["men", "women"], ["work"]) == "the words of work are nearer to men"
+
+
+@pytest.mark.parametrize("name", [name for name, metric in metrics.REGISTRY.items() if not metric.of_model])
+def test_a_metric_says_whether_its_values_depend_on_the_length_of_vectors(name):
+    metric, rng = metrics.REGISTRY[name], np.random.default_rng(0)
+    sides = [
+        [rng.normal(size=(6, 8)) for _ in range(n if isinstance(n, int) else 2)] for n in metric.template
+    ]
+    seed = {"seed": 1} if metric.seeded else {}
+    value, longer = (
+        metric.function(*[[f * s for s in side] for side in sides], **seed).value for f in (1, 10)
+    )
+    assert (abs(longer) > 2 * abs(value)) == metric.scaled
+    if not metric.scaled:
+        assert longer == pytest.approx(value)

@@ -229,12 +229,15 @@ def test_the_query_on_which_models_are_furthest_from_no_bias_is_named():
     # means of distances: .13 and .6
     assert {found.query} <= {"q1", "q2"}
     assert (found.models, found.of, found.deciding) == (1, 2, ())
-    # each model is furthest on another query: none is named
-    assert of_drivers(found, NAMES) == "No single query decides which model comes first."
+    # each model is furthest on another query: that of the first model is named
+    assert of_drivers(found, NAMES) == (
+        "Alpha is furthest from no bias on “q2”; no single query decides which model comes first."
+    )
     both = driven({"q1": {"a": 0.5, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}})
     assert (both.query, both.models, both.of) == ("q1", 2, 2)
     assert of_drivers(both, NAMES) == (
-        "Furthest from no bias on “q1” (2 of 2 models); no single query decides which model comes first."
+        "Alpha is furthest from no bias on “q1”, as are 2 of 2 models; no single query decides which model comes "
+        "first."
     )
 
 

@@ -115,6 +115,7 @@ class Metric:
     below      what one below it means
     details    its details, by name, that say something of a word -> what the number of a word is; the one that says
                most comes first
+    scaled     its values grow with the length of all vectors: models whose vectors are longer get larger ones
     check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
     reference  the paper and equation it is written from
     """
@@ -145,6 +146,7 @@ class Metric:
     above: str = ""
     below: str = ""
     details: Mapping[str, str] = field(default_factory=dict, hash=False)
+    scaled: bool = False
     check: Callable[..., None] | None = None
     needs: str = "vectors"
 

@@ -219,6 +219,7 @@ METRICS = (
         resampled=_resampled,
         redrawn=_redrawn,
         no_test="the relation vector stays what it is when the two words of a pair change places",
+        scaled=True,
         variant=_variant,
         check=_check,
         reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",

@@ -122,7 +122,8 @@ def _variant(*, distance: str) -> dict[str, Any]:
     if distance != "cos":
         return {}
     per_word = "cosine with the mean of {T1} less that with the mean of {T2}: positive is nearer to {T1}"
-    return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": {"distance_by_word": per_word}}
+    details = {"distance_by_word": per_word}
+    return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": details, "scaled": False}
 
 
 NEARER_TO_FIRST = "the words of {A} are nearer to {T1}"
@@ -144,6 +145,7 @@ METRICS = (
         neutral=0.0,
         resampled=_resampled,
         redrawn=_redrawn,
+        scaled=True,
         variant=_variant,
         check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "

@@ -405,6 +405,7 @@ METRICS = (
         name="rnsb",
         label="RNSB",
         function=rnsb,
+        scaled=True,
         asks="Does a classifier that tells {A1} from {A2} find some words of {T} more likely to be of {A2} than "
         "others?",
         above="the classifier finds some words of {T} more likely to be of {A2} than others",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from .names import Names, number
+from .names import Names, joined, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,12 +120,19 @@ def _quality(tables: Tables, names: Names, model: str, debias: str) -> list[dict
     ]
 
 
-def comparison_section(tables: Tables, names: Names) -> dict[str, Any] | None:
+def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any] | None:
     """Published numbers beside the study's, and how many have each verdict."""
     if (table := tables.get("comparison")) is None or table.empty:
         return None
-    counts = table["verdict"].value_counts()
+    counts, metrics, models = table["verdict"].value_counts(), spec["metrics"], spec["models"]
+    there = [set(table["metric"].str.split("~").explode()), set(table["model"].str.partition(" under ")[0])]
+    without = [
+        joined(map(name, missing))
+        for keys, known, name in zip((metrics, models), there, (names.label, names.short), strict=True)
+        if (missing := [key for key in keys if key not in known])
+    ]
     return {
+        "without": " or of ".join(without),
         "verdicts": [
             {"verdict": verdict, "count": int(counts[verdict]), "meaning": meaning}
             for verdict, meaning in VERDICTS.items()

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 class Drivers:
     """What drives a metric's answer on a criterion.
 
-    query     the (sub-)query on which most untouched models are furthest from no bias
+    first     the untouched model that comes first, and the (sub-)query on which it is furthest from no bias
+    query     the (sub-)query on which most untouched models are
     models    how many these are, of how many that have a value
     of        how many have a value
     deciding  (sub-)queries without which another model comes first, and that model
     queries   how many (sub-)queries there are
     """
 
+    first: tuple[str, str]
     query: str
     models: int
     of: int
@@ -60,15 +62,17 @@ def _drivers(wide: pd.DataFrame, aggregation: Aggregation, by: str) -> Drivers |
     known = ~np.isnan(values).all(axis=0)
     if not known.any():
         return None
-    furthest = Counter(queries[row] for row in np.nanargmax(np.abs(values[:, known]), axis=0))
-    query, models = furthest.most_common(1)[0]
+    furthest = {column: queries[np.nanargmax(np.abs(values[:, column]))] for column in np.flatnonzero(known)}
+    query, models = Counter(furthest.values()).most_common(1)[0]
     first = _first(values, aggregation, by)
     deciding = []
     for row in range(len(queries)) if len(queries) > 1 else ():
         without = _first(np.delete(values, row, axis=0), aggregation, by)
         if without is not None and without != first:
             deciding.append((queries[row], wide.columns[without]))
-    return Drivers(query, models, int(known.sum()), tuple(deciding), len(queries))
+    return Drivers(
+        (wide.columns[first], furthest[first]), query, models, int(known.sum()), tuple(deciding), len(queries)
+    )
 
 
 def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int | None:

@@ -30,6 +30,9 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     found = answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"])
+    scaled = [key for key in spec["metrics"] if spec["facts"][key]["scaled"] and not spec["normalized"]]
+    fewer = fewer_scores(tables["rankings"]).to_numpy()
+    short = set(tables["rankings"][fewer][["criterion", "metric", *STATE]].itertuples(index=False, name=None))
     driving = drivers(tables["scores"], **spec["ranking"])
     sections = []
     for criterion in [*spec["criteria"], OVERALL]:
@@ -45,13 +48,15 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                 "criterion": criterion,
                 "answers": [
                     {
-                        **_answer(answer, names),
+                        **_answer(answer, names, short),
+                        "asks": spec["facts"][answer.metric],
                         "drivers": sentences.of_drivers(driving.get((criterion, answer.metric)), names),
                     }
                     for answer in of_criterion
                 ],
                 "agreement": together,
                 "coverage": [
+                    *filter(None, [sentences.of_lengths(of_criterion, names, scaled)]),
                     *filter(None, [sentences.of_lost(of_criterion, names)]),
                     *sentences.of_coverage(spec["queries"][criterion], models, spec["inference"]),
                 ],
@@ -63,7 +68,7 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
     return [part for part in sections if part["criterion"] != OVERALL or len(sections) > 2]
 
 
-def _answer(answer: Answer, names: Names) -> dict[str, Any]:
+def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[str, Any]:
     def of(states: Sequence) -> list[dict[str, Any]]:
         return [
             {
@@ -75,6 +80,7 @@ def _answer(answer: Answer, names: Names) -> dict[str, Any]:
                 "missing": state.missing,
                 "cells": state.cells,
                 "ranked": not isnan(state.rank),
+                "fewer": (answer.criterion, answer.metric, state.model, state.debias) in short,
             }
             for state in states
         ]
@@ -311,6 +317,13 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     return sections
 
 
+def _agree(low: float, high: float) -> str:
+    """What an interval of a correlation says, in a word; empty without an interval."""
+    if isnan(low):
+        return ""
+    return "agree" if low > 0 else "oppose" if high < 0 else "unclear"
+
+
 def _significance(p: float, level: float) -> str:
     return "none" if isnan(p) else "yes" if p <= level else "no"
 
@@ -358,6 +371,7 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
                         "value": number(found.correlation, 2) if n >= FEW else "",
                         "low": number(found.ci_low, 2) if n >= FEW else "",
                         "high": number(found.ci_high, 2) if n >= FEW else "",
+                        "says": _agree(found.ci_low, found.ci_high) if n >= FEW else "",
                         # -4 to 4; pale where the interval is wide
                         "shade": 0
                         if n < FEW or isnan(found.correlation)

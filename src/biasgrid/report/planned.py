@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import re
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -68,6 +70,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
         "ranking": study.ranking,
         "inference": study.config["inference"],
+        "normalized": bool(study.config["words"].get("normalize")),
         "level": bootstrap.get("level", 0.95),
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
@@ -93,6 +96,9 @@ def _facts(study: Any, key: str) -> dict[str, Any]:
         "no_test": metric.no_test,
         "params": entry.get("params", {}),
         "sign": _sign(metric),
+        "blind": _blind(metric),
+        "test_of": metric.test_of,
+        "scaled": metric.scaled,
     }
 
 
@@ -104,6 +110,14 @@ def _sign(metric: Any) -> str:
         if text:
             parts.append(f"{where} {metric.neutral:g}: {metric.sentence(text, *letters)}.")
     return " ".join(parts)
+
+
+def _blind(metric: Any) -> str:
+    """What a metric cannot see, as its docstring says it."""
+    said = re.search(
+        r"\*\*What it cannot see\.\*\*(.*?)(?:\n\n|$)", inspect.getdoc(metric.function) or "", re.DOTALL
+    )
+    return re.sub(r"`(.+?)`", r"\1", " ".join(said[1].split())) if said else ""
 
 
 def _references(query: Any, given: Any) -> list[str]:

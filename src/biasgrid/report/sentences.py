@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..statistics.aggregation import OVERALL
@@ -59,12 +59,12 @@ def of_drivers(drives: Drivers | None, names: Names) -> str:
     """Which query models are furthest from no bias on, and without which the first model changes."""
     if drives is None or drives.queries < 2:
         return ""
-    parts = []
+    model, query = drives.first
+    parts = [f"{names.state(model)} is furthest from no bias on “{query}”"]
     # a query that is the furthest one of few models drives nothing
-    if drives.models > drives.of / 2:
-        parts.append(
-            f"furthest from no bias on “{drives.query}” ({drives.models} of {counted(drives.of, 'model')})"
-        )
+    if drives.models > max(1, drives.of / 2):
+        most = f"{drives.models} of {counted(drives.of, 'model')}"
+        parts[0] += f", as are {most}" if query == drives.query else f", {most} on “{drives.query}”"
     by_model: dict[str, list[str]] = {}
     for query, model in drives.deciding:
         by_model.setdefault(model, []).append(f"“{query}”")
@@ -75,8 +75,7 @@ def of_drivers(drives: Drivers | None, names: Names) -> str:
     ]
     if not drives.deciding:
         parts.append("no single query decides which model comes first")
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{'; '.join(parts)}."
 
 
 def of_debias(answer: Answer, names: Names) -> list[str]:
@@ -135,6 +134,19 @@ def of_agreement(found: Agreement, names: Names, metrics: int) -> str:
     )
 
 
+def of_lengths(of_criterion: Sequence[Answer], names: Names, scaled: Collection[str]) -> str:
+    """Which metrics' values grow with the length of a model's vectors."""
+    there = [names.label(answer.metric) for answer in of_criterion if answer.metric in scaled]
+    if not there:
+        return ""
+    one = len(there) == 1
+    return (
+        f"{joined(there)} {'depends' if one else 'depend'} on the length of a model's vectors: longer vectors give larger "
+        f"values, so that by {'it' if one else 'them'} a model may come last for its length alone. To take length out, "
+        "normalise the vectors (words: {normalize: true})."
+    )
+
+
 def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     """Which models were ranked with fewer scores than others, and how many they lack."""
     lacking: dict[str, list[tuple[int, int]]] = {}
@@ -150,7 +162,7 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     for model, counts in lacking.items():
         (low, of_low), (high, of_high) = min(counts), max(counts)
         to = "" if (low, of_low) == (high, of_high) else f" to {high} of {of_high}"
-        each.append(f"{names.state(model)} ({low} of {of_low}{to} scores missing, by metric)")
+        each.append(f"{names.state(model)} ({low} of {of_low}{to} scores missing, depending on the metric)")
     return f"Ranked with fewer scores than other models, as too many words are lost: {joined(each)}."
 
 
@@ -163,7 +175,7 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[st
         ]
     level = number(100 * bootstrap["level"])
     sentences = [
-        f"What is decided here covers other words and queries of the kind: it rests on {rests}, drawn anew "
+        f"What is decided here covers other words and queries of this kind: it rests on {rests}, drawn anew "
         f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once)"
         ". It does not cover other training runs of a model, other corpora, other languages or other tasks."
     ]
