@@ -70,9 +70,8 @@ def _drivers(wide: pd.DataFrame, aggregation: Aggregation, by: str) -> Drivers |
         without = _first(np.delete(values, row, axis=0), aggregation, by)
         if without is not None and without != first:
             deciding.append((queries[row], wide.columns[without]))
-    return Drivers(
-        (wide.columns[first], furthest[first]), query, models, int(known.sum()), tuple(deciding), len(queries)
-    )
+    of_first = wide.columns[first], furthest[first]
+    return Drivers(of_first, query, models, int(known.sum()), tuple(deciding), len(queries))
 
 
 def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int | None:

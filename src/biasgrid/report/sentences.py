@@ -139,11 +139,11 @@ def of_lengths(of_criterion: Sequence[Answer], names: Names, scaled: Collection[
     there = [names.label(answer.metric) for answer in of_criterion if answer.metric in scaled]
     if not there:
         return ""
-    one = len(there) == 1
+    depend, them = ("depends", "it") if len(there) == 1 else ("depend", "them")
     return (
-        f"{joined(there)} {'depends' if one else 'depend'} on the length of a model's vectors: longer vectors give larger "
-        f"values, so that by {'it' if one else 'them'} a model may come last for its length alone. To take length out, "
-        "normalise the vectors (words: {normalize: true})."
+        f"{joined(there)} {depend} on the length of a model's vectors: longer vectors give larger values, so that by "
+        f"{them} a model may come last for its length alone. To take length out, normalise the vectors (words: "
+        "{normalize: true})."
     )
 
 
