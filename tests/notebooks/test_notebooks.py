@@ -18,7 +18,7 @@ NOTEBOOKS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipy
 SHORTEST = ("01_five_minutes", "02_from_wefe")
 IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib", "warnings"}
 WITH_DEFINITIONS = "09_your_own_metric"
-LARGEST = 400_000  # bytes
+LARGEST = 400 * 1024  # bytes
 each = pytest.mark.parametrize("name", NOTEBOOKS)
 
 
