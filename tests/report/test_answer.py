@@ -8,7 +8,7 @@ import pytest
 
 from biasgrid.report.answer import agreement, answers
 from biasgrid.report.drivers import drivers
-from biasgrid.report.names import Names
+from biasgrid.report.names import Names, number
 from biasgrid.report.sentences import (
     of_agreement,
     of_coverage,
@@ -16,6 +16,7 @@ from biasgrid.report.sentences import (
     of_drivers,
     of_lost,
     of_metric,
+    of_single,
 )
 
 NAMES = Names(
@@ -252,3 +253,27 @@ def test_what_drives_a_metric_without_values_or_of_one_query_is_not_said():
     assert driven({"q1": {"a": nan, "b": nan}}) is None
     assert of_drivers(None, NAMES) == ""
     assert of_drivers(driven({"q1": {"a": 0.3, "b": 0.9}}), NAMES) == ""
+
+
+def test_where_there_is_one_model_nothing_is_compared():
+    assert of_single(answered({"weat": {"a": 0.1, "b": 0.5}, "rnsb": {"a": 0.1}}), NAMES) == ""
+    assert of_single([only({"a": 0.1, "b": nan})], NAMES) == (
+        "No metric has more than one model (Alpha): there is nothing to compare."
+    )
+    assert of_single([only({"a": nan})], NAMES) == "No model has a value."
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (nan, ""),
+        (-0.12345, "−0.123"),
+        (1234.5, "1234"),
+        (123456.0, "123456"),
+        (7.56e-9, "7.56 × 10⁻⁹"),
+        (-2.5e12, "−2.5 × 10¹²"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert number(value) == text

@@ -39,6 +39,9 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
             if not ((scores["model"] == model) & (scores["debias"] == debias)).any():
                 continue
             places = dict.fromkeys(place[:2] for place in aggregates if place[2:] == (model, debias))
+            if len({criterion for criterion, _ in places}) == 2:
+                # of one criterion, all together are the same
+                places = {place: None for place in places if place[0] != OVERALL}
             rows = [
                 {
                     "criterion": criterion,

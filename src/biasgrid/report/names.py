@@ -7,6 +7,8 @@ from math import isnan
 
 from ..debias import UNTOUCHED
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 class Names:
     """Labels of a study's keys; a key without a label is its own.
@@ -49,7 +51,9 @@ def number(value: float | None, digits: int = 3) -> str:
     text = f"{value:.{digits}g}"
     if "e" in text:
         mantissa, _, power = text.partition("e")
-        text = f"{value:.0f}" if 0 < int(power) <= 5 else f"{mantissa} × 10^{int(power)}"
+        text = (
+            f"{value:.0f}" if 0 < int(power) <= 5 else f"{mantissa} × 10{str(int(power)).translate(RAISED)}"
+        )
     return text.replace("-", "−")
 
 

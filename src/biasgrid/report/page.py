@@ -55,6 +55,7 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                     for answer in of_criterion
                 ],
                 "agreement": together,
+                "single": sentences.of_single(of_criterion, names),
                 "coverage": [
                     *filter(None, [sentences.of_lengths(of_criterion, names, scaled)]),
                     *filter(None, [sentences.of_lost(of_criterion, names)]),
@@ -113,7 +114,9 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     intervals = _rank_intervals(tables)
     p_values = _p_values(tables)
     there = set(rankings["criterion"])
-    criteria = [name for name in (OVERALL, *spec["criteria"]) if name in there]
+    # of one criterion, all together are the same
+    together = [OVERALL] * (len(there) > 2)
+    criteria = [name for name in (*together, *spec["criteria"]) if name in there]
     sections = []
     for criterion in criteria:
         part = rankings[rankings["criterion"] == criterion]
@@ -347,7 +350,9 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
     table, rankings = tables["correlations"], tables["rankings"]
     table = table[table["method"] == "spearman"]
     sections = []
-    for criterion in [name for name in (OVERALL, *spec["criteria"]) if name in set(table["criterion"])]:
+    there = set(table["criterion"])
+    together = [OVERALL] * (len(there) > 2)
+    for criterion in [name for name in (*together, *spec["criteria"]) if name in there]:
         part = table[table["criterion"] == criterion]
         ranks = rankings[(rankings["criterion"] == criterion) & rankings["rank"].notna()]
         states = {

@@ -55,6 +55,17 @@ def of_metric(answer: Answer, names: Names) -> str:
     return f"{sentence}."
 
 
+def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
+    """That there is nothing to compare, where no metric has two untouched models; else empty."""
+    ranked = {state.model for answer in of_criterion for state in answer.models if state.rank == state.rank}
+    if any(sum(state.rank == state.rank for state in answer.models) > 1 for answer in of_criterion):
+        return ""
+    if not ranked:
+        return "No model has a value."
+    model = joined(map(names.label, sorted(ranked)))
+    return f"No metric has more than one model ({model}): there is nothing to compare."
+
+
 def of_drivers(drives: Drivers | None, names: Names) -> str:
     """Which query models are furthest from no bias on, and without which the first model changes."""
     if drives is None or drives.queries < 2:

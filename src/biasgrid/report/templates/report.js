@@ -26,6 +26,10 @@
     return Number(value.toPrecision(digits));
   }
 
+  function raised(power) {
+    return String(power).replace(/./g, (sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign]));
+  }
+
   // As names.number writes it.
   function number(value, digits = 3) {
     if (value === null) return "";
@@ -33,7 +37,7 @@
     const [mantissa, power] = rounded(value, digits).toExponential().split("e");
     const whole = Number(value.toExponential().split("e")[1]) + 1;
     let text = String(rounded(value, digits));
-    if (power < -4 || power > 5) text = `${mantissa} × 10^${Number(power)}`;
+    if (power < -4 || power > 5) text = `${mantissa} × 10${raised(Number(power))}`;
     else if (power >= digits) text = String(rounded(value, whole));
     return text.replaceAll("-", "−");
   }
