@@ -139,6 +139,18 @@ def test_published_numbers_have_their_verdict(page):
     assert row[7] == "A <b>paper</b>: table 1"
 
 
+def test_models_say_how_many_words_they_have(page_study):
+    words = {
+        w
+        for query in page_study.queries.values()
+        for s in (*query.target_sets, *query.attribute_sets)
+        for w in s
+    }
+    lost = {w for w in words if w[0] == "f" or w in page_studies.HOSTILE}
+    shown = re.findall(r"coverage of the queries</dt><dd>(.*?)</dd>", text_of(page_study))
+    assert shown[-1].startswith(f"{len(words) - len(lost)} of {len(words)} words")
+
+
 def test_lost_words_are_named(page_study, page):
     (row,) = [row for row in page.rows if row and row[0].strip() == "F" and "toy.f" in row[2]]
     assert "f0, f1, f2, f3" in row[-1]

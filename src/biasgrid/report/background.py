@@ -161,7 +161,11 @@ def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) ->
 
 
 def models_section(
-    tables: Tables, records: Mapping[str, Mapping[str, Any]], spec: Mapping[str, Any], names: Names
+    tables: Tables,
+    records: Mapping[str, Mapping[str, Any]],
+    queries: Mapping[str, Query],
+    spec: Mapping[str, Any],
+    names: Names,
 ) -> list[dict[str, Any]]:
     """Per model: what it is, where it is from, its checksums, licence, coverage of the study's words, quality."""
     quality = tables.get("quality")
@@ -186,12 +190,29 @@ def models_section(
                     *([(_file_of(source), source["sha256"])] if "sha256" in source else []),
                     *sorted(record.get("sha256", {}).items()),
                 ],
+                "coverage": _coverage(tables, queries, key),
                 "licence": entry.get("licence", "not stated"),
                 "note": entry.get("note", ""),
                 "benchmarks": benchmarks,
             }
         )
     return models
+
+
+def _coverage(tables: Tables, queries: Mapping[str, Query], model: str) -> str:
+    """How many words of the queries that it is measured on a model has."""
+    scores = tables["scores"]
+    if "query_id" not in scores or "lost_words" not in tables:
+        return ""
+    asked = {
+        word
+        for query in scores.loc[scores["model"] == model, "query_id"].unique()
+        for given in (*queries[query].target_sets, *queries[query].attribute_sets)
+        for word in given.words
+    }
+    lost = tables["lost_words"]
+    found = len(asked - set(lost.loc[lost["model"] == model, "word"]))
+    return f"{found:,} of {len(asked):,} words ({found / max(len(asked), 1):.0%})"
 
 
 def _source(source: Mapping[str, Any]) -> str:

@@ -84,7 +84,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "few": page.FEW,
         "debiased": background.debias_section(shown, spec, names),
         "comparison": background.comparison_section(shown, spec, names),
-        "models": background.models_section(shown, records, spec, names),
+        "models": background.models_section(shown, records, queries, spec, names),
         "sets": background.word_sets_section(shown, queries, found, spec, names),
         "parameters": background.parameters_section(json.loads(config), spec, names),
         "reasons": background.reasons(scores),
