@@ -15,15 +15,11 @@ covers    worlds in which all 45 simultaneous intervals hold the true difference
 
 from __future__ import annotations
 
-import argparse
-import os
-from pathlib import Path
-
 import numpy as np
-from ranks import ATTRIBUTES, LEVEL, MEASURED, MODELS, POPULATION, TARGETS, TRUTH, draws, truth, units, world
+from ranks import LEVEL, arguments, drawn, truths, world
 from threadpoolctl import threadpool_limits
 
-from biasgrid import EmbeddingStore, metrics
+from biasgrid import metrics
 from biasgrid.statistics.aggregation import groups
 from biasgrid.statistics.pairs import compared_pairs
 from biasgrid.statistics.ranks import RESAMPLED, aggregates_of_resamples
@@ -51,24 +47,11 @@ def compared(name, of_units, true, words, rng):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--stores", default=os.environ.get("BIASGRID_EMBEDDINGS", "data/embeddings"))
-    parser.add_argument("--words", type=int, default=8)
-    parser.add_argument("--worlds", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--metrics", nargs="+", default=list(MEASURED))
-    given = parser.parse_args()
-    rng = np.random.default_rng(given.seed)
-    of_units = units({name: EmbeddingStore.open(Path(given.stores) / name) for name in MODELS}, rng)
-    weights = [draws(given.words, POPULATION, TRUTH, rng) for _ in TARGETS + ATTRIBUTES]
+    given = arguments(__doc__)
+    of_units, weights = drawn(given, np.random.default_rng(given.seed))
     print("metric    false  reversed  power        covers")
     for name in given.metrics:
-        true = {
-            key: truth(name, sets, weights) for key, sets in of_units.items() if not key.endswith(" twin")
-        }
-        true |= {f"{key} twin": values for key, values in true.items()}
+        true = truths(name, of_units, weights)
         rng = np.random.default_rng(given.seed)
         false, reverse, covers, power, alone = [], [], [], [], []
         for _ in range(given.worlds):

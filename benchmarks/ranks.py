@@ -249,26 +249,39 @@ def summary(found: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def main() -> None:
+def arguments(description: str | None) -> argparse.Namespace:
+    """The command line of a benchmark of these worlds."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--stores", default=os.environ.get("BIASGRID_EMBEDDINGS", "data/embeddings"))
     parser.add_argument("--words", type=int, default=8)
     parser.add_argument("--worlds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--metrics", nargs="+", default=list(MEASURED))
-    given = parser.parse_args()
-    rng = np.random.default_rng(given.seed)
+    return parser.parse_args()
+
+
+def drawn(given: argparse.Namespace, rng: np.random.Generator) -> tuple[dict[str, Vectors], Vectors]:
+    """The units' vectors, and the draws of words that the truth is a mean over."""
     of_units = units({name: EmbeddingStore.open(Path(given.stores) / name) for name in MODELS}, rng)
-    weights = [draws(given.words, POPULATION, TRUTH, rng) for _ in TARGETS + ATTRIBUTES]
+    return of_units, [draws(given.words, POPULATION, TRUTH, rng) for _ in TARGETS + ATTRIBUTES]
+
+
+def truths(name: str, of_units: dict[str, Vectors], weights: Vectors) -> dict[str, np.ndarray]:
+    """The truth of each unit under a metric, by query; a twin's is that of its original."""
+    true = {key: truth(name, sets, weights) for key, sets in of_units.items() if not key.endswith(" twin")}
+    return true | {f"{key} twin": values for key, values in true.items()}
+
+
+def main() -> None:
+    given = arguments(__doc__)
+    rng = np.random.default_rng(given.seed)
+    of_units, weights = drawn(given, rng)
     unlike = with_one_truth(of_units[MODELS[0]], weights, rng) if "weat" in given.metrics else {}
     print(f"{'metric':8} {'resampled':9} {'':5} covers  equal       against  right")
     for name in given.metrics:
-        true = {
-            key: truth(name, sets, weights) for key, sets in of_units.items() if not key.endswith(" twin")
-        }
-        true |= {f"{key} twin": values for key, values in true.items()}
+        true = truths(name, of_units, weights)
         found = simulate(name, of_units, true, given.words, given.worlds, given.seed)
         for (kind, how), part in found.groupby(["kind", "how"], sort=False):
             says = summary(part)

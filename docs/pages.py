@@ -61,7 +61,7 @@ def metric_page(name: str) -> str:
     metric = metrics.REGISTRY[name]
     parts = docstrings.sections(metric.function)
     summary, _, formula = parts[""].partition("\n\n")
-    notes = notes_of(parts["Notes"])
+    notes = docstrings.notes(parts["Notes"])
     return "\n\n".join(
         [
             f"# {metric.label}",
@@ -378,7 +378,7 @@ def debias_page(name: str) -> str:
     method = debias.REGISTRY[name]
     parts = docstrings.sections(method.function)
     summary, _, formula = parts[""].partition("\n\n")
-    notes = notes_of(parts["Notes"])
+    notes = docstrings.notes(parts["Notes"])
     return "\n\n".join(
         [
             f"# {method.label}",
@@ -488,12 +488,6 @@ def left(name: str) -> Image.Image:
 
 
 # --- text ---------------------------------------------------------------------------------------------------------
-
-
-def notes_of(text: str) -> dict[str, str]:
-    """The titled paragraphs of a section Notes."""
-    parts = re.split(r"^\*\*([\w ]+)\.\*\* ", text, flags=re.MULTILINE)
-    return {title: part.strip() for title, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def returned(parts: Mapping[str, str]) -> str:

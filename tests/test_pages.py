@@ -112,7 +112,7 @@ def test_notes_are_in_the_help():
     """`help(metrics.weat)`, `help(debias.hard)`."""
     for package, first in ((metrics, "What it cannot see"), (debias, "What it leaves")):
         for name in package.REGISTRY:
-            notes = pages.notes_of(docstrings.sections(getattr(package, name))["Notes"])
+            notes = docstrings.notes(docstrings.sections(getattr(package, name))["Notes"])
             assert list(notes) == [first, "Defaults"]
             assert all(len(text) > 40 for text in notes.values())
 

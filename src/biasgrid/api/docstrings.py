@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+TITLE = re.compile(r"^\*\*([\w ]+)\.\*\* ", re.MULTILINE)
 PARAMETER = re.compile(r"^(\w+(?:, \w+)*)(?: :.*)?$", re.MULTILINE)
 ORDER = ("", "Parameters", "Returns", "Raises", "Warns", "Notes", "References", "Examples")
 
@@ -27,6 +28,12 @@ def sections(function: Callable[..., Any]) -> dict[str, str]:
     named = {"": parts[0].strip("\n")}
     named |= {name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
     return named
+
+
+def notes(text: str) -> dict[str, str]:
+    """The titled paragraphs of a section Notes."""
+    parts = TITLE.split(text)
+    return {title: part.strip() for title, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, str]:

@@ -9,6 +9,16 @@ from .published import POWER
 # in order of precedence
 NOT_ASKED, NO_VALUE, OTHER_VECTORS = UNJUDGED = ("not asked", "no value", "other vectors")
 VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
+# what those say that a published number is judged by, and why another is not
+MEANINGS = {
+    "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it",
+    "compatible": "a single random run was published, and ours is within two of its standard deviations",
+    "explained": "a test recomputes the published number from the cause of the difference",
+    "differs": "none of these",
+    OTHER_VECTORS: "it was published for vectors that the study's do not claim to be",
+    NO_VALUE: "the study has none, and `note` says why",
+    NOT_ASKED: "the study leaves it out",
+}
 # so many standard deviations from a printed run, or from a mean of runs, are put down to chance ...
 WITHIN = 2
 # ... and a normal distribution has this share of its draws further away

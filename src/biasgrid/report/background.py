@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from ..comparison.verdict import MEANINGS
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
+from ..tables.pairs import STATES
 from .names import Names, joined, number
 
 if TYPE_CHECKING:
@@ -18,22 +20,13 @@ if TYPE_CHECKING:
     from .cells import Cells
 
 Tables = Mapping[str, "pd.DataFrame"]
-# the verdicts, the best first, and what each says
-VERDICTS = {
-    "reproduced": "ours rounds to the published number, or is within chance of a published mean of runs",
-    "compatible": "a single random run was published, and ours is within two of its standard deviations",
-    "explained": "a test of the suite recomputes the published number from the cause of the difference",
-    "differs": "none of these",
-    "other vectors": "it was published for vectors that this study's do not claim to be; shown, not judged",
-    "no value": "the study has no value; the note says why",
-    "not asked": "the study leaves it out",
-}
 
 
 def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
     """Per model and debias method: each metric before and after, what can still be recovered, and quality."""
     scores, sections = tables["scores"], []
     aggregates, order = _aggregates(tables), [*spec["criteria"], OVERALL]
+    p_values = _p_of_states(tables)
     for model in spec["models"]:
         for debias in spec["debias"]:
             if not ((scores["model"] == model) & (scores["debias"] == debias)).any():
@@ -48,7 +41,7 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                     "metric": names.label(metric),
                     "before": number(aggregates.get((criterion, metric, model, UNTOUCHED))),
                     "after": number(aggregates[criterion, metric, model, debias]),
-                    "p": _p_of_states(tables, criterion, metric, model, debias),
+                    "p": number(p_values.get((criterion, metric, model, debias)), 2),
                 }
                 for criterion, metric in sorted(places, key=lambda place: order.index(place[0]))
             ]
@@ -74,19 +67,17 @@ def _aggregates(tables: Tables) -> dict[tuple[str, ...], float]:
     }
 
 
-def _p_of_states(tables: Tables, criterion: str, metric: str, model: str, debias: str) -> str:
+def _p_of_states(tables: Tables) -> dict[tuple[str, ...], float]:
+    """Criterion, metric, model, debias -> the adjusted p-value of its difference from the untouched model."""
     if (pairs := tables.get("pairs")) is None:
-        return ""
-    of = pairs[
-        (pairs["family"] == "states")
-        & (pairs["criterion"] == criterion)
-        & (pairs["metric"] == metric)
-        & (pairs["model_a"] == model)
-    ]
-    for row in of.itertuples():
-        if {row.debias_a, row.debias_b} == {UNTOUCHED, debias}:
-            return number(row.p_adjusted, 2)
-    return ""
+        return {}
+    found = {}
+    for row in pairs[pairs["family"] == STATES].itertuples():
+        # a pair has its states in alphabetical order
+        for one, other in ((row.debias_a, row.debias_b), (row.debias_b, row.debias_a)):
+            if one == UNTOUCHED:
+                found[row.criterion, row.metric, row.model_a, other] = row.p_adjusted
+    return found
 
 
 def _measures(tables: Tables, model: str, debias: str) -> list[dict[str, str]]:
@@ -138,7 +129,7 @@ def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) ->
         "without": " or of ".join(without),
         "verdicts": [
             {"verdict": verdict, "count": int(counts[verdict]), "meaning": meaning}
-            for verdict, meaning in VERDICTS.items()
+            for verdict, meaning in MEANINGS.items()
             if verdict in counts
         ],
         "total": len(table),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
+from ..tables.pairs import MODELS
 from ..tables.rankings import fewer_scores
 from . import sentences
 from .answer import Answer, agreement, answers
@@ -75,11 +76,7 @@ def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[s
             {
                 "label": names.state(state.model, state.debias),
                 "method": names.label(state.debias) if state.debias != UNTOUCHED else "as it is",
-                "rank": number(state.rank),
-                "value": number(state.value),
                 "letters": state.letters,
-                "missing": state.missing,
-                "cells": state.cells,
                 "ranked": not isnan(state.rank),
                 "fewer": (answer.criterion, answer.metric, state.model, state.debias) in short,
             }
@@ -122,7 +119,7 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         part = rankings[rankings["criterion"] == criterion]
         rows = {(row.metric, row.model, row.debias): row for row in part.itertuples()}
         metrics = [metric for metric in spec["metrics"] if metric in set(part["metric"])]
-        states = [state for state in states_of(part, spec)]
+        states = states_of(part, spec)
         body = []
         for state in states:
             cells = []
@@ -177,7 +174,7 @@ def _p_values(tables: Tables) -> dict[tuple[str, ...], float]:
     ranked = tables["rankings"][tables["rankings"]["debias"] == UNTOUCHED].dropna(subset="rank")
     first = ranked.sort_values(["rank", "model"]).groupby(["criterion", "metric"])["model"].first()
     found = {}
-    for row in pairs[pairs["family"] == "models"].itertuples():
+    for row in pairs[pairs["family"] == MODELS].itertuples():
         leader = first.get((row.criterion, row.metric))
         for one, other in ((row.model_a, row.model_b), (row.model_b, row.model_a)):
             if one == leader:
@@ -284,8 +281,6 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                 "status": row.status,
                 "missing": missing(row.status),
                 "permutation": _significance(row.p_adjusted, level),
-                "groups": _significance(row.p_groups_adjusted, level),
-                "lost": row.words_lost,
                 "anchor": anchor(row.criterion, row.query, row.metric, row.model, row.debias),
             }
             rows.setdefault((row.criterion, row.query), {})[row.model, row.debias] = cell
@@ -310,8 +305,6 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                     }
                     for criterion in criteria
                 ],
-                "tested": bool(part["p_value"].notna().any()),
-                "tested_groups": bool(part["p_groups"].notna().any()),
                 "missing": int(part["value"].isna().sum()),
                 "scores": len(part),
                 **spec["facts"][metric],

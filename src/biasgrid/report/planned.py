@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import re
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import tables
+from ..api import docstrings
 from ..errors import BiasgridError
 from ..plan.step import Step
 from ..resources import located
@@ -114,10 +114,10 @@ def _sign(metric: Any) -> str:
 
 def _blind(metric: Any) -> str:
     """What a metric cannot see, as its docstring says it."""
-    said = re.search(
-        r"\*\*What it cannot see\.\*\*(.*?)(?:\n\n|$)", inspect.getdoc(metric.function) or "", re.DOTALL
+    said = docstrings.notes(docstrings.sections(metric.function).get("Notes", "")).get(
+        "What it cannot see", ""
     )
-    return re.sub(r"`(.+?)`", r"\1", " ".join(said[1].split())) if said else ""
+    return re.sub(r"`(.+?)`", r"\1", " ".join(said.split()))
 
 
 def _references(query: Any, given: Any) -> list[str]:

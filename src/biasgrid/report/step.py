@@ -16,6 +16,7 @@ from ..files import write_text
 from ..in_memory import parts_of
 from ..query import Query
 from ..schema import read
+from ..words import WordOptions
 from . import background, cell_html, cells, page
 from .names import Names, counted, number
 
@@ -76,7 +77,9 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "names": names,
         "alpha": number(1 - spec["level"]),
         "facts": [{"label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
-        "threshold": json.loads(config).get("words", {}).get("lost_vocabulary_threshold", 0.2),
+        "threshold": json.loads(config)
+        .get("words", {})
+        .get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
         "answers": page.answer_section(shown, spec, names),
         "rankings": page.ranking_section(shown, spec, names),
         "heatmaps": page.heatmap_section(shown, spec, names),

@@ -13,7 +13,7 @@ import pandas as pd
 from ..comparison.compare import compare
 from ..comparison.ours import run_deviations, unit
 from ..comparison.published import COMPUTED, PRINTED, read
-from ..comparison.verdict import VERDICTS
+from ..comparison.verdict import MEANINGS, VERDICTS
 from ..debias import UNTOUCHED
 from ..in_memory import File, InMemory, parts_of
 from ..resources import located
@@ -112,11 +112,7 @@ COMPARISON = Table(
         Column("difference", "ours less published", "number", "the quantity's", ANY),
         Column(
             "verdict",
-            "reproduced: ours rounds to the published number, or is, with a mean of runs, within chance of it; "
-            "compatible: a single random run was published, and ours is within two of its standard deviations; "
-            "explained: a test recomputes the published number from the cause of the difference; differs: none of "
-            "these; other vectors: it was published for vectors that the study's do not claim to be; no value: the "
-            "study has none, and `note` says why; not asked: the study leaves it out",
+            "; ".join(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),
             values=VERDICTS,
         ),
         Column("note", "why the verdict is as it is"),

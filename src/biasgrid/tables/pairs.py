@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
-from ..statistics.aggregation import OVERALL, groups
 from ..statistics.pairs import compared_pairs
-from ..statistics.ranks import RESAMPLED, aggregates_of_resamples
+from ..statistics.ranks import RESAMPLED
 from . import rank_samples
 from .keys import CRITERION, METRIC
 from .rankings import rankings
@@ -27,19 +26,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ranking = spec["ranking"]
     scores = read_ranked(inputs["scores"], ranking)
     samples, counts = rank_samples.value_samples(scores, inputs, spec)
-    neutral, ranked = ranking["neutral"], ranking["ranked"]
-    units = [unit for unit in groups(scores, ranked) if unit[0][0] in (*ranked, OVERALL)]
-    resampled = aggregates_of_resamples(
-        scores["value"].to_numpy()[:, None],
-        samples,
-        counts,
-        [(places, neutral[metric]) for (_, metric, *_), places in units],
-        ranking["aggregation"],
-        ranking["by"],
-    )[RESAMPLED.index("both")]
+    how = {name: ranking[name] for name in ("ranked", "neutral", "aggregation", "by")}
+    units, values = rank_samples.resampled_aggregates(scores, samples, counts, **how)
+    resampled = values[RESAMPLED.index("both")]
     table = rankings(scores, **ranking).set_index(["criterion", "metric", "model", "debias"])["value"]
     by_metric: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
-    for row, ((criterion, metric, *state), _) in enumerate(units):
+    for row, (criterion, metric, *state) in enumerate(units):
         by_metric.setdefault((criterion, metric), {})[tuple(state)] = row
     rows = []
     for place, states in by_metric.items():

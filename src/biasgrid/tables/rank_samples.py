@@ -133,6 +133,24 @@ def rank_samples(
     samples  the value of each row of the scores with each draw of words (rows, draws)
     counts   how often the row's query is in each draw of queries (rows, draws)
     """
+    units, values = resampled_aggregates(scores, samples, counts, ranked, neutral, aggregation, by)
+    by_metric: dict[tuple[str, str], list[int]] = {}
+    for row, (criterion, metric, *_) in enumerate(units):
+        by_metric.setdefault((criterion, metric), []).append(row)
+    return ranks_of_resamples(values, by_metric.values(), ties)
+
+
+def resampled_aggregates(
+    scores: pd.DataFrame,
+    samples: np.ndarray,
+    counts: np.ndarray,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: Aggregation = "abs_avg",
+    by: str = "distance",
+) -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """What is ranked (criterion, metric, model, debias), in order, and its aggregates in each resample: (RESAMPLED,
+    units, draws). Parameters as of `rank_samples`."""
     units = sorted(
         (unit for unit in groups(scores, ranked) if unit[0][0] in (*ranked, OVERALL)),
         key=lambda unit: unit[0],
@@ -145,10 +163,7 @@ def rank_samples(
         aggregation,
         by,
     )
-    by_metric: dict[tuple[str, str], list[int]] = {}
-    for row, ((criterion, metric, *_), _) in enumerate(units):
-        by_metric.setdefault((criterion, metric), []).append(row)
-    return ranks_of_resamples(values, by_metric.values(), ties)
+    return [unit for unit, _ in units], values
 
 
 def _loaded(path: File, shape: tuple[int, ...], made_by: str) -> np.ndarray:
