@@ -51,6 +51,8 @@ def pair_frequency(
     stand beside them more often, and the value is above 0.5 for nearly all words. `pmi` compares shares, and so takes
     that out. Sentences with both groups count for both, which the binomial test does not know (the interval does).
 
+    **Defaults.** Equation 3.2 of the thesis, of sentences and not of pairs of words. WEFE does not have the metric.
+
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
