@@ -78,7 +78,8 @@ def make_vectors(
         from . import training
 
         how = {"algorithm": source["algorithm"], "params": source["params"]}
-        training.train(archive, folder, name=name, **how, metadata=metadata)
+        sentences = training.Sentences(archive)
+        training.train(sentences, folder, where=archive, name=name, **how, metadata=metadata)
         return
     convert(
         archive,

@@ -3,6 +3,7 @@
 - vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  table vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID; words may share
                      a row
+- counts.npy         int64, how often the word of each row is in the corpus; only where that is known
 - model.json         what the vectors are and where they come from; written last: without it a folder is no store
 """
 
@@ -30,7 +31,7 @@ from .model import Model
 if TYPE_CHECKING:
     from ..debias.transform import Transform
 
-VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
+VECTORS, VOCABULARY, COUNTS, MODEL = "vectors.npy", "vocabulary.sqlite", "counts.npy", "model.json"
 AGAIN = "convert the model again (in a study: snakemake stores)"
 
 
@@ -51,6 +52,9 @@ class EmbeddingStore(Model):
         What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
     metadata
         model.json.
+    counts
+        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None in a store
+        that does not know. `metadata["tokens"]` says of how many, where that is known.
     """
 
     path: Path
@@ -62,6 +66,7 @@ class EmbeddingStore(Model):
     _unverified: BufferedReader
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _keeper: object = None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> EmbeddingStore:
@@ -80,7 +85,7 @@ class EmbeddingStore(Model):
         ------
         BiasgridError
             The folder is not a whole store. The vocabulary is held against its checksum at the first look-up (1 ms
-            for 50,000 words), the vectors are not.
+            for 50,000 words), vectors and counts are not.
         """
         path = Path(path)
         try:
@@ -88,6 +93,10 @@ class EmbeddingStore(Model):
             metadata = json.loads(text)
             own, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
+            hashes, words = metadata.get("sha256"), metadata.get("words")
+            # one that model.json does not name was left by a former store
+            named = isinstance(hashes, dict) and COUNTS in hashes
+            counts = read_npy(path / COUNTS, mapped=True) if named else None
             # immutable: no locks and no look for changes, as nobody writes into a store
             address = f"{(path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
             vocabulary = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
@@ -113,14 +122,18 @@ class EmbeddingStore(Model):
                 f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says "
                 f"{str(shape)[:60]}; {AGAIN}"
             )
-        hashes, words = metadata.get("sha256"), metadata.get("words")
+        if counts is not None and (counts.dtype != np.int64 or counts.shape != vectors.shape[:1]):
+            raise BiasgridError(
+                f"{path}: not a whole store: {COUNTS} is {counts.dtype} {counts.shape}, of {shape[0]} rows; {AGAIN}"
+            )
         texts = (own, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
         whole = type(words) is int and words > 0 and all(isinstance(text, str) for text in texts)
         if not whole or vectors.ndim != 2 or not vectors.size:
             raise BiasgridError(
                 f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
             )
-        store = cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, file, _keeper=keeper)
+        known = path, name or own, vectors, vocab_prefix, metadata, vocabulary, file
+        store = cls(*known, _keeper=keeper, counts=counts)
         weakref.finalize(store, vocabulary.close)
         weakref.finalize(store, file.close)
         return store
@@ -254,6 +267,11 @@ class DebiasedModel(Model):
     def name(self) -> str:
         """As given, else the model's, the method's and "debiased"."""
         return self.given_name or f"{self.model.name}_{self.transform.method}_debiased"
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """Those of the model."""
+        return self.model.counts
 
     @property
     def dimensions(self) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,9 +91,10 @@ def version() -> str:
 
 
 def train(
-    corpus: Path,
+    sentences: Iterable[list[str]],
     output: Path,
     *,
+    where: Path | str,
     name: str,
     algorithm: str,
     params: Mapping[str, Any],
@@ -104,13 +105,16 @@ def train(
     A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'.
 
     Args:
-        corpus: UTF-8 text, plain, gzipped, or the only file of a .zip. White space parts the tokens, and nothing
-            else is done to them; a line end is white space. `SENTENCE` tokens are a sentence.
+        sentences: lists of tokens, which are looped over several times, such as `Sentences`. No window of context
+            reaches beyond a sentence.
+        where: the corpus, as messages name it.
         algorithm: word2vec or fasttext.
         params: gensim's parameters by their names, those of `PARAMETERS`; others are as gensim has them.
         metadata: further entries of model.json.
 
-    Raises BiasgridError for a wrong parameter, and for a corpus that cannot be read or has too few words.
+    The store has the words' counts, and its model.json how many `tokens` the corpus has.
+
+    Raises BiasgridError for a wrong parameter, and for a corpus that has too few words.
     """
     check_parameters(algorithm, params)
     require("gensim", f"training {name}")
@@ -118,20 +122,17 @@ def train(
 
     made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
     model = made_by(**params, workers=1)
-    sentences = Sentences(corpus)
     try:
         # the same two steps as in gensim's constructor; a damaged corpus shows in the first
         model.build_vocab(sentences)
-    except UnicodeDecodeError as error:
-        raise BiasgridError(f"{corpus}: is damaged, or no UTF-8 text: {error}") from None
     except RuntimeError:  # gensim's word for no word at all
         pass
     if not len(model.wv):
-        raise BiasgridError(f"{corpus}: no word occurs {model.min_count} times (min_count)")
+        raise BiasgridError(f"{where}: no word occurs {model.min_count} times (min_count)")
     model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
     facts = {"tokens": model.corpus_total_words, "gensim": gensim.__version__}
-    with StoreWriter(output, corpus) as writer:
-        writer.add(model.wv.index_to_key, model.wv.vectors)
+    with StoreWriter(output, where) as writer:
+        writer.add(model.wv.index_to_key, model.wv.vectors, counts=model.wv.expandos["count"])
         record = {"label": name, "note": ""} | dict(metadata)
         writer.finish(
             record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True}
@@ -141,11 +142,23 @@ def train(
 
 @dataclass(frozen=True)
 class Sentences:
-    """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew."""
+    """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew.
+
+    corpus  UTF-8 text, plain, gzipped, or the only file of a .zip. White space parts the tokens, and nothing else is
+            done to them; a line end is white space
+
+    A loop raises BiasgridError for a corpus that cannot be read.
+    """
 
     corpus: Path
 
     def __iter__(self) -> Iterator[list[str]]:
+        try:
+            yield from self._sentences()
+        except UnicodeDecodeError as error:
+            raise BiasgridError(f"{self.corpus}: is damaged, or no UTF-8 text: {error}") from None
+
+    def _sentences(self) -> Iterator[list[str]]:
         tokens: list[str] = []
         rest = ""
         with _text(self.corpus) as file:
