@@ -106,6 +106,10 @@ class Study(Folders):
         """Where a query's file is."""
         return self.results / "queries" / f"{key}.json"
 
+    def frequency_file(self, model: str) -> Path:
+        """Where it is said how frequent the words of a model's queries are."""
+        return self.results / "frequency" / f"{model}.json"
+
     def transform_file(self, model: str, debias: str) -> Path:
         """Where a fitted debias method is."""
         return self.results / "debias" / model / f"{debias}.npz"
@@ -273,6 +277,15 @@ class Study(Folders):
         return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
 
     @cached_property
+    def counted(self) -> list[str]:
+        """The measured models whose words' frequencies are known: their counts in a corpus, or their order."""
+        measured = {cell.model for cell in self.cells.values()}
+        return [key for key in self.models if key in measured and self._is_counted(key)]
+
+    def _is_counted(self, model: str) -> bool:
+        return model in self.trained or self.kind(model).counts or self.models[model].get("sorted") is True
+
+    @cached_property
     def directed(self) -> list[Cell]:
         """The cells of Direct Bias of pairs, which say how far apart directions lie."""
         return [
@@ -332,6 +345,14 @@ class Study(Folders):
             **self.config["words"],
             **self.config["criteria"][criterion].get("words", {}),
             **self.metrics(criterion)[key].get("words", {}),
+            **self.models[model].get("words", {}),
+        }
+
+    def set_options(self, criterion: str, model: str) -> dict[str, Any]:
+        """The same for a criterion's sets, whatever the metric: the study's, then the criterion's, the model's."""
+        return {
+            **self.config["words"],
+            **self.config["criteria"][criterion].get("words", {}),
             **self.models[model].get("words", {}),
         }
 

@@ -33,6 +33,9 @@ class Kind:
         name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json.
     random_groups
         Whether groups of words can be drawn from it that are as coherent as a query's: it has an `array` of vectors.
+    counts
+        Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
+        model of another kind may have them, too, or None.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Kind:
     open: Callable[[Path], Any]
     make: str
     random_groups: bool = False
+    counts: bool = False
 
     def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""
