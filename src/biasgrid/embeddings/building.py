@@ -112,7 +112,7 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
     if model["source"]["type"] == "trained":
         from . import training
 
-        asked["trained_by"] = training.version()
+        asked["trained_by"] = training.version(model["source"]["algorithm"])
     return asked
 
 

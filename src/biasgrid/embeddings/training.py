@@ -1,4 +1,4 @@
-"""Models that are trained here on a corpus, with gensim's Word2Vec or FastText: seeded, and by one worker.
+"""Models that are trained here on a corpus, with gensim's Word2Vec or FastText or our GloVe: seeded, by one worker.
 
 The same corpus and parameters give the same bytes in every process of one machine with one version of gensim and
 NumPy. Other processors and BLAS libraries add numbers up in another order, so that there the last bits of a sum, and
@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from ..bounded import allowed, damaged, zip_member
 from ..errors import BiasgridError
 from ..extras import has, require
@@ -32,7 +34,7 @@ LONGEST = 8 << 20  # characters of a token
 MOST = 2**31 - 1
 SWITCH, COUNT = (int, 0, 1), (int, 1, MOST)
 
-# gensim's names -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
+# names of parameters, gensim's where it has them -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
 WORD2VEC = {
     "vector_size": COUNT,
     "window": COUNT,
@@ -54,6 +56,8 @@ WORD2VEC = {
 PARAMETERS = {
     "word2vec": WORD2VEC,
     "fasttext": WORD2VEC | {"min_n": COUNT, "max_n": COUNT, "bucket": COUNT},
+    "glove": {name: WORD2VEC[name] for name in ("vector_size", "window", "min_count", "epochs", "seed")}
+    | {"x_max": (float, 0.001, MOST), "alpha": (float, 0, 10), "learning_rate": (float, 0, 10)},
 }
 KINDS = {int: "whole numbers", float: "numbers"}
 
@@ -84,8 +88,12 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
         )
 
 
-def version() -> str:
+def version(algorithm: str) -> str:
     """What, besides the corpus and the parameters, a model's vectors depend on."""
+    if algorithm == "glove":
+        from . import glove  # late: it imports SciPy
+
+        return f"glove version {glove.VERSION}"
     gensim = importlib.metadata.version("gensim") if has("gensim") else "missing"
     return f"version {VERSION} gensim {gensim}"
 
@@ -102,14 +110,15 @@ def train(
 ) -> EmbeddingStore:
     """Train a model on a corpus and write it as the store `output`, words by falling frequency.
 
-    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'.
+    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'. GloVe's
+    is the sum of its vectors as a word and as a context.
 
     Args:
         sentences: lists of tokens, which are looped over several times, such as `Sentences`. No window of context
             reaches beyond a sentence.
         where: the corpus, as messages name it.
-        algorithm: word2vec or fasttext.
-        params: gensim's parameters by their names, those of `PARAMETERS`; others are as gensim has them.
+        algorithm: one of `PARAMETERS`.
+        params: its parameters by their names; others are as gensim, or `glove.train`, has them.
         metadata: further entries of model.json.
 
     The store has the words' counts, and its model.json how many `tokens` the corpus has.
@@ -117,7 +126,27 @@ def train(
     Raises BiasgridError for a wrong parameter, and for a corpus that has too few words.
     """
     check_parameters(algorithm, params)
-    require("gensim", f"training {name}")
+    if algorithm == "glove":
+        from . import glove
+
+        words, vectors, counts, tokens = glove.train(sentences, where, **params)
+        facts = {"tokens": tokens}
+    else:
+        require("gensim", f"training {name}")
+        words, vectors, counts, facts = _gensim(sentences, where, algorithm, params)
+    with StoreWriter(output, where) as writer:
+        writer.add(words, vectors, counts=counts)
+        record = {"label": name, "note": ""} | dict(metadata)
+        writer.finish(
+            record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True}
+        )
+    return EmbeddingStore.open(output)
+
+
+def _gensim(
+    sentences: Iterable[list[str]], where: Path | str, algorithm: str, params: Mapping[str, Any]
+) -> tuple[list[str], np.ndarray, np.ndarray, dict[str, Any]]:
+    """Words, their vectors and counts, and further entries of model.json."""
     import gensim
 
     made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
@@ -131,13 +160,7 @@ def train(
         raise BiasgridError(f"{where}: no word occurs {model.min_count} times (min_count)")
     model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
     facts = {"tokens": model.corpus_total_words, "gensim": gensim.__version__}
-    with StoreWriter(output, where) as writer:
-        writer.add(model.wv.index_to_key, model.wv.vectors, counts=model.wv.expandos["count"])
-        record = {"label": name, "note": ""} | dict(metadata)
-        writer.finish(
-            record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True}
-        )
-    return EmbeddingStore.open(output)
+    return model.wv.index_to_key, model.wv.vectors, model.wv.expandos["count"], facts
 
 
 @dataclass(frozen=True)
