@@ -15,7 +15,12 @@ from biasgrid.embeddings import EmbeddingStore
 from biasgrid.embeddings.readers import convert
 
 # "the" 5 times, "cat" 3 times, "dog" and "sat" twice, "ran" once
-SENTENCES = [["the", "cat", "sat"], ["the", "dog", "ran"], ["the", "cat", "the", "dog"], ["the", "cat", "sat"]]
+SENTENCES = [
+    ["the", "cat", "sat"],
+    ["the", "dog", "ran"],
+    ["the", "cat", "the", "dog"],
+    ["the", "cat", "sat"],
+]
 COUNTS = {"the": 5, "cat": 3, "dog": 2, "sat": 2, "ran": 1}
 SMALL = {"vector_size": 4, "min_count": 1, "epochs": 1, "seed": 1, "workers": 1}
 
@@ -115,10 +120,10 @@ def test_a_store_without_counts_replaces_one_with_them(tmp_path):
 def test_counts_of_another_form_are_no_whole_store(tmp_path, wrong):
     store = made(tmp_path)
     np.save(store.path / "counts.npy", wrong)
-    with pytest.raises(BiasgridError, match="not a whole store: counts.npy is"):
+    with pytest.raises(BiasgridError, match=r"not a whole store: counts\.npy is"):
         EmbeddingStore.open(store.path)
     (store.path / "counts.npy").unlink()
-    with pytest.raises(BiasgridError, match="it has no counts.npy"):
+    with pytest.raises(BiasgridError, match=r"it has no counts\.npy"):
         EmbeddingStore.open(store.path)
 
 

@@ -108,16 +108,16 @@ def test_a_step_is_adagrads(matrix, monkeypatch):
     x = torch.tensor(matrix.toarray())
     there = x > 0
     f = torch.clamp((x / SETTINGS["x_max"]) ** SETTINGS["alpha"], max=1)[there]
-    optimizer = torch.optim.Adagrad(
-        parts, lr=SETTINGS["learning_rate"], initial_accumulator_value=1, eps=0
-    )
+    optimizer = torch.optim.Adagrad(parts, lr=SETTINGS["learning_rate"], initial_accumulator_value=1, eps=0)
     for _ in range(SETTINGS["epochs"]):
         optimizer.zero_grad()
         product = parts[0] @ parts[2].T + parts[1][:, None] + parts[3]
         (f * (product[there] - torch.log(x[there])) ** 2).sum().backward()
         optimizer.step()
     expected = [part.detach().numpy() for part in parts]
-    for found, of_torch in zip((own[:, :-2], own[:, -2], context[:, :-2], context[:, -1]), expected, strict=True):
+    for found, of_torch in zip(
+        (own[:, :-2], own[:, -2], context[:, :-2], context[:, -1]), expected, strict=True
+    ):
         np.testing.assert_allclose(found, of_torch, rtol=1e-3, atol=1e-4)
 
 
@@ -134,7 +134,8 @@ def test_batches_are_all_pairs_once(matrix):
 def test_the_objective_falls(matrix):
     pairs = glove.Pairs.of(matrix, 20, 0.75)
     reached = [
-        glove.objective(*glove.fit(matrix, **SETTINGS | {"epochs": epochs}), pairs) for epochs in (0, 1, 5, 20, 60)
+        glove.objective(*glove.fit(matrix, **SETTINGS | {"epochs": epochs}), pairs)
+        for epochs in (0, 1, 5, 20, 60)
     ]
     assert reached == sorted(reached, reverse=True)
     assert reached[-1] < reached[0] / 10

@@ -246,7 +246,10 @@ def config_with(source=None, **more):
         (config_with({"params": {"negative": 0}}), "negative: 0 without hs: 1 trains nothing"),
         (config_with({"algorithm": "fasttext", "params": {"min_n": 7}}), "min_n: 7 is more than max_n, 6"),
         (config_with({"algorithm": "lsa"}), "source: algorithm: unknown value 'lsa'"),
-        (config_with({"algorithm": "glove", "params": {"sg": 1}}), "glove has no parameter 'sg'; allowed are: alpha"),
+        (
+            config_with({"algorithm": "glove", "params": {"sg": 1}}),
+            "glove has no parameter 'sg'; allowed are: alpha",
+        ),
         (config_with({"algorithm": "glove", "params": {"x_max": 0}}), "x_max: 0 is not allowed"),
         (config_with({"corpus": "text9"}), "two: source: unknown corpus 'text9'"),
         (config_with({"path": "x"}), "unknown key 'path'"),

@@ -55,7 +55,7 @@ class Frequency:
         return 1 + len(rising) - np.searchsorted(rising, self.counts[rows], side="right")
 
     def of_set(self, rows: NDArray[np.int64], ranks: NDArray[np.int64]) -> dict[str, Any]:
-        """What the table says of a set's words: numbers of a set without words, and such as are not known, are NaN."""
+        """What the table says of a set's words; NaN are numbers of no words, and such as are not known."""
         nothing = np.array([np.nan])
         known = self.counts is not None and len(rows) > 0
         counts = self.counts[rows] if known else nothing

@@ -102,18 +102,6 @@ class Study(Folders):
         """Where the numbers of a cell's null distributions are."""
         return self.results / "null" / f"{cell.name}.npz"
 
-    def query_file(self, key: str) -> Path:
-        """Where a query's file is."""
-        return self.results / "queries" / f"{key}.json"
-
-    def frequency_file(self, model: str) -> Path:
-        """Where it is said how frequent the words of a model's queries are."""
-        return self.results / "frequency" / f"{model}.json"
-
-    def transform_file(self, model: str, debias: str) -> Path:
-        """Where a fitted debias method is."""
-        return self.results / "debias" / model / f"{debias}.npz"
-
     def evaluation_file(self, evaluation: Evaluation) -> Path:
         """Where an evaluation's results are."""
         return self.results / "evaluation" / f"{evaluation.name}.json"
@@ -276,14 +264,13 @@ class Study(Folders):
         """The evaluations that ask analogy questions."""
         return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
 
-    @cached_property
+    @property
     def counted(self) -> list[str]:
         """The measured models whose words' frequencies are known: their counts in a corpus, or their order."""
-        measured = {cell.model for cell in self.cells.values()}
-        return [key for key in self.models if key in measured and self._is_counted(key)]
-
-    def _is_counted(self, model: str) -> bool:
-        return model in self.trained or self.kind(model).counts or self.models[model].get("sorted") is True
+        known = {key for key, model in self.models.items() if model.get("sorted") or self.kind(key).counts}
+        return [
+            m for m in dict.fromkeys(c.model for c in self.cells.values()) if m in {*known, *self.trained}
+        ]
 
     @cached_property
     def directed(self) -> list[Cell]:
@@ -339,20 +326,12 @@ class Study(Folders):
         """What `metric` has found: it is asked for every cell, and parameters are checked each time."""
         return {}
 
-    def word_options(self, criterion: str, key: str, model: str) -> dict[str, Any]:
-        """Look-up options of a cell: the study's, then the criterion's, the metric's, the model's."""
+    def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]:
+        """Look-up options of a cell: the study's, then the criterion's, those of a metric if any, the model's."""
         return {
             **self.config["words"],
             **self.config["criteria"][criterion].get("words", {}),
-            **self.metrics(criterion)[key].get("words", {}),
-            **self.models[model].get("words", {}),
-        }
-
-    def set_options(self, criterion: str, model: str) -> dict[str, Any]:
-        """The same for a criterion's sets, whatever the metric: the study's, then the criterion's, the model's."""
-        return {
-            **self.config["words"],
-            **self.config["criteria"][criterion].get("words", {}),
+            **(self.metrics(criterion)[key].get("words", {}) if key else {}),
             **self.models[model].get("words", {}),
         }
 

@@ -13,7 +13,8 @@ from biasgrid import tables
 from biasgrid.plan.steps import frequency_step
 from biasgrid.study import Study
 
-TEXT = "the cat sat on the mat and the dog sat on the cat and the cat and the dog ran . the end".split()
+PLAIN = "the cat sat on the mat and the dog sat on the cat and the cat and the dog ran . the end"
+TEXT = PLAIN.split()
 COUNTS = {word: TEXT.count(word) for word in TEXT}
 SETS = {"A": ["cat", "dog"], "B": ["the", "Sat"], "C": ["ran", "mat", "horse"], "D": ["end"]}
 TRAINED = {"type": "trained", "corpus": "made", "algorithm": "word2vec"}
@@ -45,7 +46,7 @@ def models(**files):
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("corpus.txt").write_text(" ".join(TEXT))
+    Path("corpus.txt").write_text(PLAIN)
     for seed, name in enumerate(("ordered", "other")):
         write_text_model(Path(f"{name}.txt"), ["x", *COUNTS], 4, seed)
     study = Study.of(config(models(ordered={"sorted": True}, other={})))
@@ -100,7 +101,9 @@ def test_a_models_file_has_each_word(study):
     record = json.loads(study.frequency_file("trained").read_text())
     assert record["tokens"] == len(TEXT)
     entries = {word.lower() for words in SETS.values() for word in words} - {"horse"}
-    assert {word: entry["count"] for word, entry in record["words"].items()} == {w: COUNTS[w] for w in entries}
+    assert {word: entry["count"] for word, entry in record["words"].items()} == {
+        w: COUNTS[w] for w in entries
+    }
 
 
 def test_a_set_without_words_has_no_numbers(study):

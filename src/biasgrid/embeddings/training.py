@@ -11,7 +11,7 @@ import importlib.metadata
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -34,7 +34,7 @@ LONGEST = 8 << 20  # characters of a token
 MOST = 2**31 - 1
 SWITCH, COUNT = (int, 0, 1), (int, 1, MOST)
 
-# names of parameters, gensim's where it has them -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
+# gensim's names -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
 WORD2VEC = {
     "vector_size": COUNT,
     "window": COUNT,
@@ -110,8 +110,8 @@ def train(
 ) -> EmbeddingStore:
     """Train a model on a corpus and write it as the store `output`, words by falling frequency.
 
-    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'. GloVe's
-    is the sum of its vectors as a word and as a context.
+    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'. In
+    GloVe it is the sum of its vectors as a word and as a context.
 
     Args:
         sentences: lists of tokens, which are looped over several times, such as `Sentences`. No window of context
@@ -151,11 +151,9 @@ def _gensim(
 
     made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
     model = made_by(**params, workers=1)
-    try:
+    with suppress(RuntimeError):  # gensim's word for no word at all
         # the same two steps as in gensim's constructor; a damaged corpus shows in the first
         model.build_vocab(sentences)
-    except RuntimeError:  # gensim's word for no word at all
-        pass
     if not len(model.wv):
         raise BiasgridError(f"{where}: no word occurs {model.min_count} times (min_count)")
     model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)

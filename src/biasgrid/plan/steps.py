@@ -63,7 +63,7 @@ def frequency_step(study: Study, model: str) -> Step:
     options = ("preprocessors", "strategy")
     spec = {"model": model, "queries": []}
     for criterion, query in queries:
-        given = study.set_options(criterion, model)
+        given = study.word_options(criterion, None, model)
         spec["queries"].append([criterion, query, {name: given[name] for name in options if name in given}])
     inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
     modules = (kinds.REGISTRY.module(study.kind(model).name),)

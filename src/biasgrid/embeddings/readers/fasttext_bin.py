@@ -85,8 +85,8 @@ def _parsed(
 
 
 def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, int, int]:
-    """The words, without labels, and their counts; the tokens of the corpus; where the matrix begins; how many n-grams
-    were kept when it was pruned, or -1."""
+    """The words, without labels, and their counts; the tokens of the corpus; where the matrix begins; how many
+    n-grams were kept when it was pruned, or -1."""
     place = HEADER.size
     size, number, labels, tokens, pruned = DICTIONARY.unpack_from(data, place)
     place += DICTIONARY.size
