@@ -41,9 +41,10 @@ def pair_frequency(
     -------
     Score
         Range [0, 1], neutral value 0.5. Above it: beside the first group more often; below it, the second. NaN where
-        no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second, units_second_words, units, as those of
-        `pmi`; p_binomial, the two-sided binomial test of n_1x against one half; standard_error, ci_low, ci_high, over
-        sentences, 95 %, by the delta method. `detail`: share_by_word, the value of each attribute word alone.
+        no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second,
+        units_second_words, units, as those of `pmi`; p_binomial, the two-sided binomial test against one half;
+        standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the value
+        of each attribute word alone.
 
     Notes
     -----
