@@ -60,7 +60,7 @@ def pmi(
 
     Notes
     -----
-    **What it cannot see.** That *nurse* and *she* stand beside the same other words, which vectors of words know:
+    **What it cannot see.** That "nurse" and "she" stand beside the same other words, which vectors of words know:
     only words in one sentence count. Rare words have few sentences: read the interval, and `units_first_words`. It
     says nothing about who does what in a sentence. It compares shares, so that a group that is mentioned more often
     is not nearer for it.
