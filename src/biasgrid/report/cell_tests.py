@@ -85,8 +85,8 @@ def interval_of(inferred: Mapping[str, Any], options: Mapping[str, Any], kind: s
 
 
 def interval_of_units(scalars: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Of a metric of corpora: `low` and `high`, the 95 % interval over sentences (or windows), and of the "first" group
-    and the "second" how many of them have it and the words, and how many it; None where there is none."""
+    """Of a metric of corpora: `low` and `high`, the 95 % interval over sentences (or windows), and of the "first"
+    group and the "second" how many of them have it and the words, and how many it; None where there is none."""
     if scalars.get("ci_low") is None or "units_first" not in scalars:
         return None
     sides = {
