@@ -402,11 +402,13 @@ def method_facts(method: Method) -> Iterator[str]:
     yield from ("| | |", "| --- | --- |")
     needs = [f"`{name}`" for name in method.required] or [
         "one of `classes`, `bias_representation` and `definitional_pairs`"
+        if "classes" in method.words
+        else "no words"
     ]
     yield f"| needs | {', '.join(needs)} |"
     yield f"| draws at random | {'yes: it takes a `seed`' if method.seeded else 'no'} |"
     aliases = ", ".join(f"`{alias}`" for alias in method.aliases)
-    yield f"| other names | {aliases} |"
+    yield f"| other names | {aliases or 'none'} |"
     yield f"| in the code | `debias.{method.name}`, `{_module(debias, method.name)}` |"
 
 

@@ -668,7 +668,7 @@ PICTURES = {
     ),
     "gallery-before-after": of_study(
         "debias",
-        "before-after-gender",
+        "before-after-gender-2",
         only(criterion="Gender", group="metric", model=["word2vec-google-news-300-subset"]),
         before_after_shown,
         small=True,
