@@ -676,7 +676,7 @@ PICTURES = {
     ),
     "gallery-before-after": of_study(
         "debias",
-        "before-after-gender-2",
+        "before-after-gender",
         only(criterion="Gender", group="metric", model=["word2vec-google-news-300-subset"]),
         before_after_shown,
         small=True,
@@ -759,7 +759,9 @@ PICTURES = {
         "seed_lists",
         "seed-pairs-seed-lists-pairs-of-bolukbasi-et-al-word2vec-google-news-300-subset",
         only(list="pairs of Bolukbasi et al."),
-        lambda found: list(found["seed_pairs"][["cosine", "cosine_others", "share_others"]].to_numpy().ravel()),
+        lambda found: list(
+            found["seed_pairs"][["cosine", "cosine_others", "share_others"]].to_numpy().ravel()
+        ),
         small=True,
     ),
     "gallery-sentiment": of_study(
