@@ -123,7 +123,9 @@ def tests(metric: Metric) -> Iterator[str]:
             f"{PERMUTED[metric.exchanged]}. {_p_value(metric, 'permutations')}"
         )
     if metric.needs != "vectors":
-        yield item("**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by.")
+        yield item(
+            "**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by."
+        )
         yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
         return
     yield item(
@@ -175,8 +177,8 @@ def seen(metric: Metric) -> str:
 def of_texts(metric: Metric) -> Iterator[str]:
     """The texts that the property matrix refutes a metric of corpora with."""
     yield filled(
-        "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a word leans "
-        "to a group if its share of the group's sentences is larger than its share of the other's:"
+        "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a word "
+        "leans to a group if its share of the group's sentences is larger than its share of the other's:"
     )
     found = [v for v in _verdicts()[metric.name] if v.holds == properties.NO and v.label == metric.label]
     yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
