@@ -41,22 +41,39 @@ class Cooccurrence:
         return self.patterns[:, words]
 
 
-def of_units(units: Sequence[NDArray[np.int64]], total: int) -> Cooccurrence:
-    """From the distinct units in which each word stands, one array a word, and the number of all units."""
-    from scipy.sparse import csr_array  # imported late: a plan counts nothing
+def of_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
+    """From the distinct units in which each word stands, one array a word, and the number of all units.
 
-    sizes = [len(of_word) for of_word in units]
-    present, rows = np.unique(np.concatenate(units), return_inverse=True)
-    words = np.repeat(np.arange(len(units)), sizes)
-    shape = len(present), len(units)
-    whole = csr_array((np.ones(len(rows), dtype=np.float32), (rows, words)), shape=shape)
-    whole.sort_indices()
-    # units with the same words have the same sum of the words' random numbers
-    numbers = np.random.default_rng(0).integers(2**63, size=len(units), dtype=np.uint64)
-    sums = np.add.reduceat(numbers[whole.indices], whole.indptr[:-1])
-    _, first, pattern, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
-    # and others, if chance wills it, of which each unit is its own pattern then
-    same = np.diff(whole.indptr) == np.diff(whole.indptr)[first[pattern]]
-    if not same.all() or (whole[first[pattern]].indices != whole.indices).any():
-        return Cooccurrence(whole, np.ones(len(present), dtype=np.int64), total)
-    return Cooccurrence(whole[first], counts.astype(np.int64), total)
+    Memory holds these arrays, a few numbers for each unit that has a word, and the patterns.
+    """
+    from scipy.sparse import csc_array  # imported late: a plan counts nothing
+
+    whole = np.concatenate(units)
+    if len(whole) > total // 4:  # without sorting them
+        has = np.zeros(total, dtype=bool)
+        has[whole] = True
+        number = np.cumsum(has, dtype=np.int32) - 1
+        rows, present = [number[of_word] for of_word in units], int(has.sum())
+    else:
+        known = np.unique(whole)
+        rows, present = [np.searchsorted(known, of_word) for of_word in units], len(known)
+    del whole
+    # units with the same words have the same two sums of the words' random numbers of 64 bits, and others have not
+    numbers = np.random.default_rng(0).integers(2**63, size=(2, len(units)), dtype=np.uint64)
+    sums = np.zeros((2, present), dtype=np.uint64)
+    for word, of_word in enumerate(rows):
+        sums[:, of_word] += numbers[:, [word]]
+    order = np.lexsort(sums)
+    differs = (np.diff(sums[:, order], axis=1) != 0).any(axis=0)
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1]) if present else np.zeros(0, dtype=np.int64)
+    counts = np.diff(starts, append=present)
+    # each pattern's words are those of its first unit
+    pattern = np.full(present, -1, dtype=np.int64)
+    pattern[order[starts]] = np.arange(len(starts))
+    columns = [of_word[of_word >= 0] for of_word in (pattern[of_word] for of_word in rows)]
+    ends = np.cumsum([0, *map(len, columns)])
+    indices = np.concatenate(columns)
+    entries = np.ones(len(indices), dtype=np.float32), indices, ends
+    return Cooccurrence(
+        csc_array(entries, shape=(len(starts), len(units))).tocsr(), counts.astype(np.int64), total
+    )

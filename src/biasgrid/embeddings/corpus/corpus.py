@@ -224,11 +224,11 @@ def check_window(window: object) -> None:
 @remembered(64)
 def _counted(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
     units = []
+    kind = np.int32 if corpus.units(window) < 2**31 else np.int64
     for row in corpus.rows(words):
         places = corpus.places(int(row))
         sentences = window is None
         of_word = np.searchsorted(corpus.starts, places, side="right") - 1 if sentences else places // window
-        of_word = of_word.astype(np.int64)
         # places rise, and so do the sentences: a word counts once in each
-        units.append(of_word[np.diff(of_word, prepend=-1) > 0])
+        units.append(of_word[np.diff(of_word.astype(np.int64), prepend=-1) > 0].astype(kind))
     return of_units(units, corpus.units(window))
