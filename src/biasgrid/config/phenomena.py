@@ -30,7 +30,7 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
                     f"{place}: {shown(word)} is in {shown(owners[word])}, too; leave it out of one of them (without)"
                 )
             owners[word] = name
-        key = f"{slug(criterion)}_{slug(name)}"
+        key = query_id(criterion, name)
         if key in found:
             raise BiasgridError(
                 f"{place}: another phenomenon has the query id {shown(key)}; name it otherwise"
@@ -38,6 +38,11 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
         attributes = {name: chosen if "without" in entry else entry["words"]}
         found[key] = {"targets": dict(phenomena["groups"]), "attributes": attributes}
     return found
+
+
+def query_id(criterion: str, phenomenon: str) -> str:
+    """The id of a phenomenon's query."""
+    return f"{slug(criterion)}_{slug(phenomenon)}"
 
 
 def _folded(words: Iterable[str]) -> dict[str, None]:
