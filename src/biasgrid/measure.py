@@ -219,6 +219,7 @@ def measure(
     """
     parameters = dict(parameters or {})
     metric = metric.under(parameters)
+    check_kind(metric, model)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 on"))
     if metric.seeded:
@@ -226,6 +227,15 @@ def measure(
     words = words or WordOptions()
     found = look_up(metric, query, model, words)
     return [_measure(metric, q, model, found, parameters, words) for q in query.subqueries(metric.template)]
+
+
+def check_kind(metric: Metric, model: Any) -> None:
+    """Raises BiasgridError for a model of another kind than the metric is measured on."""
+    if (kind := getattr(model, "kind", metric.needs)) != metric.needs:
+        raise InputError(
+            f"{metric.name} needs a model of kind {metric.needs}, and {model.name} is one of {kind} "
+            "(biasgrid list metrics, biasgrid list kinds)"
+        )
 
 
 def look_up(metric: Metric, query: Query, model: Model, words: WordOptions) -> dict[str, FoundSet]:

@@ -67,7 +67,11 @@ class Study(Folders):
         source = model["source"]
         if source["type"] != "trained":
             return source
-        corpus = {"name": source["corpus"], "source": self.config["corpora"][source["corpus"]]["source"]}
+        name = source["corpus"]
+        counted = self.config["models"].get(name)
+        corpus = {"name": name, "source": (counted or self.config["corpora"][name])["source"]}
+        if counted:
+            corpus["format"] = counted.get("format")
         return source | {"corpus": corpus}
 
     @cached_property

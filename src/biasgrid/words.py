@@ -198,6 +198,8 @@ def _looked_up(
     variants = [p if callable(p) else dict(p) for p in preprocessors]
     width = len(variants)
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
+    if fold := getattr(store, "fold", None):
+        keys = list(map(fold, keys))
     rows = store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
     hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()

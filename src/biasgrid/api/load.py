@@ -3,38 +3,61 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embeddings.corpus import Corpus
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..embeddings.readers import convert, suffixless
 from ..embeddings.store import MODEL, EmbeddingStore
+from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
-from ..errors import DiskError, InputError, shown
+from ..errors import DiskError, InputError, shown, unknown
+from .corpora import corpus_of
 from .shipped import by_name
+from .temporary import Folder
 
 LISTED = "a path, a model's name, gensim's or Flair's vectors, a DataFrame, a mapping word -> vector, (words, array)"
 
 
+@overload
 def load(
     source: Any,
     *,
+    kind: Literal["corpus"],
+    name: str | None = None,
+    format: str | None = None,
+    sha256: str | None = None,
+) -> Corpus: ...
+@overload
+def load(
+    source: Any,
+    *,
+    kind: Literal["vectors"] | None = None,
     name: str | None = None,
     format: str | None = None,
     sha256: str | None = None,
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
-) -> Model:
-    """A model of word vectors, from a file, an object in memory, or by name.
+) -> Model: ...
+def load(
+    source: Any,
+    *,
+    kind: Literal["vectors", "corpus"] | None = None,
+    name: str | None = None,
+    format: str | None = None,
+    sha256: str | None = None,
+    trust_pickle: bool = False,
+    vocab_prefix: str = "",
+    subwords: bool = False,
+) -> Model | Corpus:
+    """A model of word vectors, from a file, an object in memory, or by name; or a corpus.
 
     Parameters
     ----------
@@ -46,11 +69,16 @@ def load(
         - gensim's KeyedVectors, FastTextKeyedVectors, Word2Vec and FastText; WEFE's WordEmbeddingModel; Flair's
           WordEmbeddings;
         - a pandas DataFrame (index: words), a mapping word -> vector, or a pair (words, array);
-        - a biasgrid model, which is returned as it is.
+        - a biasgrid model, which is returned as it is;
+        - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (.gz and
+          .zip, too), or a list of sentences.
+    kind
+        What a file or a list is read as: "vectors", or "corpus", in which words are counted (docs/corpora.md). None
+        for vectors; a folder, and a model's name, are of the kind that they are.
     name
         What to call the model; None for the object's or the file's name.
     format
-        Of a file: None to tell it from the content.
+        Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", or "tagged".
     sha256
         Of a file, which must match.
     trust_pickle
@@ -63,7 +91,7 @@ def load(
 
     Returns
     -------
-    Model
+    Model or Corpus
         Look words up with `model["he"]`, measure with `metrics.weat(query, model)`. Vectors are float32. What is in
         memory is copied. A file is converted into a temporary store, which is removed when the model is gone: a model
         takes disk in place of memory. All models can be pickled; a file's pickle, as long as the model lives.
@@ -93,6 +121,10 @@ def load(
     }.items():
         if value is not None and not isinstance(value, str):
             raise InputError(f"{option}: expected a text, not {shown(value)}")
+    if kind not in (None, "vectors", "corpus"):
+        raise InputError(f"kind: {unknown('value', kind, ('vectors', 'corpus'))}")
+    if kind == "corpus":
+        return _corpus(source, name, format, sha256, trust_pickle or vocab_prefix or subwords)
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source)).expanduser()
         if not os.fspath(source):  # a path would take it for the working directory
@@ -124,6 +156,28 @@ def load(
     return _from_object(source, name, vocab_prefix, subwords)
 
 
+def _corpus(source: Any, name: str | None, format: str | None, sha256: str | None, others: Any) -> Corpus:
+    if others:
+        raise InputError("trust_pickle, vocab_prefix and subwords are for vectors, and this is a corpus")
+    if isinstance(source, Corpus):
+        return source
+    if isinstance(source, (list, tuple)):
+        return corpus_of(source, name, format)
+    if not isinstance(source, (str, os.PathLike)):
+        raise InputError(
+            f"{shown(source)} is no corpus; allowed: a path, a corpus' name, a list of sentences"
+        )
+    path = Path(os.fspath(source)).expanduser()
+    if not os.fspath(source):
+        raise InputError("the source is an empty text; expected a file of text, or a corpus' name")
+    if isinstance(source, str) and path.name == source and not _exists(path):
+        found: Any = by_name(source, name)
+        if not isinstance(found, Corpus):
+            raise InputError(f"{source}: is a model of vectors, and no corpus")
+        return found
+    return corpus_of(path, name, format, sha256)
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
@@ -137,29 +191,11 @@ def _refuse(what: str, format: str | None, sha256: str | None, vocab_prefix: str
         raise InputError(f"{wrong[0]}: is not for {what}; leave it out")
 
 
-class _Folder:
-    """A temporary folder, which goes with the last of those who hold it. Copies in other processes remove nothing."""
-
-    def __init__(self) -> None:
-        try:
-            self.path = Path(tempfile.mkdtemp(prefix="biasgrid-"))
-        except OSError as error:
-            raise DiskError(
-                f"{tempfile.gettempdir()}: {error.strerror} (TMPDIR names another folder)"
-            ) from None
-        self.remove = weakref.finalize(self, _remove, self.path, os.getpid())
-
-
-def _remove(path: Path, owner: int) -> None:
-    if os.getpid() == owner:
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def _from_path(path: Path, name: str | None, subwords: bool, options: dict[str, Any]) -> Model:
     if (path / MODEL).exists():
         _refuse("a store", options["format"], options["sha256"], options["vocab_prefix"], subwords)
-        return EmbeddingStore.open(path, name)
-    folder = _Folder()
+        return cast(Model, open_folder(path, name))
+    folder = Folder()
     try:
         convert(path, folder.path / "store", name=name or suffixless(path), subwords=subwords, **options)
         store = EmbeddingStore.open(folder.path / "store", keeper=folder)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import cast
 
 from ..config.shipped import shipped
 from ..embeddings.model import Model
-from ..embeddings.store import MODEL, EmbeddingStore
+from ..embeddings.store import MODEL
+from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown
 from ..extras import require
 from ..folders import PLACE
@@ -34,7 +36,8 @@ def cache_folder() -> Path:
 
 
 def by_name(name: str, label: str | None = None) -> Model:
-    """The model of that name, from the cache, or fetched into it after saying so on standard error.
+    """The model of that name, from the cache, or fetched into it after saying so on standard error; a corpus is a
+    model, too.
 
     Parameters
     ----------
@@ -53,7 +56,7 @@ def by_name(name: str, label: str | None = None) -> Model:
     folder, entry = cache_folder(), shipped().get(name)
     if entry is None:
         if Path(name).name == name and (folder / name / MODEL).is_file():
-            return EmbeddingStore.open(folder / name, label)
+            return cast(Model, open_folder(folder / name, label))
         raise InputError(
             f"{name!r:.80}: no such file or folder, and {unknown('model', name, shipped(), 'docs/data.md')}"
         )
@@ -61,7 +64,7 @@ def by_name(name: str, label: str | None = None) -> Model:
     from ..embeddings.building import build_store, store_of
 
     try:
-        return EmbeddingStore.open(store_of(folder, name, entry).open().path, label)
+        return cast(Model, open_folder(store_of(folder, name, entry).open().path, label))
     except BiasgridError:
         pass  # not there, or another one, which is said below
     if entry.get("format") == "npy-parquet":
@@ -77,4 +80,4 @@ def by_name(name: str, label: str | None = None) -> Model:
     # whatever else is in that folder may be another's: nothing there is replaced
     with tidy_termination():
         store = build_store(name, entry, folder, shared=True)
-    return EmbeddingStore.open(store.path, label)
+    return cast(Model, open_folder(store.path, label))

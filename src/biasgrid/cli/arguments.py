@@ -104,8 +104,9 @@ class Commands:
         return parsed
 
 
-def open_model(args: argparse.Namespace) -> AbstractContextManager[Any]:
-    """The model that --model and the arguments of `FILE` name, for a while: a file's store is made and goes again."""
+def open_model(args: argparse.Namespace, kind: str = "vectors") -> AbstractContextManager[Any]:
+    """The model that --model and the arguments of `FILE` name, for a while: what is made of a file goes again. `kind`
+    is what a file is read as."""
     from ..config.shipped import shipped
     from ..embeddings import readers
 
@@ -114,6 +115,14 @@ def open_model(args: argparse.Namespace) -> AbstractContextManager[Any]:
         from ..api.shipped import by_name
 
         return nullcontext(by_name(name))
+    if kind == "corpus" and args.model.is_file():
+        from ..api.corpora import corpus_of
+
+        if args.trust_pickle or args.vocab_prefix:
+            raise BiasgridError(
+                "--trust-pickle and --vocab-prefix are for files of vectors, and this is a text"
+            )
+        return nullcontext(corpus_of(args.model, sha256=args.sha256))
     return readers.open_model(args.model, **{name: getattr(args, name) for name in FILE})
 
 

@@ -31,7 +31,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     """
     from .. import metrics
     from ..debias.transform import Transform
-    from ..measure import as_json, split_options
+    from ..measure import as_json, check_kind, split_options
     from ..measure import measure as measure_query
     from ..query import Query
 
@@ -50,10 +50,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
-    with open_model(args) as model:
+    with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": given, "seed": args.seed}
         if args.debias:
             transform = Transform.load(args.debias)
+            check_kind(metric, model)
             model = model.under(transform)
             record["debias"] = transform.method
         results = measure_query(metric, query, model, parameters, words, args.seed)
@@ -77,10 +78,10 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     under = f" under {record['debias']}" if "debias" in record else ""
     low, high = metric.range
     inferred = "asked" in record
-    rows = [["query", "value", *["p", "p (groups)", "interval"] * inferred, "lost words", "status"]]
+    of_units = "interval (sentences)"
+    rows = [["query", "value", of_units, *["p", "p (groups)", "interval"] * inferred, "lost words", "status"]]
     for result in results:
-        low_end, high_end = _short(result.ci_low), _short(result.ci_high)
-        interval = "-" if low_end == "-" else f"{low_end} to {high_end}"
+        interval = _interval(result.ci_low, result.ci_high)
         numbers = [
             _short(result.p_value),
             _short(result.p_groups),
@@ -91,6 +92,7 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
             [
                 result.query,
                 _short(result.value),
+                _interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
                 *numbers * inferred,
                 f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",
                 result.status,
@@ -102,6 +104,10 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
     title = f"{metric.label} of {record['model']}{under}: no bias is {metric.neutral:g}, range {low:g} to {high:g}"
     return "\n".join([title, "", *lines])
+
+
+def _interval(low: float, high: float) -> str:
+    return "-" if math.isnan(low) else f"{_short(low)} to {_short(high)}"
 
 
 def _short(value: float | None) -> str:

@@ -41,9 +41,9 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_files(config, where)
     for key, model in config["models"].items():
         if model["source"]["type"] == "trained":
-            _known(
-                "corpus", [model["source"]["corpus"]], config["corpora"], f"{where}: models: {key}: source"
-            )
+            counted = [name for name, other in config["models"].items() if other.get("kind") == "corpus"]
+            corpora = [*config["corpora"], *counted]
+            _known("corpus", [model["source"]["corpus"]], corpora, f"{where}: models: {key}: source")
     _known("model", config["beside"], config["models"], f"{where}: beside")
     for key, other in config["beside"].items():
         if other in (key, config["models"][key].get("published_as", key)):

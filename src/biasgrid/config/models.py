@@ -22,7 +22,7 @@ class Trained(Strict):
     """A model that is trained here, on a corpus of the study."""
 
     type: Literal["trained"] = field("trained here, with gensim")
-    corpus: Key = field("the corpus' key under `corpora`")
+    corpus: Key = field("the key of the corpus under `corpora`, or of a model of kind `corpus`")
     algorithm: Literal["word2vec", "fasttext"] = field("what trains it")
     params: Params = field("gensim's parameters, and the seed (docs/data.md)", dict)
 
@@ -67,12 +67,6 @@ def _kind(name: str) -> str:
     return name
 
 
-def _format(name: str) -> str:
-    if name not in readers.REGISTRY:
-        raise BiasgridError(unknown("format", name, readers.REGISTRY, "biasgrid list formats"))
-    return name
-
-
 Source = Annotated[Any, PlainValidator(_source)]
 ArchiveSource = Annotated[Any, PlainValidator(_archive)]
 
@@ -92,10 +86,18 @@ class Model(Strict):
     )
     download_mb: Whole = _megabytes()
     kind: Annotated[str, AfterValidator(_kind)] = field(
-        "what is known of its words (`biasgrid list kinds`); left out: vectors", None
+        "what is known of its words (`biasgrid list kinds`), such as `corpus`; left out: vectors", None
     )
-    format: Annotated[str, AfterValidator(_format)] = field(
-        "the file's format (`biasgrid list formats`); left out: found by looking into the file", None
+    format: Text = field(
+        "the file's format (`biasgrid list formats`); left out: found by looking into the file; of a corpus `text`",
+        None,
+    )
+    window: Whole = field(
+        "of a corpus: count what stands together in windows of so many words, one after the other; left out: in "
+        "sentences",
+        None,
+        "words",
+        ge=2,
     )
     vocab_prefix: str = field("what stands before every word of its vocabulary, such as `/c/en/`", "")
     sorted: bool = field("whether its words are sorted by falling frequency; left out: not known", None)
@@ -108,6 +110,22 @@ class Model(Strict):
         "language of its words, such as `fr`: it is not measured on criteria of another language", None
     )
     words: Words = field("how words are looked up in it", None)
+
+    @model_validator(mode="after")
+    def _of_its_kind(self):
+        kind = kinds.REGISTRY[self.kind or kinds.VECTORS]
+        formats = readers.REGISTRY if kind.formats is None else kind.formats
+        if self.format is not None and self.format not in formats:
+            raise BiasgridError(f"format: {unknown('format', self.format, formats, 'biasgrid list formats')}")
+        for other in kinds.REGISTRY.values():
+            for key in set(other.keys) - set(kind.keys):
+                if getattr(self, key) is not None:
+                    raise BiasgridError(
+                        f"{key}: is for models of kind {other.name}, and this one is {kind.name}"
+                    )
+        if isinstance(self.source, Trained) and kind.name != kinds.VECTORS:
+            raise BiasgridError(f"source: what is trained here are vectors, and no {kind.name}")
+        return self
 
     @model_validator(mode="after")
     def _of_a_file(self):

@@ -108,6 +108,7 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "kind" in model:
         asked["kind"] = model["kind"]
+        asked |= {key: model.get(key) for key in KINDS[model["kind"]].keys}
     if model["source"]["type"] == "trained":
         from . import training
 

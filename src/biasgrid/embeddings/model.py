@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, WordError, not_allowed, shown
+from .kinds.kind import VECTORS
 
 if TYPE_CHECKING:
     from ..debias.transform import Transform
@@ -68,6 +69,7 @@ class Model(ABC):
     'him'
     """
 
+    kind = VECTORS
     if TYPE_CHECKING:
         # fields in one kind of model, and computed in another
         @property

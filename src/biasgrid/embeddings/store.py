@@ -1,22 +1,16 @@
 """The embedding store: a folder that a cell opens in no time and reads only the rows it needs from.
 
 - vectors.npy        float32, C order, one row per vector; memory-mapped
-- vocabulary.sqlite  table vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID; words may share
-                     a row
+- vocabulary.sqlite  the words and their rows: `vocabulary`
 - model.json         what the vectors are and where they come from; written last: without it a folder is no store
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-import threading
-import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from io import BufferedReader
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +20,12 @@ from numpy.typing import NDArray
 from ..bounded import read_npy
 from ..errors import BiasgridError, InputError
 from .model import Model
+from .vocabulary import VOCABULARY, Vocabulary
 
 if TYPE_CHECKING:
     from ..debias.transform import Transform
 
-VECTORS, VOCABULARY, MODEL = "vectors.npy", "vocabulary.sqlite", "model.json"
+VECTORS, MODEL = "vectors.npy", "model.json"
 AGAIN = "convert the model again (in a study: snakemake stores)"
 
 
@@ -51,6 +46,8 @@ class EmbeddingStore(Model):
         What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
     metadata
         model.json.
+    known
+        The words.
     """
 
     path: Path
@@ -58,9 +55,7 @@ class EmbeddingStore(Model):
     array: NDArray[np.float32]
     vocab_prefix: str
     metadata: dict[str, Any]
-    _vocabulary: sqlite3.Connection
-    _unverified: BufferedReader
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    known: Vocabulary
     _keeper: object = None
 
     @classmethod
@@ -88,11 +83,7 @@ class EmbeddingStore(Model):
             metadata = json.loads(text)
             own, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
-            # immutable: no locks and no look for changes, as nobody writes into a store
-            address = f"{(path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
-            vocabulary = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-            vocabulary.execute("SELECT word, row FROM vocabulary LIMIT 0")
-            file = (path / VOCABULARY).open("rb")
+            vocabulary = Vocabulary(path, len(vectors), metadata, AGAIN)
             # a writer removes it before it moves the other two in; two writers may have put the same one back
             changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -120,10 +111,7 @@ class EmbeddingStore(Model):
             raise BiasgridError(
                 f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
             )
-        store = cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, file, _keeper=keeper)
-        weakref.finalize(store, vocabulary.close)
-        weakref.finalize(store, file.close)
-        return store
+        return cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, keeper)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle is the path: what unpickles it opens the store again."""
@@ -138,27 +126,11 @@ class EmbeddingStore(Model):
 
         Words are looked up exactly as given: no case folding, no prefix.
         """
-        if isinstance(words, str):
-            raise InputError(f"{words!r}: expected a list of words, not one text")
-        found = np.full(len(words), -1, dtype=np.int64)
-        with self._asked() as ask:
-            for place, word in enumerate(words):
-                try:
-                    row = ask("SELECT row FROM vocabulary WHERE word = ?", (word,)).fetchone()
-                except UnicodeEncodeError:  # half a surrogate pair is in no vocabulary
-                    continue
-                if row:
-                    found[place] = self.checked_row(word, row[0])
-        return found
+        return self.known.find(words)
 
     def words(self) -> list[str]:
         """Every word, by row; words that share a row by code point."""
-        with self._asked() as ask:
-            pairs = ask("SELECT word, row FROM vocabulary ORDER BY word").fetchall()
-        self.check_count(len(pairs))
-        rows = np.fromiter((self.checked_row(*pair) for pair in pairs), np.int64, len(pairs))
-        order = np.argsort(rows, kind="stable")
-        return [pairs[place][0] for place in order]
+        return self.known.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
         """One word for each of the first `limit` rows, and the rows (int64): no vector twice.
@@ -166,47 +138,12 @@ class EmbeddingStore(Model):
         Rows are in the order of the source file, in most models that of frequency. Where words share a row, the
         first plain lower-case one stands for it. A row without a word is left out.
         """
-        with self._asked() as ask:
-            first = ("", ()) if limit is None else ("WHERE row < ?", (limit,))
-            pairs = ask(f"SELECT word, row FROM vocabulary {first[0]} ORDER BY word", first[1]).fetchall()
         chosen: dict[int, str] = {}
-        for word, row in pairs:
+        for word, row in self.known.pairs(limit):
             if row not in chosen or (_plain(word) and not _plain(chosen[row])):
-                chosen[self.checked_row(word, row)] = word
+                chosen[self.known.checked_row(word, row)] = word
         rows = sorted(chosen)
         return [chosen[row] for row in rows], np.array(rows, dtype=np.int64)
-
-    @contextmanager
-    def _asked(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        """One thread at a time, as the connection is one."""
-        with self._lock:
-            # once: in a damaged tree some words are not found, and others are found elsewhere
-            if not self._unverified.closed:
-                self._unverified.seek(0)
-                digest = hashlib.file_digest(self._unverified, "sha256").hexdigest()
-                if digest != self.metadata["sha256"].get(VOCABULARY):
-                    raise self.damaged(f"its checksum is not the one in {MODEL}")
-                self._unverified.close()
-            try:
-                yield self._vocabulary.execute
-            # what is not UTF-8 is an OperationalError
-            except (sqlite3.Error, OverflowError) as error:
-                raise self.damaged(str(error)) from None
-
-    def checked_row(self, word: object, row: object) -> int:
-        """`row`, if it can be that of a word; else raises BiasgridError."""
-        if type(row) is not int or not 0 <= row < len(self.array) or type(word) is not str:
-            raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {len(self.array)}")
-        return row
-
-    def check_count(self, words: int) -> None:
-        """Raises BiasgridError unless the vocabulary has so many words."""
-        if words != len(self):
-            raise self.damaged(f"it has {words} words, and {MODEL} says {len(self)}")
-
-    def damaged(self, why: str) -> BiasgridError:
-        """What to raise where the vocabulary cannot be right."""
-        return BiasgridError(f"{self.path / VOCABULARY} is damaged: {why}; {AGAIN}")
 
     def _finite(self, vectors: NDArray[np.float32], name_of: Callable[[int], str]) -> NDArray[np.float32]:
         # nearly always one product without a copy: it overflows only where a value is above 1e15

@@ -10,6 +10,18 @@ from typing import Any
 from ..errors import BiasgridError
 from .kinds import REGISTRY, VECTORS
 
+MODEL = "model.json"
+
+
+def open_folder(path: Path, name: str | None = None) -> Any:
+    """The model in a folder, of whichever kind it is. Raises BiasgridError for a folder that is none."""
+    try:
+        kind = json.loads((path / MODEL).read_text(encoding="utf-8")).get("kind")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        kind = None  # which vectors' own error says best
+    of_kind = REGISTRY[kind if isinstance(kind, str) and kind in REGISTRY else VECTORS]
+    return of_kind.open(path, name)
+
 
 @dataclass(frozen=True)
 class StoreOf:

@@ -9,7 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import FULL, hash_file, locked, to_disk
-from .store import MODEL, VECTORS, VOCABULARY
+from .store import MODEL, VECTORS
 from .subwords import NGRAMS, SIZES, write_subwords
+from .vocabulary import VOCABULARY, write_vocabulary
 
 LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
 LONGEST_WORD = 1 << 16  # characters
@@ -258,20 +259,9 @@ class StoreWriter(Rows):
     def _write_vocabulary(self) -> None:
         path = self._aside / VOCABULARY
         try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as database:
-                for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF"):
-                    database.execute(f"PRAGMA {setting}")
-                database.execute(
-                    "CREATE TABLE vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID"
-                )
-                database.execute("BEGIN")
-                # in the table's own order: full pages, and the same bytes whatever order the words came in
-                database.executemany("INSERT INTO vocabulary VALUES (?, ?)", sorted(self.vocabulary.items()))
-                database.execute("COMMIT")
+            write_vocabulary(path, self.vocabulary)
         except sqlite3.Error as error:
             raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
-        with path.open("rb+") as file:
-            to_disk(file)
 
 
 def npy_header(rows: int, dimensions: int) -> bytes:

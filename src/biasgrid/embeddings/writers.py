@@ -27,8 +27,9 @@ from ..errors import BiasgridError
 from ..extras import require
 from ..files import locked, replacing, to_disk, writing
 from .model import Model
-from .store import MODEL, VOCABULARY, EmbeddingStore
+from .store import MODEL, EmbeddingStore
 from .store_writer import LEFT_OVER, StoreWriter
+from .vocabulary import VOCABULARY
 
 Blocks = Iterable[tuple[list[str], np.ndarray]]
 
@@ -89,16 +90,16 @@ def by_row(store: Model, size: int = FETCH) -> Iterator[tuple[list[str], np.ndar
         count = 0
         while pairs := found.fetchmany(size):
             count += len(pairs)
-            rows = np.array([store.checked_row(*pair) for pair in pairs], dtype=np.int64)
+            rows = np.array([store.known.checked_row(*pair) for pair in pairs], dtype=np.int64)
             yield [word for word, _ in pairs], rows
-        store.check_count(count)
+        store.known.check_count(count)
 
 
 def words_of_rows(store: EmbeddingStore) -> np.ndarray:
     """How many words each row of the store has: int64 (rows,)."""
     with _vocabulary(store) as database:
         pairs = database.execute("SELECT word, row FROM vocabulary")
-        found = (store.checked_row(*pair) for pair in pairs)
+        found = (store.known.checked_row(*pair) for pair in pairs)
         return np.bincount(np.fromiter(found, np.int64), minlength=len(store.array))
 
 
@@ -277,4 +278,4 @@ def _vocabulary(store: EmbeddingStore) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(address, uri=True)) as database:
             yield database
     except (sqlite3.Error, OverflowError) as error:
-        raise store.damaged(str(error)) from None
+        raise store.known.damaged(str(error)) from None

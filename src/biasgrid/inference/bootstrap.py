@@ -125,6 +125,22 @@ def intervals(
     }
 
 
+def interval_of_units(samples: np.ndarray, level: float) -> dict[str, Any]:
+    """The bootstrap of a value over the sentences (or windows) of a corpus: draws, undefined, standard_error, and
+    percentile ([NaN, NaN] where more than 5 % of the samples are undefined).
+
+    samples    the value of each bootstrap sample; NaN where undefined
+    level      share of the distribution that the interval holds
+    """
+    defined = samples[np.isfinite(samples)]
+    record = {"draws": len(samples), "undefined": len(samples) - len(defined)}
+    if record["undefined"] > MOST_UNDEFINED * len(samples) or len(defined) < 2:
+        return record | {"standard_error": math.nan, "percentile": [math.nan, math.nan]}
+    tail = (1 - level) / 2
+    ends = np.quantile(defined, [tail, 1 - tail]).tolist()
+    return record | {"standard_error": float(defined.std(ddof=1)), "percentile": ends}
+
+
 def _why_none(without: Sequence[np.ndarray]) -> str:
     """Why words cannot be left out one by one; "" where they can."""
     if any(len(values) == 1 for values in without):

@@ -19,7 +19,7 @@ from ..metrics.registry import Metric
 from ..options import checked_options
 from ..query import Query
 from ..words import WordOptions
-from .bootstrap import digest, intervals
+from .bootstrap import digest, interval_of_units, intervals
 from .permutation import Permutation, drawn_test, permutation_test
 from .pool import Pool, pool_of
 from .random_groups import groups_test
@@ -142,6 +142,10 @@ def infer_query(
                 low, high = sampled.range
                 ends = min(low, sampled.value), max(high, sampled.value)
                 found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *ends).tolist()
+                if sampled.redrawn_units:
+                    rng = np.random.default_rng([draw_seed, digest([s.name for s in targets + attributes])])
+                    of_units = sampled.redrawn_units(rng, bootstrap["draws"])
+                    found_intervals["units"] = interval_of_units(of_units, bootstrap["level"])
             if sensitivity is not None:
                 record["influence"] = sampled.influence()
                 record["halves"] = sampled.halves(sensitivity["halves"], draw_seed)

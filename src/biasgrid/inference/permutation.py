@@ -137,9 +137,10 @@ def _tested(
 ) -> Permutation:
     drawn = method != "exact"
     p_value = p_low = p_high = p_normal = math.nan
-    if math.isfinite(observed) and np.isfinite(values).all():
+    # an infinite value, such as the logarithm of no sentences, is more extreme than any number
+    if math.isfinite(observed) and not np.isnan(values).any():
         p_value, p_low, p_high = _share(values, observed, alternative, drawn)
-        p_normal = _tail(values, observed, alternative)
+        p_normal = _tail(values, observed, alternative) if np.isfinite(values).all() else math.nan
     lowest = min((1 + (alternative == "two-sided")) / (len(values) + drawn), 1.0)
     return Permutation(
         p_value,
@@ -244,7 +245,8 @@ def _tail(values: np.ndarray, observed: float, alternative: str) -> float:
 
 def _rounding(values: np.ndarray, observed: float) -> float:
     # not of the observed value, as scipy has it: sums of numbers around 1 may cancel to one near 0
-    return 100 * np.finfo(float).eps * max(np.abs(values).max(), abs(observed), 1.0)
+    finite = np.abs(values[np.isfinite(values)]).max(initial=1.0)
+    return 100 * np.finfo(float).eps * max(finite, abs(observed))
 
 
 def check(draws: int, exact: int, alternative: str) -> None:

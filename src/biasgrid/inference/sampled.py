@@ -35,6 +35,7 @@ class Sampled:
     places     and where these words stand in the set as given
     range      the interval that values lie in, of sets of so many words
     isotropic  draws values on isotropic directions, where the metric looks along one (`Metric.isotropic`)
+    redrawn_units  draws values of a corpus whose sentences are drawn again (`Metric.redrawn_units`)
     """
 
     metric: Metric
@@ -47,6 +48,7 @@ class Sampled:
     places: list[np.ndarray]
     range: tuple[float, float]
     isotropic: Callable[[np.random.Generator, int], np.ndarray] | None = None
+    redrawn_units: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
     @classmethod
     def of(
@@ -80,8 +82,19 @@ class Sampled:
         sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
         ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
         isotropic = metric.isotropic(*vectors, **parameters) if metric.isotropic else None
+        of_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
         return cls(
-            metric, query, targets, attributes, value, statistic, list(units), list(places), ends, isotropic
+            metric,
+            query,
+            targets,
+            attributes,
+            value,
+            statistic,
+            list(units),
+            list(places),
+            ends,
+            isotropic,
+            of_units,
         )
 
     @property

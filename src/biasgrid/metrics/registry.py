@@ -100,10 +100,13 @@ class Metric:
     isotropic  of a metric that looks along a direction, its value on directions that are as likely one as another:
                (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
                makes no test: directions of any real words lie where vectors vary most
+    redrawn_units  of a metric of corpora, its value where the corpus' sentences (or windows) are drawn again with
+               replacement: (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values
+               (draws,), NaN where it has none
     of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
-               further keyword arguments of `function`, `resampled`, `redrawn` and `isotropic`, row i of whose
-               arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s,
-               which know the words' vocabulary entries. A metric that has it has `resampled`, too
+               further keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`, row i
+               of whose arrays may belong to word i. `model` is a store or a debiased model; the sets are
+               `words.FoundSet`s, which know the words' vocabulary entries. A metric that has it has `resampled`, too
     variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
     word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
@@ -138,6 +141,7 @@ class Metric:
     test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
     isotropic: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
+    redrawn_units: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False

@@ -47,6 +47,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
         for name in INTERVALS:
             row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))
+        of_units = bootstrap.get("units", {})
+        row["units_standard_error"] = of_units.get("standard_error")
+        row["units_low"], row["units_high"] = of_units.get("percentile", (None, None))
         row["interval_reason"] = _reasons(bootstrap.get("reasons", {}))
         known = [(*names, change) for *names, change in changes(result) if change is not None]
         most = max(known, key=lambda entry: abs(entry[2]), default=(None, None, None))
@@ -183,6 +186,14 @@ INFERENCE = Table(
             range=(0, 1),
         ),
         Column("interval_reason", "why an interval is missing"),
+        Column(
+            "units_standard_error",
+            "of the value, by the bootstrap over a corpus' sentences (or windows)",
+            "number",
+            "the metric's",
+            (0, inf),
+        ),
+        *_ends("the percentile interval over them", "units", **AS_VALUE),
     ),
     inputs=_inputs,
     spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},

@@ -72,7 +72,8 @@ def remade(study: Study | Simulation, model: str) -> int:
 def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
     """What a model's or a benchmark's archive and store depend on."""
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
-    return json.dumps({key: entry.get(key) for key in keys}, sort_keys=True)
+    of_kind = ("kind", *KINDS[entry["kind"]].keys) if "kind" in entry and "format" in keys else ()
+    return json.dumps({key: entry.get(key) for key in (*keys, *of_kind)}, sort_keys=True)
 
 
 def local_file(study: Study | Simulation, name: str) -> list[str]:

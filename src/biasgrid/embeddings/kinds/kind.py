@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ class Kind:
     An open model of any kind has `name`, `vocab_prefix` and `metadata` (its folder's model.json), and the two methods
     that words are looked up with: `rows(words)`, the row of each word as int64 (n,), -1 where the model lacks it; and
     `take(words, rows)`, an array (n, ...) of float64 with whatever the kind knows of each word: vectors, counts,
-    scores. A metric's function takes such arrays, one for each set.
+    scores. A metric's function takes such arrays, one for each set. It may have `fold(word)`: what a word is looked
+    up as, such as itself in lower case.
 
     Parameters
     ----------
@@ -27,18 +28,25 @@ class Kind:
     meaning
         What such a model is, in a sentence.
     open
-        The folder -> the model. Raises BiasgridError for a folder that is none of the kind.
+        The folder -> the model; with a second argument, named so. Raises BiasgridError for a folder that is none of
+        the kind.
     make
         What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
         name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json.
+    formats
+        What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
+    keys
+        Keys of a model's entry in a config that only this kind has.
     random_groups
         Whether groups of words can be drawn from it that are as coherent as a query's: it has an `array` of vectors.
     """
 
     name: str
     meaning: str
-    open: Callable[[Path], Any]
+    open: Callable[..., Any]
     make: str
+    formats: Mapping[str, str] | None = None
+    keys: tuple[str, ...] = ()
     random_groups: bool = False
 
     def made(self, archive: Path, folder: Path, **settings: Any) -> Any:

@@ -13,11 +13,12 @@ from ...errors import BiasgridError, listed
 from ...files import hash_file, readable
 from ...registry import Registry
 from ..store import MODEL, EmbeddingStore
+from ..store_of import open_folder
 from ..store_writer import StoreWriter
 from .files import opened
 from .reader import Reader
 
-__all__ = ["REGISTRY", "Reader", "convert", "detect", "open_model", "suffixless"]
+__all__ = ["REGISTRY", "Reader", "check_sha256", "convert", "detect", "open_model", "suffixless"]
 
 REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
 SAMPLE = 1 << 20  # bytes that a file's format is told from
@@ -84,7 +85,7 @@ def convert(
         raise BiasgridError(f"{output}: a store cannot be written into the folder that it is made from")
     reader = detect(source) if format is None else _given(format, source)
     if sha256 is not None:
-        _check(source, sha256)
+        check_sha256(source, sha256)
     elif reader.pickled and not trust_pickle:
         raise BiasgridError(
             f"{source}: is a pickle, a format that can hold code: pin its sha256 (in a study, in the model's "
@@ -110,8 +111,8 @@ def convert(
 @contextmanager
 def open_model(
     path: Path | str, *, sha256: str | None = None, trust_pickle: bool = False, vocab_prefix: str = ""
-) -> Iterator[EmbeddingStore]:
-    """A store as it is; anything else that `convert` takes as a temporary store, removed at exit.
+) -> Iterator[Any]:
+    """A model's folder as it is; anything else that `convert` takes as a temporary store, removed at exit.
 
     The temporary store lies where Python's tempfile puts it (TMPDIR) and takes 4 bytes a number.
     """
@@ -123,7 +124,7 @@ def open_model(
             raise BiasgridError(
                 f"{path}: vocab_prefix is for a file; a store has the one it was converted with"
             )
-        yield EmbeddingStore.open(path)
+        yield open_folder(path)
         return
     with tempfile.TemporaryDirectory(prefix="biasgrid-") as folder:
         name = suffixless(path)
@@ -204,7 +205,8 @@ def _sample(source: Path) -> bytes:
     return sample
 
 
-def _check(source: Path, sha256: str) -> None:
+def check_sha256(source: Path, sha256: str) -> None:
+    """Raises BiasgridError unless a file has this checksum."""
     if source.is_dir():
         raise BiasgridError(f"{source}: sha256 is for a file, and this is a folder")
     if (digest := hash_file(source)) != sha256.lower():

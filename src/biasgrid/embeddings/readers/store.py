@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..store import MODEL, VECTORS, VOCABULARY, EmbeddingStore
+from ..store import MODEL, VECTORS, EmbeddingStore
 from ..store_writer import StoreWriter
+from ..vocabulary import VOCABULARY
 from ..writers import by_row
 from .files import blocks
 from .reader import Reader

@@ -14,7 +14,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -22,12 +22,14 @@ from typing import IO, Any
 from ...bounded import Expanded, allowed, damaged, zip_member
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
+from .manifest import MANIFEST
 from .source import SHA256, Key
 
 
 @dataclass(frozen=True)
 class Members(Key):
-    """A key that maps paths in the archive to the sha256 of each, or to null."""
+    """A key that maps paths in the archive to the sha256 of each, or to null. A path may be a pattern of several
+    files, with * and ?, and is mapped to null then."""
 
     def check(self, key: str, value: object) -> None:
         if not isinstance(value, dict) or not value:
@@ -43,8 +45,12 @@ class Members(Key):
                     f"source: member {member!r:.200}: sha256 must be 64 lower-case hex digits or null, "
                     f"not {sha256!r:.100}"
                 )
+            if sha256 is not None and is_pattern(member):
+                raise BiasgridError(
+                    f"source: member {member!r:.200} stands for several files: its sha256 is null"
+                )
         names = [PurePosixPath(member).name for member in value]
-        if len(set(names)) < len(names) or "manifest.json" in names:
+        if len(set(names)) < len(names) or MANIFEST in names:
             raise BiasgridError(
                 f"source: {key} must differ in their base names, and none may be manifest.json"
             )
@@ -60,12 +66,18 @@ class Members(Key):
         }
 
 
+def is_pattern(member: str) -> bool:
+    """Whether a member's path stands for several files."""
+    return "*" in member or "?" in member
+
+
 KEYS = {
     "package": Key("the package's name", r"(@[A-Za-z0-9][\w.~-]*/)?[A-Za-z0-9][\w.~-]*", "a package's name"),
     "version": Key("the release", r"[A-Za-z0-9][\w.!+~-]*", "one exact version"),
     "sha256": Key("the archive's sha256", *SHA256),
     "members": Members(
-        "the files to take out of the archive: path in it -> sha256, or null where the archive's own is enough"
+        "the files to take out of the archive: path in it (* and ? stand for several) -> sha256, or null where the "
+        "archive's own is enough"
     ),
 }
 
@@ -96,16 +108,16 @@ def fetch_members(
         archive = next((scratch / "archive").iterdir())
         if (got := hash_file(archive)) != source["sha256"]:
             raise BiasgridError(f"{archive.name}: expected sha256 {source['sha256']}, got {got}")
-        _unpack(archive, names, scratch / "members")
+        unpacked = _unpack(archive, members, scratch / "members")
         digests = {}
         for member, sha256 in members.items():
-            path = scratch / "members" / names[member]
-            if not path.exists():
+            paths = [path for name, path in unpacked.items() if _is_member(name, member)]
+            if not paths:
                 raise BiasgridError(f"{archive.name} holds no file {member}")
-            digests[path.name] = hash_file(path)
-            if sha256 and digests[path.name] != sha256:
+            digests |= {path.name: hash_file(path) for path in sorted(paths)}
+            if sha256 and digests[paths[0].name] != sha256:
                 raise BiasgridError(
-                    f"{archive.name}: member {member}: expected sha256 {sha256}, got {digests[path.name]}"
+                    f"{archive.name}: member {member}: expected sha256 {sha256}, got {digests[paths[0].name]}"
                 )
         for file in digests:
             os.replace(scratch / "members" / file, folder / file)
@@ -114,25 +126,44 @@ def fetch_members(
     return digests
 
 
-def _unpack(archive: Path, names: dict[str, str], folder: Path) -> None:
-    """Write the regular files among `names` (path in the archive -> file name) into `folder`.
+def _is_member(name: str, member: str) -> bool:
+    """Whether a file of the archive is one that a member's path stands for, in the folder that it names."""
+    if not is_pattern(member):
+        return name == member
+    path, wanted = PurePosixPath(name), PurePosixPath(member)
+    return (
+        len(path.parts) == len(wanted.parts)
+        and path.match(member)
+        and not path.name.startswith(".")
+        and path.name != MANIFEST
+    )
+
+
+def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
+    """Write the regular files among `members` into `folder` by their base names; path in the archive -> file.
 
     All of them together may expand as `bounded.allowed` has it.
     """
-    for member, content in _open_members(archive, names):
-        with (folder / names[member]).open("wb") as file:
+    unpacked: dict[str, Path] = {}
+    for name, content in _open_members(archive, lambda name: any(_is_member(name, m) for m in members)):
+        path = folder / PurePosixPath(name).name
+        if path in unpacked.values() and name not in unpacked:
+            raise BiasgridError(f"{archive.name}: {name}: another member has this base name")
+        with path.open("wb") as file:
             shutil.copyfileobj(content, file, 1 << 20)
             to_disk(file)
+        unpacked[name] = path
+    return unpacked
 
 
-def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
+def _open_members(archive: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
     left, what = allowed(archive.stat().st_size), "cannot be unpacked"
     with archive.open("rb") as file:
         if archive.name.endswith((".whl", ".zip")):
             with damaged(archive.name, what):
                 members = zipfile.ZipFile(file)
             for info in members.infolist():
-                if info.filename in names and not stat.S_ISLNK(info.external_attr >> 16):
+                if wanted(info.filename) and not info.is_dir() and not stat.S_ISLNK(info.external_attr >> 16):
                     content = zip_member(members, info, archive.name, left, what)
                     yield info.filename, io.BufferedReader(content)
                     left -= content.done
@@ -146,7 +177,7 @@ def _open_members(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, I
                 entry = members.next()
             if entry is None:
                 return
-            if entry.name in names and entry.isreg():
+            if wanted(entry.name) and entry.isreg():
                 content = Expanded(members.extractfile(entry), archive.name, what, left)
                 yield entry.name, io.BufferedReader(content)
             members.members.clear()  # else each entry's facts are kept

@@ -1,0 +1,162 @@
+"""Counting a corpus: every word's places in the text, in one pass that is cached as the model's folder.
+
+The text is read as a stream, and what is counted is written as it comes: memory holds the vocabulary and a block.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import BiasgridError
+from ...files import hash_file, locked, to_disk
+from ..vocabulary import VOCABULARY, write_vocabulary
+from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
+from .text import DEFAULT, blocks
+
+PARTIAL = ".partial"
+BLOCK = 1 << 22  # words that are sorted at a time
+
+
+def make_corpus(
+    archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> Corpus:
+    """Count a corpus and write what was counted as the folder of a model of kind `corpus`: `Kind.make`.
+
+    Parameters
+    ----------
+    archive
+        As `text.blocks` takes it.
+    folder
+        The model's; a former one is replaced when this one is whole.
+    name, model
+        The model's, and its entry in a config: of that, `format` and `window`.
+    metadata
+        Further entries of model.json.
+
+    Raises
+    ------
+    BiasgridError
+        The corpus cannot be read, or has no words.
+    """
+    # words by their numbers, in the order of their first occurrence
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
+        except BlockingIOError:
+            raise BiasgridError(f"{folder}: another process is counting this corpus") from None
+        aside = folder / PARTIAL
+        shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+        aside.mkdir()
+        held.callback(shutil.rmtree, aside, ignore_errors=True)
+        text = aside / "text"
+        with text.open("wb") as of_words, (aside / STARTS).open("wb") as of_starts:
+            tokens, sentences = _number(
+                blocks(archive, model.get("format", DEFAULT)), numbers, of_words, of_starts
+            )
+            if not tokens:
+                raise BiasgridError(f"{archive}: has no words: no corpus")
+            to_disk(of_starts)
+        _finish_npy(aside / STARTS, "<i8", sentences)
+        counts, rows = _ranked(text, len(numbers))
+        _place(text, counts, rows, tokens, aside / PLACES)
+        text.unlink()
+        np.save(aside / COUNTS, counts)
+        write_vocabulary(aside / VOCABULARY, dict(zip(numbers, rows.tolist(), strict=True)))
+        record = {
+            **metadata,
+            "name": name,
+            "kind": "corpus",
+            "format": model.get("format", DEFAULT),
+            "window": model.get("window"),
+            "words": len(numbers),
+            "tokens": tokens,
+            "sentences": sentences,
+            "sha256": {file: hash_file(aside / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
+        }
+        (aside / MODEL).write_text(
+            json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
+        )
+        # a former one stops being whole before the first of its files changes
+        (folder / MODEL).unlink(missing_ok=True)
+        for file in (VOCABULARY, COUNTS, PLACES, STARTS, MODEL):
+            os.replace(aside / file, folder / file)
+    return Corpus.open(folder)
+
+
+def _number(
+    text: Iterable[tuple[list[str], list[int]]], numbers: defaultdict[str, int], of_words: Any, of_starts: Any
+) -> tuple[int, int]:
+    """Write each word of a text as its number, and where each sentence starts; how many of both there are."""
+    of_starts.write(_header("<i8", 0))
+    tokens = sentences = 0
+    start = 0  # of the sentence that has not ended
+    for words, ends in text:
+        of_words.write(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)).data)
+        if ends:
+            starts = np.array([start, *(tokens + end for end in ends[:-1])], dtype="<i8")
+            of_starts.write(starts.data)
+            sentences += len(starts)
+            start = tokens + ends[-1]
+        tokens += len(words)
+    return tokens, sentences
+
+
+def _ranked(text: Path, words: int) -> tuple[np.ndarray, np.ndarray]:
+    """How often each word occurs, by falling frequency, and the row that each number has there. Of words that occur
+    equally often, the one that occurs first comes first."""
+    counts = np.zeros(words, dtype=np.int64)
+    for block in _blocks(text):
+        counts += np.bincount(block, minlength=words)
+    order = np.argsort(-counts, kind="stable")
+    rows = np.empty(words, dtype=np.int64)
+    rows[order] = np.arange(words)
+    return counts[order], rows
+
+
+def _place(text: Path, counts: np.ndarray, rows: np.ndarray, tokens: int, output: Path) -> None:
+    """Write the places of all words, those of the first row first, each word's in order."""
+    dtype = np.uint32 if tokens < 2**32 else np.uint64
+    places = np.lib.format.open_memmap(output, "w+", dtype, (tokens,))
+    following = np.cumsum(counts) - counts  # where each row's next place belongs
+    done = 0
+    for block in _blocks(text):
+        of_rows = rows[block]
+        order = np.argsort(of_rows, kind="stable")
+        of_rows = of_rows[order]
+        first = np.flatnonzero(np.diff(of_rows, prepend=-1))
+        many = np.diff(first, append=len(of_rows))
+        within = np.arange(len(of_rows)) - np.repeat(first, many)
+        places[following[of_rows] + within] = order + done
+        following[of_rows[first]] += many
+        done += len(block)
+    places.flush()
+
+
+def _blocks(text: Path) -> Iterable[np.ndarray]:
+    with text.open("rb") as file:
+        while len(block := np.fromfile(file, np.uint32, BLOCK)):
+            yield block
+
+
+def _header(dtype: str, length: int) -> bytes:
+    """NumPy's format 1.0, 128 bytes, so that it can be written when the length is known."""
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
+    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
+
+
+def _finish_npy(path: Path, dtype: str, length: int) -> None:
+    with path.open("rb+") as file:
+        file.write(_header(dtype, length))
+        to_disk(file)

@@ -1,0 +1,138 @@
+"""Reading a corpus, block by block: its words in lower case, and where its sentences end."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ...bounded import allowed, damaged, zip_member
+from ...errors import BiasgridError
+from ..readers.files import opened
+
+BLOCK = 1 << 20  # characters that are read at a time
+LONGEST = 8 << 20  # characters without white space
+
+# letters and digits, and what stands between two of them: don't, u.s, well-known
+WORD = re.compile(r"\w+(?:[.'’\-]\w+)*")
+
+
+def _untagged(text: str) -> list[str]:
+    # without a tag, all of it is the word
+    return [token.rpartition("/")[0] or token for token in text.split()]
+
+
+# how the words of a text are told apart
+WORDS: dict[str, Callable[[str], list[str]]] = {
+    "text": WORD.findall,
+    "tokens": str.split,
+    "tagged": _untagged,
+}
+FORMATS = {
+    "text": "plain text: words are letters and digits; punctuation is left out",
+    "tokens": "text that is tokenised: words are whatever stands between white space",
+    "tagged": "word/tag between white space, as in the Brown corpus: a word is what stands before the last slash",
+}
+DEFAULT = "text"
+
+
+def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], list[int]]]:
+    """The words of a corpus in lower case, block after block: the block's words, and after how many of them a
+    sentence ends, for each that ends in it.
+
+    Parameters
+    ----------
+    archive
+        UTF-8 text with a sentence on each line: a file, plain, gzipped, or alone in a .zip; or a folder of such
+        files, which are read by name.
+    format
+        One of `FORMATS`.
+
+    Raises
+    ------
+    BiasgridError
+        A file is damaged, no UTF-8 text, or has no white space in 8 million characters.
+    """
+    split = WORDS[format]
+    files = (
+        sorted(path for path in archive.iterdir() if path.name != "manifest.json")
+        if archive.is_dir()
+        else [archive]
+    )
+    for path in files:
+        open_words = 0  # of a sentence that began in an earlier block
+        for text in _texts(path):
+            words: list[str] = []
+            ends: list[int] = []
+            *whole, last = text.lower().split("\n")
+            for line in whole:
+                words += split(line)
+                if open_words + len(words) > (ends[-1] if ends else 0):  # a line without words is no sentence
+                    ends.append(len(words))
+                    open_words = 0
+            words += split(last)
+            open_words += len(words) - (ends[-1] if ends else 0)
+            yield words, ends
+        if open_words:
+            yield [], [0]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of a corpus as lists of words; each loop over it reads the corpus anew."""
+
+    archive: Path
+    format: str = DEFAULT
+
+    def __iter__(self) -> Iterator[list[str]]:
+        rest: list[str] = []
+        for words, ends in blocks(self.archive, self.format):
+            start = 0
+            for end in ends:
+                yield rest + words[start:end]
+                rest, start = [], end
+            rest += words[start:]
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """A file's text in pieces that end in white space, but for the last."""
+    rest = ""
+    with text_of(path) as file:
+        while True:
+            try:
+                block = file.read(BLOCK)
+            except UnicodeDecodeError as error:
+                raise BiasgridError(f"{path}: is damaged, or no UTF-8 text: {error}") from None
+            if not block:
+                break
+            rest += block
+            cut = max(rest.rfind(" "), rest.rfind("\n"), rest.rfind("\t")) + 1
+            if cut:
+                yield rest[:cut]
+                rest = rest[cut:]
+            elif len(rest) > LONGEST:
+                raise BiasgridError(f"{path}: has no white space in {LONGEST} characters: no corpus")
+    if rest:
+        yield rest
+
+
+@contextmanager
+def text_of(path: Path) -> Iterator[IO[str]]:
+    """A corpus' file as text: plain, gzipped, or alone in a .zip. Raises BiasgridError for what is damaged."""
+    with path.open("rb") as file:
+        if file.read(4) != b"PK\x03\x04":
+            with opened(path) as content:
+                yield io.TextIOWrapper(content, encoding="utf-8")
+            return
+        with damaged(path, "the zip archive is damaged"):
+            archive = zipfile.ZipFile(file)
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        if len(members) != 1:
+            raise BiasgridError(f"{path}: holds {len(members)} files; a corpus is one")
+        member = zip_member(archive, members[0], path, allowed(path.stat().st_size))
+        yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8")

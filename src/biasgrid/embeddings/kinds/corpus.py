@@ -1,0 +1,18 @@
+"""Corpora: the text itself."""
+
+from __future__ import annotations
+
+from ..corpus.corpus import Corpus
+from ..corpus.text import FORMATS
+from .kind import Kind
+
+KINDS = (
+    Kind(
+        "corpus",
+        "All places of each word in a text: co-occurrences in sentences or windows, and frequencies.",
+        open=Corpus.open,
+        make="biasgrid.embeddings.corpus.counting:make_corpus",
+        formats=FORMATS,
+        keys=("window",),
+    ),
+)

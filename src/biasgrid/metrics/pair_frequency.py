@@ -1,0 +1,132 @@
+"""Pair frequency: of the sentences in which words stand beside either of two groups, the share of the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import bdtr
+
+from ..embeddings.corpus.cooccurrence import Cooccurrence
+from ..embeddings.corpus.corpus import check_window
+from . import together
+from .registry import Detail, Metric, Score
+
+
+def pair_frequency(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    window: int | None = None,
+    cooccurrence: Cooccurrence,
+) -> Score:
+    """Which of two groups words stand beside more often, in the sentences of a corpus: the share of the first.
+
+    With the sentences that have a word of the attribute set and one of the first target set, n_1x, and of the second,
+    n_2x::
+
+        pair frequency = n_1x / (n_1x + n_2x)
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, 1)
+        How often each word occurs, of the two target sets and of one attribute set.
+    window
+        Count in windows of so many words, one after the other, in place of sentences; None for the corpus' own.
+    cooccurrence
+        Which of the words stand together in how many sentences.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value 0.5. Above: beside the first group more often. NaN where no sentence has the words
+        and a group. `scalars`: units_first, units_first_words, units_second, units_second_words, units, as those of
+        `pmi`; p_binomial, the two-sided binomial test of n_1x against one half; standard_error, ci_low, ci_high, over
+        sentences, 95 %, by the delta method. `detail`: share_by_word, the value of each attribute word alone.
+
+    Notes
+    -----
+    **What it cannot see.** How often the groups are mentioned at all: in a text that is mostly about men, most words
+    stand beside them more often, and the value is above 0.5 for nearly all words. `pmi` compares shares, and so takes
+    that out. Sentences with both groups count for both, which the binomial test does not know (the interval does).
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> text = ["he is a doctor", "he was a doctor", "he is the doctor", "she is a doctor"]
+    >>> corpus = load(text, name="tiny", kind="corpus")
+    >>> metrics.pair_frequency(Query([["he"], ["she"]], [["doctor"]]), corpus).value
+    0.75
+    """
+    check_window(window)
+    groups, words = together.sets_of(targets, attributes)
+    numbers = together.counts(cooccurrence, groups, words)
+    found = float(_value(*numbers)[0])
+    first, second = float(numbers[1][0]), float(numbers[3][0])
+    error = p_binomial = math.nan
+    if math.isfinite(found):
+        slopes = np.array([0.0, (1 - found), 0.0, -found]) / (first + second)
+        error = together.standard_error(*together.joint(cooccurrence, targets, attributes), slopes)
+        # of one half, twice the tail beyond the smaller number
+        p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
+    each = together.by_word(cooccurrence, targets, attributes, _value)
+    names = ("units_first", "units_first_words", "units_second", "units_second_words")
+    return Score(
+        found,
+        scalars={
+            **{name: float(number[0]) for name, number in zip(names, numbers, strict=True)},
+            "units": float(cooccurrence.total),
+            "p_binomial": p_binomial,
+            "standard_error": error,
+            "ci_low": max(found - together.Z95 * error, 0.0) if math.isfinite(error) else math.nan,
+            "ci_high": min(found + together.Z95 * error, 1.0) if math.isfinite(error) else math.nan,
+        },
+        detail={"share_by_word": Detail("attribute", [each])},
+    )
+
+
+def _value(
+    first: np.ndarray, first_words: np.ndarray, second: np.ndarray, second_words: np.ndarray
+) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return first_words / (first_words + second_words)
+
+
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, cooccurrence: Cooccurrence, window: int | None = None
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    return lambda targets, others: _value(*together.counts(cooccurrence, targets, others))
+
+
+def _redrawn_units(
+    targets: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    cooccurrence: Cooccurrence,
+    window: int | None = None,
+) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return together.drawn_units(cooccurrence, targets, attributes, _value)
+
+
+METRICS = (
+    Metric(
+        name="pair_frequency",
+        label="Pair frequency",
+        function=pair_frequency,
+        needs="corpus",
+        asks="Of the sentences with words of {A} and one of the groups, how many have {T1}, and how many {T2}?",
+        above="words of {A} stand in more sentences with {T1} than with {T2}",
+        below="words of {A} stand in more sentences with {T2} than with {T1}",
+        details={"share_by_word": "share of {T1} in the word's sentences with a group"},
+        template=(2, 1),
+        range=(0.0, 1.0),
+        neutral=0.5,
+        resampled=_resampled,
+        redrawn_units=_redrawn_units,
+        of_model=together.of_model,
+        check=lambda *, window: check_window(window),
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+        "di Torino 2023, equation 3.2",
+    ),
+)

@@ -1,0 +1,195 @@
+"""PMI bias: how much more often words stand beside one group than beside another, in a corpus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..embeddings.corpus.cooccurrence import Cooccurrence
+from ..embeddings.corpus.corpus import check_window
+from ..errors import BiasgridError, not_allowed, unknown
+from . import together
+from .registry import Detail, Metric, Score
+
+ESTIMATORS = ("risk_ratio", "odds_ratio")
+
+
+def pmi(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    estimator: Literal["risk_ratio", "odds_ratio"] = "risk_ratio",
+    smoothing: float = 0.0,
+    window: int | None = None,
+    cooccurrence: Cooccurrence,
+) -> Score:
+    """How much more often words stand beside one group than beside another, in the sentences of a corpus (PMI bias).
+
+    With the sentences that have a word of the first target set, n_1, of these the ones that also have a word of the
+    attribute set, n_1x, and the same of the second target set::
+
+        PMI bias = log((n_1x / n_1) / (n_2x / n_2))
+
+    A sentence counts once, however many of the words it has.
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, 1)
+        How often each word occurs, of the two target sets and of one attribute set.
+    estimator
+        "risk_ratio": of shares, as above. "odds_ratio": of odds, n_1x / (n_1 - n_1x) in place of n_1x / n_1.
+    smoothing
+        From 0: so much is added to the number of sentences with and without the words, in both groups. With 0.5 there
+        is a value where no sentence has both.
+    window
+        Count in windows of so many words, one after the other, in place of sentences; None for the corpus' own.
+    cooccurrence
+        Which of the words stand together in how many sentences.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0. Positive: a sentence with the first group has the words more often; log 2,
+        about .69, is twice as often. NaN where no sentence has a group and the words (`smoothing` 0). `scalars`:
+        units_first, units_first_words, units_second, units_second_words, units, the numbers of sentences n_1, n_1x,
+        n_2, n_2x and of all; standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`:
+        pmi_by_word, the value of each attribute word alone.
+
+    Notes
+    -----
+    **What it cannot see.** That *nurse* and *she* stand beside the same other words, which vectors of words know:
+    only words in one sentence count. Rare words have few sentences: read the interval, and `units_first_words`. It
+    says nothing about who does what in a sentence. It compares shares, so that a group that is mentioned more often
+    is not nearer for it.
+
+    **Defaults.** The risk ratio is the printed formula of Maddalozzo (2023, equation 3.3). The thesis's code takes
+    the odds ratio; the two agree where words are rare. Without smoothing, as there.
+
+    **The interval** holds sentences to be independent of each other, which those of one text are not quite. It knows
+    that sentences with both groups count in both shares. Without such sentences it is Katz's (risk ratio) or Woolf's
+    (odds ratio), which Valentini et al. (2023) take.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> text = ["he is a doctor", "he is a doctor", "he is here", "he is there",
+    ...         "she is a doctor", "she is here", "she is there", "she is away"]
+    >>> corpus = load(text, name="tiny", kind="corpus")
+    >>> result = metrics.pmi(Query([["he"], ["she"]], [["doctor"]]), corpus)
+    >>> round(result.value, 3)  # log((2 / 4) / (1 / 4))
+    0.693
+    """
+    _check(estimator, smoothing, window)
+    value = _value_of(estimator, smoothing)
+    groups, words = together.sets_of(targets, attributes)
+    numbers = together.counts(cooccurrence, groups, words)
+    found = float(value(*numbers)[0])
+    found = found if math.isfinite(found) else math.nan
+    kinds, units = together.joint(cooccurrence, targets, attributes)
+    error = math.nan
+    if math.isfinite(found):
+        error = together.standard_error(kinds, units, _slopes(*(n[0] for n in numbers), estimator, smoothing))
+    each = together.by_word(cooccurrence, targets, attributes, value)
+    names = ("units_first", "units_first_words", "units_second", "units_second_words")
+    return Score(
+        found,
+        scalars={
+            **{name: float(number[0]) for name, number in zip(names, numbers, strict=True)},
+            "units": float(cooccurrence.total),
+            "standard_error": error,
+            "ci_low": found - together.Z95 * error,
+            "ci_high": found + together.Z95 * error,
+        },
+        detail={"pmi_by_word": Detail("attribute", [np.where(np.isfinite(each), each, np.nan)])},
+    )
+
+
+def _value_of(estimator: str, smoothing: float) -> together.Value:
+    def share(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
+        with_words, without = part + smoothing, whole - part + smoothing
+        return with_words / (without + (with_words if estimator == "risk_ratio" else 0.0))
+
+    def value(
+        first: np.ndarray, first_words: np.ndarray, second: np.ndarray, second_words: np.ndarray
+    ) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(share(first, first_words)) - np.log(share(second, second_words))
+
+    return value
+
+
+def _slopes(
+    first: float, first_words: float, second: float, second_words: float, estimator: str, smoothing: float
+) -> np.ndarray:
+    """How the value grows with units of the first group, of these those with the words, and of the second."""
+    slopes = []
+    for sign, whole, part in ((1, first, first_words), (-1, second, second_words)):
+        with_words = 1 / (part + smoothing)
+        if estimator == "risk_ratio":
+            slopes += [-sign / (whole + 2 * smoothing), sign * with_words]
+        else:
+            without = 1 / (whole - part + smoothing) if whole - part + smoothing else math.inf
+            slopes += [-sign * without, sign * (with_words + without)]
+    return np.array(slopes)
+
+
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    cooccurrence: Cooccurrence,
+    estimator: str = "risk_ratio",
+    smoothing: float = 0.0,
+    window: int | None = None,
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    value = _value_of(estimator, smoothing)
+    return lambda targets, others: value(*together.counts(cooccurrence, targets, others))
+
+
+def _redrawn_units(
+    targets: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    cooccurrence: Cooccurrence,
+    estimator: str = "risk_ratio",
+    smoothing: float = 0.0,
+    window: int | None = None,
+) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return together.drawn_units(cooccurrence, targets, attributes, _value_of(estimator, smoothing))
+
+
+def _check(estimator: Any, smoothing: Any, window: Any) -> None:
+    if estimator not in ESTIMATORS:
+        raise BiasgridError(f"estimator: {unknown('value', estimator, ESTIMATORS)}")
+    is_number = isinstance(smoothing, (int, float)) and not isinstance(smoothing, bool)
+    if not is_number or not 0 <= smoothing < math.inf:
+        raise BiasgridError(not_allowed("smoothing", smoothing, "numbers from 0 on, such as 0.5"))
+    check_window(window)
+
+
+METRICS = (
+    Metric(
+        name="pmi",
+        label="PMI",
+        function=pmi,
+        needs="corpus",
+        asks="Does a text have the words of {A} in a sentence with {T1} more often than with {T2}?",
+        above="a sentence with {T1} has words of {A} more often",
+        below="a sentence with {T2} has words of {A} more often",
+        details={"pmi_by_word": "PMI of the word alone: positive is beside {T1} more often than beside {T2}"},
+        template=(2, 1),
+        range=(-np.inf, np.inf),
+        neutral=0.0,
+        resampled=_resampled,
+        redrawn_units=_redrawn_units,
+        of_model=together.of_model,
+        word_bias="pmi_by_word",
+        check=_check,
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+        "di Torino 2023, equation 3.3; Valentini, Rosati, Blasi, Slezak, Altszyler. On the interpretability and "
+        "significance of bias metrics in texts: a PMI-based approach. ACL 2023",
+    ),
+)

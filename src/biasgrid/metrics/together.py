@@ -1,0 +1,157 @@
+"""What the metrics of corpora share: in how many units (sentences, or windows) words of sets stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.corpus.cooccurrence import Cooccurrence
+from ..embeddings.corpus.corpus import Corpus, check_window
+
+BLOCK = 1 << 23  # patterns times samples that are in memory at a time
+Z95 = 1.959963984540054  # of an interval that holds 95 % of a normal distribution
+
+# function of counts (samples,) of units: with the first group, of these with the words, and the same of the second
+Value = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def of_model(
+    model: Corpus, targets: Sequence[Any], attributes: Sequence[Any], *, window: int | None = None, **_: Any
+) -> dict[str, Any]:
+    """The co-occurrences of all words of a query: `Metric.of_model`."""
+    words = [key for found in (*targets, *attributes) for key in found.keys]
+    return {"cooccurrence": model.cooccurrence(words, window)}
+
+
+def counts(
+    cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
+) -> tuple[np.ndarray, ...]:
+    """Units with the first group, of these with the words, with the second group, of these with the words.
+
+    Parameters
+    ----------
+    cooccurrence
+        Of the words of both groups, then those of the other side.
+    targets, attributes
+        Weights (samples, words of the side) of two groups and of one set of words, as `Metric.resampled` has them: a
+        word is in a set where its weight is above 0. An array of one row is the same for all samples.
+
+    Returns
+    -------
+    tuple of array, (samples,) each
+    """
+    split = targets[0].shape[1]
+    sides = cooccurrence.patterns[:, :split].T, cooccurrence.patterns[:, split:].T
+    units = cooccurrence.units.astype(np.float64)
+    samples = max(map(len, (*targets, *attributes)))
+    rows = max(1, BLOCK // max(len(units), 1))
+    found = []
+    for start in range(0, samples, rows):
+        first, second = (_present(w, sides[0], start, rows) for w in targets)
+        words = _present(attributes[0], sides[1], start, rows)
+        block = [first @ units, (first & words) @ units, second @ units, (second & words) @ units]
+        found.append(np.broadcast_arrays(*block))
+    return tuple(map(np.concatenate, zip(*found, strict=True)))
+
+
+def _present(weights: np.ndarray, words: np.ndarray, start: int, rows: int) -> np.ndarray:
+    """Whether a pattern has a word of the set: bool (samples, patterns)."""
+    block = weights if len(weights) == 1 else weights[start : start + rows]
+    return (block > 0).astype(np.float32) @ words.astype(np.float32) > 0
+
+
+def sets_of(
+    targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Weights of one sample: every word in its own set. The sets' arrays have a row for each word."""
+    sides = []
+    for side in (targets, attributes):
+        sizes = [len(words) for words in side]
+        ends = np.cumsum(sizes)
+        weights = np.zeros((len(side), 1, int(ends[-1])))
+        for place, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+            weights[place, 0, end - size : end] = 1.0
+        sides.append(list(weights))
+    return sides[0], sides[1]
+
+
+def by_word(
+    cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray], value: Value
+) -> np.ndarray:
+    """The value of each word of the other side alone, (words,)."""
+    groups, _ = sets_of(targets, attributes)
+    alone = np.eye(sum(len(words) for words in attributes))
+    return value(*counts(cooccurrence, groups, [alone]))
+
+
+def joint(
+    cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Units by what they have: bool (8, 3), whether the first group, the second, the words; how many units, (8,)."""
+    groups, words = sets_of(targets, attributes)
+    split = groups[0].shape[1]
+    sides = cooccurrence.patterns[:, :split].T, cooccurrence.patterns[:, split:].T
+    has = [_present(w, sides[0], 0, 1)[0] for w in groups] + [_present(words[0], sides[1], 0, 1)[0]]
+    kinds = np.array([[bool(kind & 1), bool(kind & 2), bool(kind & 4)] for kind in range(8)])
+    number = has[0] * 1 + has[1] * 2 + has[2] * 4
+    units = np.bincount(number, cooccurrence.units, minlength=8).astype(np.int64)
+    units[0] += cooccurrence.total - units.sum()
+    return kinds, units
+
+
+def standard_error(kinds: np.ndarray, units: np.ndarray, slopes: np.ndarray) -> float:
+    """Of a value of four counts, by the delta method over units (sentences) that are drawn independently.
+
+    Parameters
+    ----------
+    kinds, units
+        As `joint` gives them.
+    slopes
+        (4,): how the value grows with each count of `counts`.
+
+    Returns
+    -------
+    float
+        Units that have both groups count in both: that the two shares are not independent is in it.
+    """
+    each = influence(kinds) @ slopes
+    mean = (units * each).sum() / units.sum()
+    return float(np.sqrt((units * (each - mean) ** 2).sum()))
+
+
+def influence(kinds: np.ndarray) -> np.ndarray:
+    """Which of the four counts a unit of each kind counts in: (kinds, 4)."""
+    first, second, words = kinds.T
+    return np.stack([first, first & words, second, second & words], axis=1).astype(np.float64)
+
+
+def drawn_units(
+    cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray], value: Value
+) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """The value where the corpus' units are drawn again with replacement: `Metric.redrawn_units`."""
+    kinds, units = joint(cooccurrence, targets, attributes)
+    total = units.sum()
+
+    def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
+        sampled = rng.multinomial(total, units / total, size=draws)
+        values = value(*(sampled @ influence(kinds)).T)
+        return np.where(np.isfinite(values), values, np.nan)
+
+    return draw
+
+
+__all__ = [
+    "Z95",
+    "Value",
+    "by_word",
+    "check_window",
+    "counts",
+    "drawn_units",
+    "influence",
+    "joint",
+    "of_model",
+    "sets_of",
+    "standard_error",
+]
