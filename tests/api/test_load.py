@@ -298,7 +298,7 @@ def test_reprs_are_short(random_model):
 @pytest.mark.slow
 def test_every_metric_and_its_inference_give_the_values_of_the_store(word2vec, keyed_vectors):
     memory = load(keyed_vectors, name=word2vec.name)
-    for metric in metrics.REGISTRY.values():
+    for metric in (metric for metric in metrics.REGISTRY.values() if metric.needs == "vectors"):
         one, other = (measure(metric, CAREER, model, seed=3) for model in (word2vec, memory))
         assert [as_json(result) for result in one] == [as_json(result) for result in other], metric.name
     parts = {"permutation": {}, "random_groups": {}, "bootstrap": {}, "sensitivity": {}}

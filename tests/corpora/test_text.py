@@ -1,0 +1,82 @@
+"""Texts of every form give the words and the sentences that stand in them."""
+
+import gzip
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biasgrid import BiasgridError
+from biasgrid.embeddings.corpus import text
+from biasgrid.embeddings.corpus.text import Sentences
+
+TEXT = "The nurse, she said: don't!\n\n  A well-known U.S. doctor (he) left.\n"
+AS_TEXT = [["the", "nurse", "she", "said", "don't"], ["a", "well-known", "u.s", "doctor", "he", "left"]]
+
+
+def sentences(path, *format):
+    return list(Sentences(path, *format))
+
+
+def test_plain_text_loses_its_punctuation(tmp_path):
+    (tmp_path / "plain").write_text(TEXT)
+    assert sentences(tmp_path / "plain") == AS_TEXT
+
+
+def test_tokens_are_what_stands_between_white_space(tmp_path):
+    (tmp_path / "plain").write_text(TEXT)
+    assert sentences(tmp_path / "plain", "tokens")[0] == ["the", "nurse,", "she", "said:", "don't!"]
+
+
+def test_a_tagged_word_is_what_stands_before_the_last_slash(tmp_path):
+    # as in the Brown corpus: a fraction has a slash of its own, a line of white space is no sentence
+    (tmp_path / "tagged").write_text("\n\tThe/at 1/2/cd ``/`` Fulton/np-tl ./.\n\t \n\tHe/pps left/vbd\n")
+    assert sentences(tmp_path / "tagged", "tagged") == [["the", "1/2", "``", "fulton", "."], ["he", "left"]]
+
+
+def test_packed_texts_and_folders_are_read(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b").write_text("second one")
+    (tmp_path / "folder" / "a").write_text("first one\n")
+    assert sentences(tmp_path / "folder") == [["first", "one"], ["second", "one"]]
+    with gzip.open(tmp_path / "packed.gz", "wt") as file:
+        file.write(TEXT)
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as archive:
+        archive.writestr("text", TEXT)
+    assert sentences(tmp_path / "packed.gz") == sentences(tmp_path / "packed.zip") == AS_TEXT
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "Bb", "ccc", "é"]), max_size=5), max_size=8),
+    st.integers(1, 9),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_blocks_of_any_size_give_the_same_sentences(tmp_path_factory, lines, block, end):
+    path = tmp_path_factory.mktemp("text") / "text"
+    path.write_bytes(end.join(map(" ".join, lines)).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "BLOCK", block)
+        assert sentences(path) == [[word.lower() for word in line] for line in lines if line]
+
+
+def test_what_is_no_text_gets_one_line(tmp_path):
+    (tmp_path / "latin").write_bytes("Bücher\n".encode("latin-1"))
+    with pytest.raises(BiasgridError, match=r"latin: is damaged, or no UTF-8 text"):
+        sentences(tmp_path / "latin")
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("one", "a")
+        archive.writestr("two", "b")
+    with pytest.raises(BiasgridError, match=r"holds 2 files; a corpus is one"):
+        sentences(tmp_path / "two.zip")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a word " * 1000)[:-10])
+    with pytest.raises(BiasgridError, match=r"the gzip is damaged or cut off"):
+        sentences(tmp_path / "cut.gz")
+
+
+def test_text_without_white_space_is_no_corpus(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "LONGEST", 1000)
+    monkeypatch.setattr(text, "BLOCK", 100)
+    (tmp_path / "wall").write_text("x" * 2000)
+    with pytest.raises(BiasgridError, match=r"no white space in 1000 characters: no corpus"):
+        sentences(tmp_path / "wall")
