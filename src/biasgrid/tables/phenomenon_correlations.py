@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..seeds import seed_of
-from ..statistics.correlation import with_interval
+from ..statistics.correlation import METHODS, with_interval
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .phenomena import spec_of, values_of_phenomena
 from .scores import SCORES
 from .table import Column, Files, Table
 
-METHODS = ("pearson", "spearman")
 # a column of frequency.csv -> the quantity's name
 FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
 
@@ -28,20 +27,44 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """
     values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
     quantities = quantities_of_phenomena(inputs, values, spec)
-    seed, rows = seed_of(spec["seed"], "phenomenon correlations"), []
-    measured = ["criterion", "metric", "model", "debias"]
-    for key, part in values.groupby(measured):
-        criterion, metric, model, _ = key
-        known = quantities[quantities["criterion"] == criterion]
-        for (quantity, of), numbers in known.groupby(["quantity", "of"]):
-            if quantity == metric or not _compared(quantity, of, model, known, spec["corpora"]):
-                continue
-            both = part.merge(numbers, on="query_id", suffixes=("", "_of"))
-            for method in METHODS:
-                found = with_interval(both["value"], both["number"], method, seed)
-                rows.append((*key, quantity, of, method, len(both), *found))
+    points = joined(values, quantities, spec["corpora"])
+    seed = seed_of(spec["seed"], "phenomenon correlations")
+    rows = [
+        (*key, method, len(part), *with_interval(part["value"], part["number"], method, seed))
+        for key, part in points.groupby(PHENOMENON_CORRELATIONS.names[:6])
+        for method in METHODS
+    ]
     table = pd.DataFrame(rows, columns=PHENOMENON_CORRELATIONS.names)
     return table.sort_values(PHENOMENON_CORRELATIONS.names[:7], ignore_index=True)
+
+
+def joined(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:
+    """Each value of a phenomenon beside each of its quantities.
+
+    Parameters
+    ----------
+    values, quantities
+        As of `values_of_phenomena` and `quantities_of_phenomena`.
+    corpora
+        The models whose frequencies are taken for those of a model that has none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns criterion, query_id, phenomenon, metric, model, debias, value, quantity, of, number.
+    """
+    columns = ["criterion", "query_id", "phenomenon", "metric", "model", "debias", "value"]
+    points = values[columns].merge(quantities, on=["criterion", "query_id"])
+    points = points[points["quantity"] != points["metric"]]
+    own = set(quantities[["criterion", "quantity", "of"]].itertuples(index=False, name=None))
+
+    def counts(criterion: str, quantity: str, of: str, model: str) -> bool:
+        if quantity not in FREQUENCIES.values() or of == model:
+            return True
+        return of in corpora and (criterion, quantity, model) not in own
+
+    rows = points[["criterion", "quantity", "of", "model"]].itertuples(index=False, name=None)
+    return points.loc[[counts(*row) for row in rows]]
 
 
 def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -69,14 +92,6 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
     if not parts:
         return pd.DataFrame(columns=columns)
     return pd.concat(parts).astype({"number": "float64"}).dropna(subset="number").drop_duplicates(columns[:4])
-
-
-def _compared(quantity: str, of: str, model: str, known: pd.DataFrame, corpora: list[str]) -> bool:
-    """Whether a model's values are correlated with a quantity of a model: frequency is its own, where it has one."""
-    if quantity not in FREQUENCIES.values():
-        return True
-    own = ((known["quantity"] == quantity) & (known["of"] == model)).any()
-    return of == model if own else of in corpora
 
 
 def corpus_metrics(grid: Any, criterion: str) -> list[str]:
