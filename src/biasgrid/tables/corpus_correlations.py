@@ -20,8 +20,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Correlations over the queries of a criterion that have two target sets X, Y and two attribute sets A, B.
 
     Of a query, a metric such as WEAT has one value, and PMI bias one per attribute set: that of A between X and Y,
-    less that of B. This is the difference that Maddalozzo (2023, section 3.5.3) takes, PMI(X; A, B) - PMI(Y; A, B), as
-    both are log(n_AX n_BY / (n_AY n_BX)), with n sentences that have a word of either set (of the risk ratio).
+    less that of B. This is the difference that Maddalozzo (2023, section 3.5.3) takes, PMI(X; A, B) - PMI(Y; A, B),
+    as both are log(n_AX n_BY / (n_AY n_BX)), with n sentences that have a word of either set (of the risk ratio).
 
     inputs: "scores". spec: "criteria", criterion -> "queries", a list of [name, the two names of its sub-queries],
     "metrics" and "corpus_metrics"; "seed", the study's.
@@ -74,7 +74,8 @@ def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
 CORPUS_CORRELATIONS = Table(
     "corpus_correlations",
     "One row per criterion, metric of vectors, model, debias method, metric of corpora, corpus and method, in "
-    "criteria with PMI and at least three queries of two target and two attribute sets: how the two metrics go together.",
+    "criteria with PMI and at least three queries of two target and two attribute sets: how the two metrics go "
+    "together.",
     (
         CRITERION,
         METRIC,
