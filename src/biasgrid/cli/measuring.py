@@ -159,17 +159,20 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def analogy(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask a model "a is to b as c is to ?", of any pairs and any words c.
+    """Ask a model "a is to b as c is to ?", of any pairs and any words c; or which words differ as a and b do.
 
     biasgrid analogy --model vectors.bin --pairs he:she man:woman --word doctor
+    biasgrid analogy --model vectors.bin --pairs she:he --method generated
     """
     from ..debias.transform import Transform
-    from ..evaluation.answers import answers
+    from ..evaluation.answers import GENERATED, answers
 
     pairs = [pair.split(":") for pair in args.pairs]
     for given, pair in zip(args.pairs, pairs, strict=True):
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
             raise BiasgridError(f"--pairs {shown(given)}: expected two different words such as he:she")
+    if (args.method == GENERATED) == bool(args.word):
+        raise BiasgridError(f"--word: every method needs it but {GENERATED}, which looks for pairs of words")
     if args.best < 1:
         raise BiasgridError(f"--best {args.best}: must be 1 or more")
     if args.vocabulary < 0:
@@ -190,6 +193,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
             methods=[args.method],
             excluded=[not args.keep_question_words],
             best=args.best,
+            threshold=args.threshold,
             vocabulary=args.vocabulary or None,
             seed=args.seed,
         )
@@ -268,12 +272,22 @@ def add(commands: Commands) -> None:
         model=MODEL,
         pairs={"required": True, "nargs": "+", "metavar": "A:B", "help": "such as he:she man:woman"},
         word={
-            "required": True,
             "nargs": "+",
+            "default": [],
             "metavar": "C",
             "help": "the words c, such as doctor; they should be neutral",
         },
-        method={"default": "3cosadd", "help": "3cosadd (default), pair_distance, 3cosavg or lrcos"},
+        method={
+            "default": "3cosadd",
+            "help": "3cosadd (default), pair_distance, 3cosavg, lrcos, difference_matching, or generated: pairs of "
+            "words that differ as a and b do, without a word c",
+        },
+        threshold={
+            "type": float,
+            "metavar": "DISTANCE",
+            "help": "only answers whose unit vectors are at most this far from c's; of generated pairs, from each "
+            "other (there 1 by default, which is 60 degrees; else no limit)",
+        },
         keep_question_words={
             "action": "store_true",
             "help": "let the question's own words be answers (default: they are not)",

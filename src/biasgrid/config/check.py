@@ -54,6 +54,10 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_languages(config, where)
     for criterion, entry in config["criteria"].items():
         own = [queries[key] for key in entry["queries"]]
+        for concept, lists in entry.get("seed_lists", {}).items():
+            _check_seed_lists(
+                lists, entry["queries"], queries, f"{where}: {criterion}: seed_lists: {concept}"
+            )
         for key, metric in metrics_of(config, criterion).items():
             _check_metric(key, metric, criterion, own, f"{where}: metrics: {key}")
             for part in metric.get("inference", {}):
@@ -73,6 +77,24 @@ def _known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) 
     for name in names:
         if name not in allowed:
             raise BiasgridError(f"{where}: {unknown(what, name, allowed)}")
+
+
+def _check_seed_lists(
+    lists: Mapping[str, str], own: Iterable[str], queries: Mapping[str, Query], where: str
+) -> None:
+    """That lists of words for one concept are in queries that ask the same."""
+    _known("query", lists.values(), own, where)
+    first, *others = lists
+    for other in others:
+        if list(lists.values()).count(lists[other]) > 1:
+            raise BiasgridError(
+                f"{where}: {shown(lists[other])} occurs twice; every list has a query of its own"
+            )
+        if queries[lists[other]].template != queries[lists[first]].template:
+            raise BiasgridError(
+                f"{where}: {shown(lists[other])} has template {queries[lists[other]].template}, "
+                f"{shown(lists[first])} {queries[lists[first]].template}; they must ask the same"
+            )
 
 
 def _check_languages(config: Mapping[str, Any], where: str) -> None:

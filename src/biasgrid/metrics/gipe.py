@@ -71,9 +71,9 @@ def gipe(
     around : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     threshold
         The paper's theta_s, from 0 on, below 1: .03, .05 and .07 there.
     neighbours
@@ -156,9 +156,9 @@ def proximity(
     around : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     threshold
         The paper's theta_s, from 0 on, below 1: .03, .05 and .07 there.
     neighbours
@@ -230,9 +230,9 @@ def pmn(
     around : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     neighbours
         So many nearest neighbours, by cosine, in the state of the model that is measured.
     vocabulary

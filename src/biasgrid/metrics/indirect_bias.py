@@ -35,9 +35,9 @@ def indirect_bias(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
 
     Returns
     -------

@@ -68,9 +68,9 @@ ANALOGIES = Table(
     (
         *KEYS,
         Column("pair", "the pair a:b; empty where all pairs made the question"),
-        Column("word", "the word c"),
+        Column("word", "the word c; empty of generated pairs"),
         Column("rank", "1 is the best answer", "number", range=(1, inf)),
-        Column("answer", "the answer"),
+        Column("answer", "the answer; of generated pairs x:y"),
         Column("score", "the method's score of it", "number", "the method's", ANY),
         Column("own", "which word of the question the answer is; empty for none", values=("a", "b", "c", "")),
     ),

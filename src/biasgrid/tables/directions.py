@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..directions import DIRECTIONS as KINDS
+from ..directions import COMPARED as KINDS
 from ..results import results
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, MODEL, QUERY

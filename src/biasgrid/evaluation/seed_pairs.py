@@ -1,0 +1,148 @@
+"""How well each pair of a list stands for the direction that all of them make, judged by the other pairs too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..debias.lookup import find_sets
+from ..directions import PCA, axis
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..errors import BiasgridError
+from ..geometry import FLAT, unit
+from ..validation import Strict
+from .evaluation import Evaluation, Outcome
+from .spec import Pairs, Spec
+
+
+class SeedPair(Strict):
+    """A pair in a record (`seed_pairs`)."""
+
+    pair: str
+    rank: int
+    cosine: float | None
+    cosine_others: float | None
+    angle_others: float | None
+    share_others: float | None
+    angle_best: float | None
+    share_best: float | None
+    cosines_with_others: float | None
+
+
+def measure(
+    model: EmbeddingStore,
+    state: EmbeddingStore | DebiasedModel,
+    spec: Mapping[str, Pairs],
+    options: Spec,
+    seed: int,
+) -> Outcome:
+    """How well each pair stands for the direction of its list (`representative`), in the state that is measured.
+
+    Pairs of which the model lacks a word are left out, and so are repeated ones. Raises BiasgridError where it has
+    fewer than two (`biasgrid.debias.lookup.find_sets`).
+    """
+    record = {}
+    for name, pairs in spec.items():
+        try:
+            found = find_sets(model, pairs, "pairs", options.preprocessors)
+        except BiasgridError as error:
+            raise BiasgridError(f"{name}: {error}") from None
+        # a pair that comes again, in other letters or turned round, is no other pair
+        different = list({frozenset(pair): pair for pair in found.words[::-1]}.values())[::-1]
+        keys = [word for pair in different for word in pair]
+        vectors = state.take(keys, model.rows(keys)).astype(np.float64).reshape(len(different), 2, -1)
+        names = [":".join(word.removeprefix(state.vocab_prefix) for word in pair) for pair in different]
+        record[name] = representative(names, vectors[:, 0], vectors[:, 1])
+    return Outcome(entries={"seed_pairs": record})
+
+
+def representative(names: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[dict[str, Any]]:
+    """Each pair beside the direction of all pairs, and beside that of the others.
+
+    The direction is the first principal component of the pairs, each at unit length and centred on its own mean
+    (Bolukbasi et al. 2016); it points to the first words. A pair's cosine with the direction of all is flattered, as
+    the pair is one of those that make it: of n pairs that have nothing in common it is about 1 / sqrt(n). Its cosine
+    with the direction of the other pairs is not, and orders the pairs.
+
+    Parameters
+    ----------
+    names
+        What the pairs are called.
+    first, second : (pairs, d)
+        Vectors of the pairs' first words, and of their second words.
+
+    Returns
+    -------
+    list of dict
+        By falling cosine with the direction of the others, which is `rank`, 1 first; None is what is not defined.
+
+        cosine, cosine_others  of the pair's difference with the direction of all pairs, and of the others; -1 to 1
+        cosines_with_others    the mean cosine of its difference with those of the others: no component at all
+        angle_others           degrees between the direction of all pairs and that of the others, 0 to 180
+        share_others           the others' share of variance along their first component, 0 to 1: above that of all
+                               pairs, the pair blurs the direction
+        angle_best, share_best  the same of the pairs to this rank, alone. Chosen for it, few pairs have a large share
+    """
+    a, b = unit(first), unit(second)
+    differences = unit(np.where(np.linalg.norm(a - b, axis=1, keepdims=True) > FLAT, a - b, np.nan))
+    whole = axis(a, b, PCA)
+    n = len(names)
+    among = differences @ differences.T
+    rows = []
+    for i, name in enumerate(names):
+        others = np.delete(np.arange(n), i)
+        direction = axis(a[others], b[others], PCA)
+        row = {
+            "pair": name,
+            "cosine": differences[i] @ whole,
+            "cosine_others": differences[i] @ direction,
+            "cosines_with_others": among[i, others].mean() if n > 1 else math.nan,
+            "angle_others": _angle(whole, direction),
+            "share_others": _share(a[others], b[others]),
+        }
+        rows.append(row)
+    order = sorted(range(n), key=lambda i: (-np.nan_to_num(rows[i]["cosine_others"], nan=-2.0), i))
+    for rank, i in enumerate(order, 1):
+        best = order[:rank]
+        rows[i] |= {
+            "rank": rank,
+            "angle_best": _angle(whole, axis(a[best], b[best], PCA)),
+            "share_best": _share(a[best], b[best]),
+        }
+    return [
+        {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in _plain(rows[i])}
+        for i in order
+    ]
+
+
+def _plain(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(key, float(x) if isinstance(x, np.floating) else x) for key, x in row.items()]
+
+
+def _share(a: np.ndarray, b: np.ndarray) -> float:
+    """The share of the pairs' variance that lies along their first component."""
+    squares = (
+        np.linalg.svd(a - b, compute_uv=False) ** 2 if np.isfinite(a - b).all() else np.array([math.nan])
+    )
+    return float(squares[0] / squares.sum()) if squares.sum() > FLAT**2 else math.nan
+
+
+def _angle(first: np.ndarray, second: np.ndarray) -> float:
+    return math.degrees(math.acos(np.clip(first @ second, -1.0, 1.0)))
+
+
+EVALUATIONS = (
+    Evaluation(
+        "seed_pairs",
+        "Lists of pairs by name, such as debiaswe.definitional_pairs: how well each pair stands for the direction of "
+        "its list.",
+        Mapping[str, Pairs],
+        measure,
+        default={},
+        entries={"seed_pairs": Mapping[str, list[SeedPair]]},
+        order=4,
+    ),
+)

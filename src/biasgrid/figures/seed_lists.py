@@ -1,0 +1,213 @@
+"""Figure of how scores spread over lists of words for one concept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import slug
+from .figure import Drawing, Figure, dealt, pages, tables
+from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, nothing, page, styled
+from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
+from .rows import from_tables, rows_of
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+ROW = 0.2  # inches
+BELOW = 0.42  # inches of a panel's scale, and of the space to the next panel
+NAMES = 2.3  # inches of the models' names at most
+KEYS = ["metric", "part", "model", "debias"]
+
+
+@styled
+def seed_lists(
+    table: pd.DataFrame,
+    scores: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    concept: str,
+    neutral: Mapping[str, float],
+    panels: Sequence[tuple[str, str, Sequence[tuple[str, str]]]],
+    lists: Sequence[str],
+) -> figure.Figure:
+    """One panel per metric, one row per model, one mark per list.
+
+    Without any value the figure says so.
+
+    Parameters
+    ----------
+    table, scores
+        seed_lists.csv and scores.csv.
+    labels
+        What is printed for the keys of metrics, models and debias methods.
+    criterion, concept
+        Whose lists.
+    neutral
+        The value that means no bias, by metric.
+    panels
+        Metric, part and (list, (sub-)query) of each panel (`tables.seed_lists.concepts`).
+    lists
+        All lists of the concept, in the order of their marks.
+
+    Raises
+    ------
+    BiasgridError
+        Where the table has no rows of the criterion.
+    """
+    title = f"{criterion}: {concept}, by list of words"
+    mine = rows_of(table, "seed_lists", criterion)
+    mine = mine[mine["concept"] == concept].set_index(KEYS)
+    of_criterion = scores[scores["criterion"] == criterion].dropna(subset="value")
+    drawn = []
+    for metric, part, queries in panels:
+        rows = of_criterion[of_criterion["metric"] == metric]
+        rows = rows.assign(list=rows["query"].map({query: name for name, query in queries})).dropna(
+            subset="list"
+        )
+        if len(rows):
+            drawn.append((metric, part, rows))
+    if not drawn:
+        return nothing(title, "no list has a value.")
+    looks: dict[str, Look] = {
+        name: {
+            "color": MODEL_COLOURS[i % len(MODEL_COLOURS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "linestyle": "",
+        }
+        for i, name in enumerate(lists)
+    }
+    units = {(row.model, row.debias): None for *_, rows in drawn for row in rows.itertuples()}
+    names = {unit: fitted(unit_label(unit, labels), NAMES, SMALL) for unit in units}
+    left = MARGIN + max(text_width(name, SMALL) for name in names.values()) + 0.1
+    # the columns on the right: standard deviation, and in standard errors
+    right = 1.05
+    across = PAGE[0] - left - MARGIN - right
+    heads = [
+        fitted(
+            f"{labels.get(metric, metric)}{f': {part}' if part else ''}",
+            (PAGE[0] - 2 * MARGIN - right) / BOLD,
+            NORMAL,
+        )
+        for metric, part, _ in drawn
+    ]
+    sizes = [
+        [max(ROW, 0.115 * line_count(names[unit]) + 0.05) for unit in dict.fromkeys(_units(rows))]
+        for *_, rows in drawn
+    ]
+    tops = [0.12 + 0.14 * line_count(head) for head in heads]
+    down = sum(top + sum(size) + BELOW for top, size in zip(tops, sizes, strict=True))
+    figure, top = page(
+        title,
+        "A mark is the value with one list of words; all else in the query is the same. On the right: "
+        "standard deviation of the lists' values, and the same in standard errors of one value (bootstrap over "
+        "words): well above 1, the choice of the list matters more than the words that happen to be in it.",
+        [
+            *((name, legend_line(**looks[name], markersize=4.5)) for name in lists),
+            ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+        ],
+        PAGE[0],
+        down,
+    )
+    wide = figure.get_figwidth()
+    for (metric, part, rows), head, size, above in zip(drawn, heads, sizes, tops, strict=True):
+        figure.text(
+            MARGIN / wide,
+            1 - (top + 0.02) / figure.get_figheight(),
+            head,
+            va="top",
+            weight="bold",
+            size=NORMAL,
+        )
+        axes = add_axes(figure, left, top + above, across, sum(size))
+        ends = np.cumsum(size)
+        for i, unit in enumerate(dict.fromkeys(_units(rows))):
+            middle = ends[i] - size[i] / 2
+            if i % 2 == 0:
+                axes.axhspan(ends[i] - size[i], ends[i], color=ZEBRA, linewidth=0, zorder=0)
+            of_unit = rows[(rows["model"] == unit[0]) & (rows["debias"] == unit[1])]
+            values = of_unit.set_index("list")["value"]
+            axes.plot(
+                [values.min(), values.max()], [middle, middle], color="#999999", linewidth=0.8, zorder=2
+            )
+            for name in lists:
+                if name in values.index:
+                    axes.plot(values[name], middle, **looks[name], markersize=4.5, zorder=3)
+            summary = mine.loc[(metric, part, *unit)]
+            for x, text in ((0.4, _digits(summary["sd"])), (0.95, _digits(summary["ratio"], 1))):
+                axes.text(
+                    1 + x / across,
+                    1 - middle / ends[-1],
+                    text,
+                    transform=axes.transAxes,
+                    ha="right",
+                    va="center",
+                    size=SMALL,
+                )
+        for x, text in ((0.4, "sd"), (0.95, "sd / s.e.")):
+            axes.text(
+                1 + x / across, 1 + 0.06 / ends[-1], text, transform=axes.transAxes, ha="right", size=SMALL
+            )
+        axes.axvline(neutral[metric], **DASHED)
+        axes.set(ylim=(ends[-1], 0))
+        axes.set_yticks(ends - np.array(size) / 2, [names[unit] for unit in dict.fromkeys(_units(rows))])
+        axes.tick_params(axis="y", length=0)
+        few_ticks(axes.xaxis, 5)
+        axes.margins(x=0.04)
+        top += above + sum(size) + BELOW
+    return figure
+
+
+def _digits(value: float, decimals: int | None = None) -> str:
+    """A number with so many decimals, or in two digits that count."""
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.{decimals}f}" if decimals is not None else f"{float(f'{value:.2g}'):g}"
+
+
+def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(rows["model"], rows["debias"], strict=True))
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    # imported late: most studies have no such table
+    from ..tables.seed_lists import concepts
+
+    of_concepts: dict[tuple[str, str], list[list[Any]]] = {}
+    for criterion, concept, part, metric, queries in concepts(grid):
+        of_concepts.setdefault((criterion, concept), []).append([metric, part, queries])
+    for (criterion, concept), panels in of_concepts.items():
+        cells = [cell for cell in grid.cells.values() if cell.criterion == criterion]
+        rows = {
+            metric: len({(c.model, c.debias) for c in cells if c.metric == metric}) for metric, *_ in panels
+        }
+        keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)} & grid.labels.keys()
+        spec = {
+            "labels": {key: grid.labels[key] for key in sorted(keys)},
+            "criterion": criterion,
+            "concept": concept,
+            "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in panels},
+            "lists": list(grid.config["criteria"][criterion]["seed_lists"][concept]),
+        }
+        groups = dealt(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
+        name = f"seed-lists-{slug(criterion)}-{slug(concept)}"
+        for full, (some,) in pages(name, groups, 1):
+            yield Drawing(full, tables(grid, "seed_lists", "scores"), spec | {"panels": some})
+
+
+FIGURES = (
+    Figure(
+        "seed-lists",
+        "How a score spreads over lists of words for one concept.",
+        _drawings,
+        from_tables(seed_lists, "seed_lists", "scores"),
+        needs="a criterion with seed_lists",
+        reading="A panel is a metric, a row a model, a mark the value with one of the lists. Marks on both sides of "
+        "the dashed line are lists that disagree about which way the bias goes. The numbers on the right are the "
+        "standard deviation of the marks, and the same in standard errors of a single value.",
+    ),
+)

@@ -1,0 +1,88 @@
+"""The table of seed pairs: how well each pair stands for the direction of its list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import pandas as pd
+
+from ..evaluation.record import read_evaluation
+from .keys import CRITERION, DEBIAS, MODEL
+from .table import Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per pair, in the order of `evaluation.seed_pairs.representative`."""
+    rows = []
+    for path in inputs["evaluations"]:
+        record = read_evaluation(path, "seed_pairs")
+        place = record["criterion"], record["model"], record["debias"]
+        for name, pairs in record["seed_pairs"].items():
+            rows += [(*place, name, *(pair[column] for column in SEED_PAIRS.names[4:])) for pair in pairs]
+    table = pd.DataFrame(rows, columns=SEED_PAIRS.names)
+    numbers = [column.name for column in SEED_PAIRS.columns if column.dtype == "number"]
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def paired(grid: Any) -> list[Any]:
+    """The evaluations that have lists of pairs."""
+    return [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].seed_pairs]
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    evaluations = paired(grid)
+    return {"evaluations": list(map(grid.evaluation_file, evaluations))} if evaluations else {}
+
+
+SEED_PAIRS = Table(
+    "seed_pairs",
+    "One row per pair of a list: how well it stands for the direction that all pairs of the list make.",
+    (
+        CRITERION,
+        MODEL,
+        DEBIAS,
+        Column("list", "the list's name in the config"),
+        Column("pair", "the pair a:b"),
+        Column("rank", "1 stands for the direction best: by cosine_others", "number", range=(1, inf)),
+        Column("cosine", "of its difference with the direction of all pairs", "number", range=(-1, 1)),
+        Column("cosine_others", "the same with the direction of the other pairs", "number", range=(-1, 1)),
+        Column(
+            "cosines_with_others",
+            "mean cosine of its difference with those of the other pairs",
+            "number",
+            range=(-1, 1),
+        ),
+        Column(
+            "angle_others",
+            "angle between the direction of all pairs and that of the others",
+            "number",
+            "degrees",
+            (0, 180),
+        ),
+        Column(
+            "share_others",
+            "of the other pairs' variance, the share along their first component",
+            "number",
+            range=(0, 1),
+        ),
+        Column(
+            "angle_best",
+            "angle between the direction of all pairs and that of the pairs to this rank",
+            "number",
+            "degrees",
+            (0, 180),
+        ),
+        Column(
+            "share_best",
+            "of the variance of the pairs to this rank, the share along their first component; in the last row, that "
+            "of all pairs",
+            "number",
+            range=(0, 1),
+        ),
+    ),
+    inputs=_inputs,
+    make=make,
+)
+TABLES = (SEED_PAIRS,)
