@@ -9,9 +9,11 @@ from conftest import grid_config
 from in_process import make_cells, make_inputs, make_tables
 from scipy import stats
 
+import biasgrid
 from biasgrid import tables
 from biasgrid.in_memory import InMemory
 from biasgrid.study import Study
+from biasgrid.tables.corpus_correlations import CORPUS_CORRELATIONS
 from biasgrid.tables.phenomena import ALWAYS, PHENOMENA
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
@@ -207,3 +209,71 @@ def test_phenomena_without_a_value_do_not_count():
     assert (found["rejects_z"], found["rejects_valid"]) == ("yes", "no")
     none = PHENOMENA.make({"scores": scores_of({("rnd", "own"): values[:1]})}, spec).iloc[0]
     assert (none["n"], none["rejects_z"], none["rejects_valid"], none["valid_test"]) == (0, "", "", "")
+
+
+# vectors beside corpora, over queries
+
+
+def pairs_config():
+    """Five queries of two target sets and a pair of attribute sets each, on vectors and on a corpus."""
+    targets = {"X": ["x0", "x1"], "Y": ["y0", "y1"]}
+    queries = {
+        f"pair{i}": {"targets": targets, "attributes": {f"a{i}": [f"a{i}"], f"b{i}": [f"b{i}"]}}
+        for i in range(5)
+    }
+    corpus = {"label": "Text", "kind": "corpus", "source": {"type": "file", "path": "text.txt"}}
+    config = grid_config()
+    config["models"]["text"] = corpus
+    config["criteria"] = {"Pairs": {"ranked": False, "queries": queries}}
+    return config | {"metrics": {"weat_es": {}, "pmi": {}, "pair_frequency": {}}}
+
+
+def test_the_difference_of_two_pmis_is_the_thesiss():
+    """PMI(A; X, Y) - PMI(B; X, Y) is PMI(X; A, B) - PMI(Y; A, B)."""
+    rng = np.random.default_rng(4)
+    words = [["x0", "y0"][rng.integers(2)] + " " + ["a0", "b0"][rng.integers(2)] for _ in range(200)]
+    corpus = biasgrid.load(words, name="text", kind="corpus")
+
+    def pmi(first, second, of):
+        return biasgrid.metrics.pmi(biasgrid.Query([[first], [second]], [[of]]), corpus).value
+
+    ours = pmi("x0", "y0", "a0") - pmi("x0", "y0", "b0")
+    assert ours == pytest.approx(pmi("a0", "b0", "x0") - pmi("a0", "b0", "y0"))
+
+
+def test_values_of_queries_are_correlated_with_differences_in_a_corpus():
+    study = Study.of(pairs_config())
+    assert "corpus_correlations" in study.tables
+    effects = {f"pair{i}": value for i, value in enumerate([0.1, 0.5, -0.2, 0.9, 0.3])}
+    of_a = dict(zip(effects, [1.0, 2.0, 3.0, 4.0, math.nan], strict=True))
+    of_b = dict(zip(effects, [0.5, 0.1, 2.0, 0.2, 0.0], strict=True))
+    rows = []
+    for key, query in study.queries.items():
+        first, second = (part.name for part in query.subqueries((2, 1)))
+        rows.append((key, query.name, "weat_es", "one", effects[key]))
+        rows += [(key, first, "pmi", "text", of_a[key]), (key, second, "pmi", "text", of_b[key])]
+    scores = pd.DataFrame(rows, columns=["query_id", "query", "metric", "model", "value"])
+    scores = scores.assign(criterion="Pairs", debias="none")
+    table = CORPUS_CORRELATIONS.make(
+        {"scores": InMemory(("scores",), scores)}, CORPUS_CORRELATIONS.spec(study)
+    )
+    known = list(effects)[:4]
+    x = [effects[key] for key in known]
+    y = [of_a[key] - of_b[key] for key in known]
+    assert table[["metric", "model", "corpus_metric", "of"]].drop_duplicates().values.tolist() == [
+        ["weat_es", "one", "pmi", "text"]
+    ]
+    found = table.set_index("method")
+    assert found["n"].tolist() == [4, 4]
+    assert found.loc["pearson", "correlation"] == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert found.loc["spearman", "correlation"] == pytest.approx(stats.spearmanr(x, y).statistic)
+
+
+def test_criteria_without_vectors_or_without_a_corpus_are_not_compared():
+    config = pairs_config()
+    del config["models"]["text"]
+    assert "corpus_correlations" not in Study.of(config).tables
+    config = pairs_config()
+    for i in range(3):
+        del config["criteria"]["Pairs"]["queries"][f"pair{i}"]
+    assert "corpus_correlations" not in Study.of(config).tables

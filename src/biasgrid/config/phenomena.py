@@ -57,7 +57,7 @@ def _chosen(entry: Mapping[str, Any], words: Words, where: str) -> list[str]:
         for word in some:
             if word not in all_words:
                 raise BiasgridError(f"{where}: {key}: {shown(word)} is not in the word set")
-    chosen = [word for word in own if word not in left_out]
+    chosen = list(dict.fromkeys(word for word in own if word not in left_out))
     if not chosen:
         raise BiasgridError(f"{where}: without: leaves no word")
     return chosen

@@ -192,8 +192,10 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             if unit[0] not in of_corpora
             for corpus in _corpora_of(grid, unit[1], shared["corpora"])
         ]
-        # the other metrics of corpora count the same sentences
-        panels |= {key: others for key in of_corpora if others and grid.metric(criterion, key).name == "pmi"}
+        # the other metrics of corpora, and PMI with other parameters, count the same sentences
+        pmi = next((key for key in of_corpora if grid.metric(criterion, key).name == "pmi"), None)
+        if others and pmi:
+            panels[pmi] = others
         if panels:
             inputs = inputs | {"phenomenon_correlations": grid.table_file("phenomenon_correlations")}
         for quantity, of_quantity in panels.items():
