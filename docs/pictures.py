@@ -229,6 +229,33 @@ def correlations_shown(found: Tables) -> list[str]:
     return [written(value) for value in found["correlations"]["correlation"].dropna()]
 
 
+def of_phenomena(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of gender's phenomena, of PMI and Direct Bias."""
+    table = table[table["criterion"] == "Gender of 30 phenomena"]
+    return table[table["metric"].isin(["pmi", "direct_bias"])] if "metric" in table else table
+
+
+def means_shown(found: Tables) -> list[float]:
+    return list(found["scores"].groupby(["metric", "model"])["value"].mean())
+
+
+def frequency_shown(found: Tables) -> list[str]:
+    """The correlations with frequency, and their intervals, as they are written."""
+    table = found["phenomenon_correlations"]
+    table = table[table["quantity"] == "frequency"]
+    pairs = zip(
+        *(table[table["method"] == method].to_dict("records") for method in ("pearson", "spearman")),
+        strict=True,
+    )
+    return [
+        " ".join(
+            f"{sign} = {written(row['correlation'])} [{written(row['ci_low'])}, {written(row['ci_high'])}]"
+            for sign, row in zip("rρ", both, strict=True)
+        )
+        for both in pairs
+    ]
+
+
 def trade_off_shown(found: Tables) -> list[float]:
     """Of each method: how much bias it removes, and how much quality it keeps."""
     table = found["mitigation"][found["mitigation"]["before"] > 0]
@@ -706,6 +733,16 @@ PICTURES = {
         only(criterion=OVERALL, resampled="both", metric=["rnd", "weat"]),
         order_shown,
         listed="order",
+        small=True,
+    ),
+    "gallery-phenomena": of_study(
+        "thesis", "phenomena-gender-of-30-phenomena", of_phenomena, means_shown, small=True
+    ),
+    "gallery-phenomenon-correlations": of_study(
+        "thesis",
+        "phenomena-gender-of-30-phenomena-and-frequency",
+        of_phenomena,
+        frequency_shown,
         small=True,
     ),
     "gallery-professions": of_study(
