@@ -122,6 +122,10 @@ def tests(metric: Metric) -> Iterator[str]:
             f"**{kind}** (`p_value`): {question[0].lower()}{question[1:]} In a permutation, "
             f"{PERMUTED[metric.exchanged]}. {_p_value(metric, 'permutations')}"
         )
+    if metric.needs != "vectors":
+        yield item("**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by.")
+        yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
+        return
     yield item(
         f"**Random groups** (`p_groups`): do the {metric.regrouped.removesuffix('s')} sets differ more, towards the "
         "other words, than arbitrary groups of words of this model do? They are drawn anew, as coherent and as "
@@ -154,6 +158,8 @@ def item(text: str) -> str:
 
 def seen(metric: Metric) -> str:
     """The picture of what it cannot see, and its answers in the property matrix."""
+    if metric.needs != "vectors":
+        return "\n\n".join([*of_texts(metric), *answers(metric)])
     panels = blind_spots_of(metric)
     words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
     legend = NEIGHBOURS if metric.of_model else LEGEND[max(len(setting.words) for setting, _ in panels)]
@@ -163,15 +169,30 @@ def seen(metric: Metric) -> str:
         (verdict,) = _verdicts()[metric.name]
         parts.append(f"The [property matrix](../properties.md) does not have it: {verdict.note}.")
         return "\n\n".join([parts[0], *map(filled, parts[1:])])
+    return "\n\n".join([parts[0], *map(filled, parts[1:]), *answers(metric)])
+
+
+def of_texts(metric: Metric) -> Iterator[str]:
+    """The texts that the property matrix refutes a metric of corpora with."""
+    yield filled(
+        "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a word leans "
+        "to a group if its share of the group's sentences is larger than its share of the other's:"
+    )
+    found = [v for v in _verdicts()[metric.name] if v.holds == properties.NO and v.label == metric.label]
+    yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
+
+
+def answers(metric: Metric) -> Iterator[str]:
+    """Its rows of the property matrix."""
     lines = ["| | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
-    for (label, level), row in rows.items():
-        answers = [cell(row.get((name, "")), row.get((name, properties.ORDERED))) for name in SHORT]
-        lines.append(f"| {label} | {level} | {' | '.join(answers)} |")
-    parts.append(
+    for (label, level), row in properties.by_row(_verdicts()[metric.name]).items():
+        found = [cell(row.get((name, "")), row.get((name, properties.ORDERED))) for name in SHORT]
+        lines.append(f"| {label} | {level} | {' | '.join(found)} |")
+    yield filled(
         "Its answers in the property matrix ([what is asked](../properties.md), [all "
         "counterexamples](../property-matrix.md); bold: also a theorem of Schroeder et al.):"
     )
-    return "\n\n".join([parts[0], *map(filled, parts[1:]), "\n".join(lines)])
+    yield "\n".join(lines)
 
 
 def beside(name: str) -> str:
@@ -550,7 +571,8 @@ def pages() -> dict[Path, Callable[[], str]]:
 
 def pictures() -> dict[Path, Callable[[], Image.Image]]:
     """The pictures' files, and what draws them."""
-    return {IMAGES / "metrics" / f"{name}.png": partial(picture, name) for name in _own(metrics)} | {
+    of_vectors = [name for name in _own(metrics) if metrics.REGISTRY[name].needs == "vectors"]
+    return {IMAGES / "metrics" / f"{name}.png": partial(picture, name) for name in of_vectors} | {
         IMAGES / "debias" / f"{name}.png": partial(left, name) for name in _own(debias)
     }
 

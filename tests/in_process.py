@@ -38,6 +38,7 @@ def make_tables(study: Study, *names: str) -> None:
     files = {study.table_file(name): steps.table_step(study, name) for name in study.tables}
     if "bootstrap" in study.config["inference"]:
         files[study.ranks_file] = steps.rank_samples_step(study)
+    files |= {study.frequency_file(model): steps.frequency_step(study, model) for model in study.counted}
     made: set[Path] = set()
 
     def make(file: Path) -> None:

@@ -31,6 +31,8 @@ def steps_of(study: Study) -> Iterable[Step]:
     if "random_groups" in study.config["inference"]:
         for model in study.models:
             yield steps.pool_step(study, model)
+    for model in study.counted:
+        yield steps.frequency_step(study, model)
     for group in study.inference_groups.values():
         yield steps.inference_step(study, group)
     if "bootstrap" in study.config["inference"]:

@@ -15,7 +15,7 @@ from in_process import make_inputs
 from biasgrid import load
 from biasgrid.debias import hard
 from biasgrid.debias.transform import ARRAYS
-from biasgrid.plan.steps import evaluation_step
+from biasgrid.plan.steps import evaluation_step, frequency_step
 from biasgrid.study import Study
 
 sys.path.insert(0, str(ROOT / "tests" / "api"))
@@ -89,6 +89,16 @@ def test_null_distributions_and_pools(study):
     (result,) = json.loads(arrays["results"].tobytes())
     assert result.keys() == {"query", "status", "value", "permutation", "random_groups", "bootstrap"}
     assert set(np.load(study.pool_file("one"))) == documented("A pool").keys()
+
+
+def test_frequencies(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_text_model(Path("one.txt"), small_study.WORDS)
+    models = {"one": small_study.CONFIG["models"]["one"] | {"sorted": True}}
+    study = Study.of(small_study.CONFIG | {"models": models, "null_distributions": [], "figures": []})
+    make_inputs(study)
+    frequency_step(study, "one").run()
+    check("Frequencies", *read([study.frequency_file("one")]))
 
 
 def test_a_store_and_a_download(study):

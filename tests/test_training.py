@@ -51,7 +51,13 @@ def trained(corpus, algorithm="word2vec", **params):
 
 def train(corpus, output, algorithm="word2vec", **params):
     return training.train(
-        corpus, output, name="m", algorithm=algorithm, params=SMALL | params, metadata={"licence": "mine"}
+        training.Sentences(corpus),
+        output,
+        where=corpus,
+        name="m",
+        algorithm=algorithm,
+        params=SMALL | params,
+        metadata={"licence": "mine"},
     )
 
 
@@ -134,6 +140,7 @@ def test_vectors_are_gensims_words_by_falling_frequency(tmp_path, algorithm, mad
     np.testing.assert_array_equal(store.array, expected.vectors)
     counts = [text().split().count(word) for word in store.words()]
     assert counts == sorted(counts, reverse=True)
+    assert store.counts.tolist() == counts
     assert store.metadata["tokens"] == 6000
     assert store.metadata["licence"] == "mine"
     if algorithm == "fasttext":  # a word's n-grams count: it is not its own vector alone
@@ -182,7 +189,7 @@ def test_two_processes_train_the_same_bytes(tmp_path):
             assert json.loads(record)["shape"] == [48, 8]
             assert str(tmp_path) not in record
         stores.append({path.relative_to(place): path.read_bytes() for path in place.glob("[!r]*/*")})
-    assert len(stores[0]) == 2 * len({"vectors.npy", "vocabulary.sqlite", "model.json"})
+    assert len(stores[0]) == 2 * len({"vectors.npy", "vocabulary.sqlite", "counts.npy", "model.json"})
     assert stores[0] == stores[1]
 
 
@@ -238,7 +245,12 @@ def config_with(source=None, **more):
         ),
         (config_with({"params": {"negative": 0}}), "negative: 0 without hs: 1 trains nothing"),
         (config_with({"algorithm": "fasttext", "params": {"min_n": 7}}), "min_n: 7 is more than max_n, 6"),
-        (config_with({"algorithm": "glove"}), "source: algorithm: unknown value 'glove'"),
+        (config_with({"algorithm": "lsa"}), "source: algorithm: unknown value 'lsa'"),
+        (
+            config_with({"algorithm": "glove", "params": {"sg": 1}}),
+            "glove has no parameter 'sg'; allowed are: alpha",
+        ),
+        (config_with({"algorithm": "glove", "params": {"x_max": 0}}), "x_max: 0 is not allowed"),
         (config_with({"corpus": "text9"}), "two: source: unknown corpus 'text9'"),
         (config_with({"path": "x"}), "unknown key 'path'"),
         (config_with({"type": "made"}), "source: type: unknown value 'made'"),
@@ -306,7 +318,7 @@ def test_a_store_is_taken_while_it_was_made_of_the_same(tmp_path, monkeypatch):
     assert build_store("m", trained(corpus), folder).fingerprint == first
     assert made()
     with monkeypatch.context() as patch:
-        patch.setattr(training, "version", lambda: "edited")
+        patch.setattr(training, "version", lambda algorithm: "edited")
         build_store("m", trained(corpus), folder)
     assert made()
     zipped(corpus, text=text(seed=1))
@@ -433,3 +445,17 @@ def test_studies_share_a_model_that_is_trained_here(project_of_trained, monkeypa
     record = project_of_trained.folder / "results" / "other" / "models" / "ft.json"
     assert record.read_bytes() == (shared / "ft" / "model.json").read_bytes()
     assert (shared / "ft" / "model.json").stat().st_mtime_ns == trained_at
+
+
+def test_a_store_that_was_trained_before_stores_had_counts_is_taken_as_it_is(tmp_path):
+    corpus = zipped(tmp_path / "c.zip", text=text())
+    folder = tmp_path / "stores"
+    made = build_store("m", trained(corpus), folder)
+    record = json.loads((made.path / "model.json").read_text())
+    del record["sha256"]["counts.npy"]
+    (made.path / "model.json").write_text(json.dumps(record))
+    (made.path / "counts.npy").unlink()
+    written = (made.path / "model.json").stat().st_mtime_ns
+    again = build_store("m", trained(corpus), folder, shared=True)
+    assert again.counts is None
+    assert (made.path / "model.json").stat().st_mtime_ns == written

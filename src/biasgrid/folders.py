@@ -47,6 +47,18 @@ class Folders:
         """Where the words are that random groups of a model are made of."""
         return self.results / "pools" / f"{model}.npz"
 
+    def query_file(self, key: str) -> Path:
+        """Where a query's file is."""
+        return self.results / "queries" / f"{key}.json"
+
+    def transform_file(self, model: str, debias: str) -> Path:
+        """Where a fitted debias method is."""
+        return self.results / "debias" / model / f"{debias}.npz"
+
+    def frequency_file(self, model: str) -> Path:
+        """Where it is said how frequent the words of a model's queries are."""
+        return self.results / "frequency" / f"{model}.json"
+
     @property
     def report_file(self) -> Path:
         """Where the page is that says what came out."""

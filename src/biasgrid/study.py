@@ -17,6 +17,7 @@ from .config.common import one_language
 from .config.phenomena import query_id
 from .configs import ordered
 from .debias import UNTOUCHED
+from .embeddings.corpus.text import DEFAULT
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError, unknown
@@ -70,8 +71,9 @@ class Study(Folders):
         name = source["corpus"]
         counted = self.config["models"].get(name)
         corpus = {"name": name, "source": (counted or self.config["corpora"][name])["source"]}
-        if counted:
-            corpus["format"] = counted.get("format")
+        # a running text is trained on as any corpus is, and others by their sentences
+        if counted and not ("window" in counted and counted.get("format") == "tokens"):
+            corpus["format"] = counted.get("format", DEFAULT)
         return source | {"corpus": corpus}
 
     @cached_property
@@ -106,14 +108,6 @@ class Study(Folders):
     def null_file(self, cell: Cell) -> Path:
         """Where the numbers of a cell's null distributions are."""
         return self.results / "null" / f"{cell.name}.npz"
-
-    def query_file(self, key: str) -> Path:
-        """Where a query's file is."""
-        return self.results / "queries" / f"{key}.json"
-
-    def transform_file(self, model: str, debias: str) -> Path:
-        """Where a fitted debias method is."""
-        return self.results / "debias" / model / f"{debias}.npz"
 
     def evaluation_file(self, evaluation: Evaluation) -> Path:
         """Where an evaluation's results are."""
@@ -277,6 +271,14 @@ class Study(Folders):
         """The evaluations that ask analogy questions."""
         return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
 
+    @property
+    def counted(self) -> list[str]:
+        """The measured models whose words' frequencies are known: their counts in a corpus, or their order."""
+        known = {key for key, model in self.models.items() if model.get("sorted") or self.kind(key).counts}
+        return [
+            m for m in dict.fromkeys(c.model for c in self.cells.values()) if m in {*known, *self.trained}
+        ]
+
     @cached_property
     def directed(self) -> list[Cell]:
         """The cells of Direct Bias of pairs, which say how far apart directions lie."""
@@ -340,12 +342,12 @@ class Study(Folders):
         """What `metric` has found: it is asked for every cell, and parameters are checked each time."""
         return {}
 
-    def word_options(self, criterion: str, key: str, model: str) -> dict[str, Any]:
-        """Look-up options of a cell: the study's, then the criterion's, the metric's, the model's."""
+    def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]:
+        """Look-up options of a cell: the study's, then the criterion's, those of a metric if any, the model's."""
         return {
             **self.config["words"],
             **self.config["criteria"][criterion].get("words", {}),
-            **self.metrics(criterion)[key].get("words", {}),
+            **(self.metrics(criterion)[key].get("words", {}) if key else {}),
             **self.models[model].get("words", {}),
         }
 

@@ -164,6 +164,14 @@ def rows_of(words: Sequence[str], model: EmbeddingStore | DebiasedModel, options
     return _look_up(words, model, options)[2]
 
 
+def entries_and_rows(
+    words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The vocabulary entries that `find` finds for these words, and their rows, without what the model knows of
+    them."""
+    return _look_up(words, model, options)[1:3]
+
+
 def entries_of(
     words: Iterable[str],
     model: EmbeddingStore | DebiasedModel,

@@ -45,7 +45,7 @@ def test_cooccurrences_are_those_of_the_text(lines, window):
     assert together.total == len(units)
     expected = Counter(tuple(word in unit for word in words) for unit in units)
     expected.pop((False,) * len(words), None)
-    patterns = map(tuple, together.patterns.tolist())
+    patterns = map(tuple, (together.patterns.toarray() > 0).tolist())
     assert dict(zip(patterns, together.units.tolist(), strict=True)) == expected
 
 

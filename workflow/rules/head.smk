@@ -57,6 +57,10 @@ def pool_step(wildcards):
     return steps.pool_step(STUDY, wildcards.model)
 
 
+def frequency_step(wildcards):
+    return steps.frequency_step(STUDY, wildcards.model)
+
+
 def inference_step(wildcards):
     group = "{model}/{debias}/{metric}".format(**wildcards)
     return steps.inference_step(STUDY, STUDY.inference_groups[group])

@@ -32,3 +32,17 @@ rule rank_samples:
         depends_on=dependence_of(lambda w: steps.rank_samples_step(STUDY)),
     run:
         RUN.perform(steps.rank_samples_step(STUDY), log[0])
+
+
+# How frequent the words of a model's queries are, which the table of frequency is made from.
+rule frequency:
+    input:
+        files_of(frequency_step),
+    output:
+        f"{RESULTS}/frequency/{{model}}.json",
+    log:
+        f"{LOGS}/frequency/{{model}}.txt",
+    params:
+        depends_on=dependence_of(frequency_step),
+    run:
+        RUN.perform(frequency_step(wildcards), log[0])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..debias.transform import Transform
+from ..embeddings.kinds import VECTORS
 from ..errors import InputError, not_allowed, shown
 from ..query import Query
 
@@ -72,6 +73,8 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
         # a debias method takes no query
         where = "" if "fingerprint" in attributes else "; the query comes first: metrics.weat(query, model)"
         raise InputError(f"model: a Query is no model{where}")
+    if "fingerprint" in attributes and getattr(model, "kind", VECTORS) != VECTORS:
+        raise InputError(f"{model.name}: is a {model.kind}; a debias method changes vectors, of which it has none")
     if not all(hasattr(model, name) for name in attributes) or _is_frame(model):
         raise InputError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
 

@@ -55,6 +55,11 @@ class MeasuredStudy(Study):
         models: dict[str, dict[str, Any]] = self.config["models"]
         return models
 
+    @property
+    def counted(self) -> list[str]:
+        """None: of models in memory no frequency is known."""
+        return []
+
     @cached_property
     def fits(self) -> dict[tuple[str, str], Fit]:
         return {(model, key): Fit(self.debias[key][0], key, model, {}) for model, key in self.states}

@@ -130,12 +130,15 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid table --study my-study.yaml --table scores
     """
-    from ..plan.steps import rank_samples_step, table_step
+    from ..plan.steps import frequency_step, rank_samples_step, table_step
 
     study = read_study(args.study)
     _chosen("table", args.table, study.tables, args)
     if args.table == "rankings" and "bootstrap" in study.config["inference"]:
         rank_samples_step(study).run()
+    if args.table == "frequency":
+        for model in study.counted:
+            frequency_step(study, model).run()
     step = table_step(study, args.table)
     return {"table": str(step.output), "rows": step.run()}
 

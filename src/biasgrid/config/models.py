@@ -21,10 +21,10 @@ TRAINED = "trained"  # the type of source of a model that is trained here
 class Trained(Strict):
     """A model that is trained here, on a corpus of the study."""
 
-    type: Literal["trained"] = field("trained here, with gensim")
+    type: Literal["trained"] = field("trained here")
     corpus: Key = field("the key of the corpus under `corpora`, or of a model of kind `corpus`")
-    algorithm: Literal["word2vec", "fasttext"] = field("what trains it")
-    params: Params = field("gensim's parameters, and the seed (docs/data.md)", dict)
+    algorithm: Literal["word2vec", "fasttext", "glove"] = field("what trains it")
+    params: Params = field("its parameters, and the seed (docs/text8.md)", dict)
 
     @model_validator(mode="after")
     def _trainable(self):

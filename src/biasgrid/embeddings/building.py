@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import BiasgridError, DiskError
 from ..files import locked, write_text
+from .corpus.text import Sentences
 from .kinds import REGISTRY as KINDS
 from .kinds import VECTORS, Kind
 from .readers import convert
@@ -78,7 +79,9 @@ def make_vectors(
         from . import training
 
         how = {"algorithm": source["algorithm"], "params": source["params"]}
-        training.train(archive, folder, name=name, **how, metadata=metadata)
+        format = source["corpus"].get("format")
+        sentences = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
+        training.train(sentences, folder, where=archive, name=name, **how, metadata=metadata)
         return
     convert(
         archive,
@@ -112,7 +115,7 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
     if model["source"]["type"] == "trained":
         from . import training
 
-        asked["trained_by"] = training.version()
+        asked["trained_by"] = training.version(model["source"]["algorithm"])
     return asked
 
 

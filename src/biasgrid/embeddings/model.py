@@ -79,6 +79,12 @@ class Model(ABC):
         def vocab_prefix(self) -> str: ...
 
     @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """How often the word of each row occurs in the corpus that the model is of: int64 (rows,). None where that is
+        not known, as in most models."""
+        return None
+
+    @property
     @abstractmethod
     def dimensions(self) -> int: ...
 

@@ -114,7 +114,8 @@ def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path
     )
     with writers.StoreCopy(output, model, moved) as writer:
         for _, vectors in _transformed(model, transform, parts, output):
-            writer.add([], vectors)
+            here = source[writer.rows : writer.rows + len(vectors)]
+            writer.add([], vectors, counts=None if model.counts is None else model.counts[here])
         writer.finish(_record(model, transform, output))
     return len(source)
 

@@ -2,6 +2,7 @@
 
 - vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  the words and their rows: `vocabulary`
+- counts.npy         int64, how often the word of each row is in the corpus; only where that is known
 - model.json         what the vectors are and where they come from; written last: without it a folder is no store
 """
 
@@ -25,7 +26,7 @@ from .vocabulary import VOCABULARY, Vocabulary
 if TYPE_CHECKING:
     from ..debias.transform import Transform
 
-VECTORS, MODEL = "vectors.npy", "model.json"
+VECTORS, COUNTS, MODEL = "vectors.npy", "counts.npy", "model.json"
 AGAIN = "convert the model again (in a study: snakemake stores)"
 
 
@@ -48,6 +49,9 @@ class EmbeddingStore(Model):
         model.json.
     known
         The words.
+    counts
+        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None in a store
+        that does not know. `metadata["tokens"]` says of how many, where that is known.
     """
 
     path: Path
@@ -57,6 +61,7 @@ class EmbeddingStore(Model):
     metadata: dict[str, Any]
     known: Vocabulary
     _keeper: object = None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> EmbeddingStore:
@@ -75,7 +80,7 @@ class EmbeddingStore(Model):
         ------
         BiasgridError
             The folder is not a whole store. The vocabulary is held against its checksum at the first look-up (1 ms
-            for 50,000 words), the vectors are not.
+            for 50,000 words), vectors and counts are not.
         """
         path = Path(path)
         try:
@@ -84,6 +89,10 @@ class EmbeddingStore(Model):
             own, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
             vocabulary = Vocabulary(path, len(vectors), metadata, AGAIN)
+            hashes, words = metadata.get("sha256"), metadata.get("words")
+            # one that model.json does not name was left by a former store
+            named = isinstance(hashes, dict) and COUNTS in hashes
+            counts = read_npy(path / COUNTS, mapped=True) if named else None
             # a writer removes it before it moves the other two in; two writers may have put the same one back
             changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -104,14 +113,17 @@ class EmbeddingStore(Model):
                 f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says "
                 f"{str(shape)[:60]}; {AGAIN}"
             )
-        hashes, words = metadata.get("sha256"), metadata.get("words")
+        if counts is not None and (counts.dtype != np.int64 or counts.shape != vectors.shape[:1]):
+            raise BiasgridError(
+                f"{path}: not a whole store: {COUNTS} is {counts.dtype} {counts.shape}, of {shape[0]} rows; {AGAIN}"
+            )
         texts = (own, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
         whole = type(words) is int and words > 0 and all(isinstance(text, str) for text in texts)
         if not whole or vectors.ndim != 2 or not vectors.size:
             raise BiasgridError(
                 f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
             )
-        return cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, keeper)
+        return cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, keeper, counts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle is the path: what unpickles it opens the store again."""
@@ -191,6 +203,11 @@ class DebiasedModel(Model):
     def name(self) -> str:
         """As given, else the model's, the method's and "debiased"."""
         return self.given_name or f"{self.model.name}_{self.transform.method}_debiased"
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """Those of the model."""
+        return self.model.counts
 
     @property
     def dimensions(self) -> int:

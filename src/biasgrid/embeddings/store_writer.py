@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import FULL, hash_file, locked, to_disk
-from .store import MODEL, VECTORS
+from .store import COUNTS, MODEL, VECTORS
 from .subwords import NGRAMS, SIZES, write_subwords
 from .vocabulary import VOCABULARY, write_vocabulary
 
@@ -41,6 +41,8 @@ class Rows:
     ----------
     warnings
         Counts what was put up with, such as `duplicate_words`; model.json keeps them.
+    tokens
+        How many tokens the corpus has that words are counted in; None where that is not known. model.json keeps it.
     """
 
     def __init__(self, where: Path | str, subwords: bool = False):
@@ -49,8 +51,16 @@ class Rows:
         self.dimensions: int | None = None
         self.vocabulary: dict[str, int] = {}
         self.warnings: Counter[str] = Counter()
+        self.counts: list[np.ndarray] = []
+        self.tokens: int | None = None
 
-    def add(self, words: list[str], vectors: np.ndarray, rows: np.ndarray | None = None) -> None:
+    def add(
+        self,
+        words: list[str],
+        vectors: np.ndarray,
+        rows: np.ndarray | None = None,
+        counts: np.ndarray | None = None,
+    ) -> None:
         """Append vectors and their words.
 
         Parameters
@@ -62,6 +72,8 @@ class Rows:
         rows
             Integers (words,). Without them a word that was there before is dropped with its vector, so that the
             first one counts, as in gensim.
+        counts
+            How often each vector's word occurs in the corpus, integers (n,); given for all vectors or for none.
 
         Raises
         ------
@@ -88,10 +100,13 @@ class Rows:
             if len(fresh) < len(words):
                 self.warnings["duplicate_words"] += len(words) - len(fresh)
                 vectors = vectors[fresh]
+                counts = counts if counts is None else counts[fresh]
         else:
             self.vocabulary.update(zip(words, (rows + self.rows).tolist(), strict=True))
         self._append(vectors)
         self.rows += len(vectors)
+        if counts is not None:
+            self.counts.append(np.asarray(counts, dtype="<i8"))
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
         """The vectors of a fastText model's n-grams, for words that it does not have; of no use by default."""
@@ -226,15 +241,26 @@ class StoreWriter(Rows):
             raise BiasgridError(f"{self.where}: holds no vectors")
         if prefix and not any(word.startswith(prefix) for word in self.vocabulary):
             raise BiasgridError(f"{self.where}: no word begins with vocab_prefix {prefix!r:.60}")
+        counts = np.concatenate(self.counts) if self.counts else None
+        if counts is not None and len(counts) != self.rows:
+            raise TypeError(f"counts of {len(counts)} of {self.rows} vectors")
         self._vectors.seek(0)
         self._vectors.write(npy_header(self.rows, self.dimensions))
         to_disk(self._vectors)
         with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
             vectors_hash = pool.submit(hash_file, self._aside / VECTORS)
             self._write_vocabulary()
-            hashes = {VECTORS: vectors_hash.result(), VOCABULARY: hash_file(self._aside / VOCABULARY)}
+            if counts is not None:
+                with (self._aside / COUNTS).open("wb") as file:
+                    np.save(file, counts)
+                    to_disk(file)
+                self._further.append(COUNTS)
+            files = [VOCABULARY, *([] if counts is None else [COUNTS])]
+            hashes = {name: hash_file(self._aside / name) for name in files}
+            hashes[VECTORS] = vectors_hash.result()
         record = {
             **metadata,
+            **({} if self.tokens is None else {"tokens": self.tokens}),
             "shape": [self.rows, self.dimensions],
             "dtype": "float32",
             "words": len(self.vocabulary),
@@ -255,6 +281,8 @@ class StoreWriter(Rows):
         (self.output / MODEL).unlink(missing_ok=True)
         for name in (*self._further, VECTORS, VOCABULARY, MODEL):
             os.replace(self._aside / name, self.output / name)
+        if counts is None:
+            (self.output / COUNTS).unlink(missing_ok=True)  # of a former store
 
     def _write_vocabulary(self) -> None:
         path = self._aside / VOCABULARY

@@ -230,6 +230,12 @@ class SubwordModel(Model):
         return array
 
     @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """Those of the vocabulary's words."""
+        counts: NDArray[np.int64] | None = self.base.counts
+        return counts
+
+    @property
     def fingerprint(self) -> str:
         return str(self.base.fingerprint)
 

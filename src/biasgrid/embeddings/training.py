@@ -1,4 +1,4 @@
-"""Models that are trained here on a corpus, with gensim's Word2Vec or FastText: seeded, and by one worker.
+"""Models that are trained here on a corpus, with gensim's Word2Vec or FastText or our GloVe: seeded, by one worker.
 
 The same corpus and parameters give the same bytes in every process of one machine with one version of gensim and
 NumPy. Other processors and BLAS libraries add numbers up in another order, so that there the last bits of a sum, and
@@ -8,18 +8,17 @@ after a million steps the vectors, may differ.
 from __future__ import annotations
 
 import importlib.metadata
-import io
-import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from ..bounded import allowed, damaged, zip_member
+import numpy as np
+
 from ..errors import BiasgridError
 from ..extras import has, require
-from .readers.files import opened
+from .corpus.text import text_of
 from .store import EmbeddingStore
 from .store_writer import StoreWriter
 
@@ -54,6 +53,8 @@ WORD2VEC = {
 PARAMETERS = {
     "word2vec": WORD2VEC,
     "fasttext": WORD2VEC | {"min_n": COUNT, "max_n": COUNT, "bucket": COUNT},
+    "glove": {name: WORD2VEC[name] for name in ("vector_size", "window", "min_count", "epochs", "seed")}
+    | {"x_max": (float, 0.001, MOST), "alpha": (float, 0, 10), "learning_rate": (float, 0, 10)},
 }
 KINDS = {int: "whole numbers", float: "numbers"}
 
@@ -84,16 +85,21 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
         )
 
 
-def version() -> str:
+def version(algorithm: str) -> str:
     """What, besides the corpus and the parameters, a model's vectors depend on."""
+    if algorithm == "glove":
+        from . import glove  # late: it imports SciPy
+
+        return f"glove version {glove.VERSION}"
     gensim = importlib.metadata.version("gensim") if has("gensim") else "missing"
     return f"version {VERSION} gensim {gensim}"
 
 
 def train(
-    corpus: Path,
+    sentences: Iterable[list[str]],
     output: Path,
     *,
+    where: Path | str,
     name: str,
     algorithm: str,
     params: Mapping[str, Any],
@@ -101,37 +107,32 @@ def train(
 ) -> EmbeddingStore:
     """Train a model on a corpus and write it as the store `output`, words by falling frequency.
 
-    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'.
+    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'. In
+    GloVe it is the sum of its vectors as a word and as a context.
 
     Args:
-        corpus: UTF-8 text, plain, gzipped, or the only file of a .zip. White space parts the tokens, and nothing
-            else is done to them; a line end is white space. `SENTENCE` tokens are a sentence.
-        algorithm: word2vec or fasttext.
-        params: gensim's parameters by their names, those of `PARAMETERS`; others are as gensim has them.
+        sentences: lists of tokens, which are looped over several times, such as `Sentences`. No window of context
+            reaches beyond a sentence.
+        where: the corpus, as messages name it.
+        algorithm: one of `PARAMETERS`.
+        params: its parameters by their names; others are as gensim, or `glove.train`, has them.
         metadata: further entries of model.json.
 
-    Raises BiasgridError for a wrong parameter, and for a corpus that cannot be read or has too few words.
+    The store has the words' counts, and its model.json how many `tokens` the corpus has.
+
+    Raises BiasgridError for a wrong parameter, and for a corpus that has too few words.
     """
     check_parameters(algorithm, params)
-    require("gensim", f"training {name}")
-    import gensim
+    if algorithm == "glove":
+        from . import glove
 
-    made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
-    model = made_by(**params, workers=1)
-    sentences = Sentences(corpus)
-    try:
-        # the same two steps as in gensim's constructor; a damaged corpus shows in the first
-        model.build_vocab(sentences)
-    except UnicodeDecodeError as error:
-        raise BiasgridError(f"{corpus}: is damaged, or no UTF-8 text: {error}") from None
-    except RuntimeError:  # gensim's word for no word at all
-        pass
-    if not len(model.wv):
-        raise BiasgridError(f"{corpus}: no word occurs {model.min_count} times (min_count)")
-    model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
-    facts = {"tokens": model.corpus_total_words, "gensim": gensim.__version__}
-    with StoreWriter(output, corpus) as writer:
-        writer.add(model.wv.index_to_key, model.wv.vectors)
+        words, vectors, counts, tokens = glove.train(sentences, where, **params)
+        facts = {"tokens": tokens}
+    else:
+        require("gensim", f"training {name}")
+        words, vectors, counts, facts = _gensim(sentences, where, algorithm, params)
+    with StoreWriter(output, where) as writer:
+        writer.add(words, vectors, counts=counts)
         record = {"label": name, "note": ""} | dict(metadata)
         writer.finish(
             record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True}
@@ -139,16 +140,46 @@ def train(
     return EmbeddingStore.open(output)
 
 
+def _gensim(
+    sentences: Iterable[list[str]], where: Path | str, algorithm: str, params: Mapping[str, Any]
+) -> tuple[list[str], np.ndarray, np.ndarray, dict[str, Any]]:
+    """Words, their vectors and counts, and further entries of model.json."""
+    import gensim
+
+    made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
+    model = made_by(**params, workers=1)
+    with suppress(RuntimeError):  # gensim's word for no word at all
+        # the same two steps as in gensim's constructor; a damaged corpus shows in the first
+        model.build_vocab(sentences)
+    if not len(model.wv):
+        raise BiasgridError(f"{where}: no word occurs {model.min_count} times (min_count)")
+    model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
+    facts = {"tokens": model.corpus_total_words, "gensim": gensim.__version__}
+    return model.wv.index_to_key, model.wv.vectors, model.wv.expandos["count"], facts
+
+
 @dataclass(frozen=True)
 class Sentences:
-    """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew."""
+    """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew.
+
+    corpus  UTF-8 text, plain, gzipped, or the only file of a .zip. White space parts the tokens, and nothing else is
+            done to them; a line end is white space
+
+    A loop raises BiasgridError for a corpus that cannot be read.
+    """
 
     corpus: Path
 
     def __iter__(self) -> Iterator[list[str]]:
+        try:
+            yield from self._sentences()
+        except UnicodeDecodeError as error:
+            raise BiasgridError(f"{self.corpus}: is damaged, or no UTF-8 text: {error}") from None
+
+    def _sentences(self) -> Iterator[list[str]]:
         tokens: list[str] = []
         rest = ""
-        with _text(self.corpus) as file:
+        with text_of(self.corpus) as file:
             while block := file.read(BLOCK):
                 block = rest + block
                 if len(rest) > LONGEST:
@@ -164,19 +195,3 @@ class Sentences:
         tokens += [rest] * bool(rest)
         if tokens:
             yield tokens
-
-
-@contextmanager
-def _text(corpus: Path) -> Iterator[IO[str]]:
-    with corpus.open("rb") as file:
-        if file.read(4) != b"PK\x03\x04":
-            with opened(corpus) as content:
-                yield io.TextIOWrapper(content, encoding="utf-8")
-            return
-        with damaged(corpus, "the zip archive is damaged"):
-            archive = zipfile.ZipFile(file)
-        members = [info for info in archive.infolist() if not info.is_dir()]
-        if len(members) != 1:
-            raise BiasgridError(f"{corpus}: holds {len(members)} files; a corpus is one")
-        member = zip_member(archive, members[0], corpus, allowed(corpus.stat().st_size))
-        yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8")

@@ -23,6 +23,8 @@ __all__ = [
     "mac",
     "metric",
     "nas",
+    "pair_frequency",
+    "pmi",
     "pmn",
     "proximity",
     "ripa",
@@ -888,6 +890,213 @@ def mac(
     >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0]})
     >>> metrics.mac(Query([["he", "she"]], [["career"]]), model).value
     0.5
+    """
+
+def pair_frequency(
+    query: Query,
+    model: Model,
+    *,
+    window: int | None = None,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """Which of two groups words stand beside more often, in the sentences of a corpus: the share of the first.
+
+    With the sentences that have a word of the attribute set and one of the first target set, n_1x, and of the second,
+    n_2x::
+
+        pair frequency = n_1x / (n_1x + n_2x)
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and one attribute set; of a larger one take the sub-queries:
+        `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    window : int | None, default None
+        Count in windows of so many words, one after the other, in place of sentences; None for the corpus' own.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 1], neutral value 0.5. Above: beside the first group more often. NaN where no sentence has the words
+        and a group. `scalars`: units_first, units_first_words, units_second, units_second_words, units, as those of
+        `pmi`; p_binomial, the two-sided binomial test of n_1x against one half; standard_error, ci_low, ci_high, over
+        sentences, 95 %, by the delta method. `detail`: share_by_word, the value of each attribute word alone.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **What it cannot see.** How often the groups are mentioned at all: in a text that is mostly about men, most words
+    stand beside them more often, and the value is above 0.5 for nearly all words. `pmi` compares shares, and so takes
+    that out. Sentences with both groups count for both, which the binomial test does not know (the interval does).
+
+    **Defaults.** Equation 3.2 of the thesis, of sentences and not of pairs of words. WEFE does not have the metric.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    equation 3.2
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> text = ["he is a doctor", "he was a doctor", "he is the doctor", "she is a doctor"]
+    >>> corpus = load(text, name="tiny", kind="corpus")
+    >>> metrics.pair_frequency(Query([["he"], ["she"]], [["doctor"]]), corpus).value
+    0.75
+    """
+
+def pmi(
+    query: Query,
+    model: Model,
+    *,
+    estimator: Literal["risk_ratio", "odds_ratio"] = "risk_ratio",
+    smoothing: float = 0.0,
+    window: int | None = None,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """How much more often words stand beside one group than beside another, in the sentences of a corpus (PMI bias).
+
+    With the sentences that have a word of the first target set, n_1, of these the ones that also have a word of the
+    attribute set, n_1x, and the same of the second target set::
+
+        PMI bias = log((n_1x / n_1) / (n_2x / n_2))
+
+    A sentence counts once, however many of the words it has.
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and one attribute set; of a larger one take the sub-queries:
+        `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    estimator : {"risk_ratio", "odds_ratio"}, default 'risk_ratio'
+        "risk_ratio": of shares, as above. "odds_ratio": of odds, n_1x / (n_1 - n_1x) in place of n_1x / n_1.
+    smoothing : float, default 0.0
+        From 0: so much is added to the number of sentences with and without the words, in both groups. With 0.5 there
+        is a value where no sentence has both.
+    window : int | None, default None
+        Count in windows of so many words, one after the other, in place of sentences; None for the corpus' own.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range (-inf, inf), neutral value 0. Positive: a sentence with the first group has the words more often; log 2,
+        about .69, is twice as often. NaN where no sentence has a group and the words (`smoothing` 0). `scalars`:
+        units_first, units_first_words, units_second, units_second_words, units, the numbers of sentences n_1, n_1x,
+        n_2, n_2x and of all; standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`:
+        pmi_by_word, the value of each attribute word alone.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **What it cannot see.** That *nurse* and *she* stand beside the same other words, which vectors of words know:
+    only words in one sentence count. Rare words have few sentences: read the interval, and `units_first_words`. It
+    says nothing about who does what in a sentence. It compares shares, so that a group that is mentioned more often
+    is not nearer for it.
+
+    **Defaults.** The risk ratio is the printed formula of Maddalozzo (2023, equation 3.3). The thesis's code takes
+    the odds ratio; the two agree where words are rare. Without smoothing, as there. WEFE does not have the metric.
+
+    **The interval** holds sentences to be independent of each other, which those of one text are not quite. It knows
+    that sentences with both groups count in both shares. Without such sentences it is Katz's (risk ratio) or Woolf's
+    (odds ratio), which Valentini et al. (2023) take.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    equation 3.3; Valentini, Rosati, Blasi, Slezak, Altszyler. On the interpretability and significance of bias
+    metrics in texts: a PMI-based approach. ACL 2023
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> text = ["he is a doctor", "he is a doctor", "he is here", "he is there",
+    ...         "she is a doctor", "she is here", "she is there", "she is away"]
+    >>> corpus = load(text, name="tiny", kind="corpus")
+    >>> result = metrics.pmi(Query([["he"], ["she"]], [["doctor"]]), corpus)
+    >>> round(result.value, 3)  # log((2 / 4) / (1 / 4))
+    0.693
     """
 
 def ripa(

@@ -40,16 +40,19 @@ def pair_frequency(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0.5. Above: beside the first group more often. NaN where no sentence has the words
-        and a group. `scalars`: units_first, units_first_words, units_second, units_second_words, units, as those of
-        `pmi`; p_binomial, the two-sided binomial test of n_1x against one half; standard_error, ci_low, ci_high, over
-        sentences, 95 %, by the delta method. `detail`: share_by_word, the value of each attribute word alone.
+        Range [0, 1], neutral value 0.5. Above it: beside the first group more often; below it, the second. NaN where
+        no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second,
+        units_second_words, units, as those of `pmi`; p_binomial, the two-sided binomial test against one half;
+        standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the value
+        of each attribute word alone.
 
     Notes
     -----
     **What it cannot see.** How often the groups are mentioned at all: in a text that is mostly about men, most words
     stand beside them more often, and the value is above 0.5 for nearly all words. `pmi` compares shares, and so takes
     that out. Sentences with both groups count for both, which the binomial test does not know (the interval does).
+
+    **Defaults.** Equation 3.2 of the thesis, of sentences and not of pairs of words. WEFE does not have the metric.
 
     Examples
     --------

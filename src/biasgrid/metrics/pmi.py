@@ -66,7 +66,7 @@ def pmi(
     is not nearer for it.
 
     **Defaults.** The risk ratio is the printed formula of Maddalozzo (2023, equation 3.3). The thesis's code takes
-    the odds ratio; the two agree where words are rare. Without smoothing, as there.
+    the odds ratio; the two agree where words are rare. Without smoothing, as there. WEFE does not have the metric.
 
     **The interval** holds sentences to be independent of each other, which those of one text are not quite. It knows
     that sentences with both groups count in both shares. Without such sentences it is Katz's (risk ratio) or Woolf's

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..embeddings.corpus.corpus import Corpus, check_window
@@ -43,7 +44,7 @@ def counts(
     tuple of array, (samples,) each
     """
     split = targets[0].shape[1]
-    sides = cooccurrence.patterns[:, :split].T, cooccurrence.patterns[:, split:].T
+    sides = cooccurrence.part(slice(split)), cooccurrence.part(slice(split, None))
     units = cooccurrence.units.astype(np.float64)
     samples = max(map(len, (*targets, *attributes)))
     rows = max(1, BLOCK // max(len(units), 1))
@@ -51,15 +52,15 @@ def counts(
     for start in range(0, samples, rows):
         first, second = (_present(w, sides[0], start, rows) for w in targets)
         words = _present(attributes[0], sides[1], start, rows)
-        block = [first @ units, (first & words) @ units, second @ units, (second & words) @ units]
+        block = [units @ first, units @ (first & words), units @ second, units @ (second & words)]
         found.append(np.broadcast_arrays(*block))
     return tuple(map(np.concatenate, zip(*found, strict=True)))
 
 
-def _present(weights: np.ndarray, words: np.ndarray, start: int, rows: int) -> np.ndarray:
-    """Whether a pattern has a word of the set: bool (samples, patterns)."""
+def _present(weights: np.ndarray, patterns: csr_array, start: int, rows: int) -> np.ndarray:
+    """Whether a pattern has a word of the set: bool (patterns, samples)."""
     block = weights if len(weights) == 1 else weights[start : start + rows]
-    return (block > 0).astype(np.float32) @ words.astype(np.float32) > 0
+    return patterns @ (block > 0).T.astype(np.float32) > 0
 
 
 def sets_of(
@@ -92,8 +93,9 @@ def joint(
     """Units by what they have: bool (8, 3), whether the first group, the second, the words; how many units, (8,)."""
     groups, words = sets_of(targets, attributes)
     split = groups[0].shape[1]
-    sides = cooccurrence.patterns[:, :split].T, cooccurrence.patterns[:, split:].T
-    has = [_present(w, sides[0], 0, 1)[0] for w in groups] + [_present(words[0], sides[1], 0, 1)[0]]
+    sides = cooccurrence.part(slice(split)), cooccurrence.part(slice(split, None))
+    has = [_present(weights, sides[0], 0, 1)[:, 0] for weights in groups]
+    has.append(_present(words[0], sides[1], 0, 1)[:, 0])
     kinds = np.array([[bool(kind & 1), bool(kind & 2), bool(kind & 4)] for kind in range(8)])
     number = has[0] * 1 + has[1] * 2 + has[2] * 4
     units = np.bincount(number, cooccurrence.units, minlength=8).astype(np.int64)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import debias, figures, metrics, tables
+from ..configs import ordered
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
@@ -54,6 +55,20 @@ def pool_step(study: Study, model: str) -> Step:
     """The step that makes the words of a model's random groups."""
     inputs = _state(study, model, UNTOUCHED)
     return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
+
+
+def frequency_step(study: Study, model: str) -> Step:
+    """The step that says how frequent the words of a model's queries are."""
+    queries = dict.fromkeys((c.criterion, c.query) for c in study.cells.values() if c.model == model)
+    options = ("preprocessors", "strategy")
+    spec = {"model": model, "queries": []}
+    for criterion, query in queries:
+        given = study.word_options(criterion, None, model)
+        spec["queries"].append([criterion, query, {name: given[name] for name in options if name in given}])
+    inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
+    modules = (kinds.REGISTRY.module(study.kind(model).name),)
+    function = "biasgrid.frequency:write"
+    return Step(f"frequency {model}", inputs, study.frequency_file(model), ordered(spec), function, modules)
 
 
 def fit_step(study: Study, model: str, key: str) -> Step:

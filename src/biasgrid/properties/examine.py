@@ -8,6 +8,7 @@ from typing import Any
 
 from ..metrics import REGISTRY
 from ..metrics.registry import Metric
+from . import texts
 from .questions import (
     ARGUMENTS,
     NOT_EXAMINED,
@@ -45,6 +46,8 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     variant = ", ".join(f"{key}: {json.dumps(value).strip(chr(34))}" for key, value in parameters.items())
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
+    if metric.needs == "corpus":
+        return _of_texts(metric, parameters, label, variant)
     if reason := _not_examined(metric):
         return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
@@ -74,6 +77,19 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
                     metric.neutral,
                     example,
                 )
+            )
+    return verdicts
+
+
+def _of_texts(metric: Metric, parameters: Mapping[str, Any], label: str, variant: str) -> list[Verdict]:
+    verdicts = []
+    for level in (WORD, SET):
+        for name, (holds, example, tried) in texts.verdicts(metric, parameters, level).items():
+            why = ARGUMENTS.get((metric.name, variant, level), {}).get(name, "")
+            holds = YES if holds == NOT_REFUTED and why else holds
+            note = example or why
+            verdicts.append(
+                Verdict(metric.name, label, level, name, "", holds, "", tried, note, metric.neutral)
             )
     return verdicts
 

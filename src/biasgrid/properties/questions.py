@@ -35,6 +35,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "rnd": [{"distance": "norm"}, {"distance": "cos"}],
     # no part of the groups is left out of training, as they are small, and nothing is drawn
     "rnsb": [{"holdout": False}],
+    "pmi": [{}, {"smoothing": 0.5}],
 }
 # a metric that takes two sets of words has no value of one word, except this: its detail of that name
 WORD_VALUES = {"weat": "association"}
@@ -131,6 +132,11 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
         "comparable": "of words of length 1 the inner product with a relation vector, of length 1, too, is 1 along "
         "it and -1 against it, wherever it points"
     },
+    ("pmi", "", WORD): {"trustworthy": "it is 0 where both shares are equal, and only there"},
+    ("pmi", "smoothing: 0.5", WORD): {"defined": "no share is 0"},
+    ("pmi", "smoothing: 0.5", SET): {"defined": "no share is 0"},
+    ("pair_frequency", "", WORD): {"comparable": "0 and 1 are reached whatever the groups"},
+    ("pair_frequency", "", SET): {"comparable": "0 and 1 are reached whatever the groups"},
     ("rnsb", "holdout: false", SET): {
         "defined": "the classifier's probabilities are above 0, of vectors that are not so long that they round to it"
     },

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..measure import as_finite
 from .numbers import number
-from .questions import NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
+from .questions import NO, NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
 from .settings import Sets
 from .verdicts import Verdict, by_row
 
@@ -83,6 +83,9 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
                 f"| {v.label} | {v.level} | {name} | {setting.name} | {' and '.join(groups)} | "
                 f"{'; '.join(words)} | {shown} |"
             )
+    of_texts = [v for v in verdicts if v.holds == NO and not v.example]
+    lines += ["", "Of metrics of corpora, whose counterexamples are texts:", ""] * bool(of_texts)
+    lines += [f"- {v.label}, {v.level}, {SHORT[v.property]}: {v.note}" for v in of_texts]
     return "\n".join(lines) + "\n"
 
 

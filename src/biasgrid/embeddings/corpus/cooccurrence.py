@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,29 +21,37 @@ class Cooccurrence:
     Attributes
     ----------
     patterns
-        Bool (patterns, words): which of the words stand in a unit (a sentence, or a window) of the pattern. All are
-        different, and each has a word.
+        Sparse float32 (patterns, words), 1 where a unit (a sentence, or a window) of the pattern has the word. Each
+        pattern has a word.
     units
         Int64 (patterns,): how many units have exactly these of the words.
     total
         How many units the corpus has.
     """
 
-    patterns: NDArray[np.bool_]
+    patterns: csr_array
     units: NDArray[np.int64]
     total: int
+
+    def part(self, words: slice) -> csr_array:
+        """The patterns of some of the words alone."""
+        return self.patterns[:, words]
 
 
 def of_units(units: Sequence[NDArray[np.int64]], total: int) -> Cooccurrence:
     """From the distinct units in which each word stands, one array a word, and the number of all units."""
-    words = len(units)
-    whole = np.concatenate([*units, np.zeros(0, dtype=np.int64)])
-    present, place = np.unique(whole, return_inverse=True)
-    # a bit for each word: patterns are told apart by numbers of 64 bits
-    masks = np.zeros((len(present), -(-words // 64)), dtype=np.uint64)
-    ends = np.cumsum([len(of_word) for of_word in units])
-    for word, (end, of_word) in enumerate(zip(ends, units, strict=True)):
-        masks[place[end - len(of_word) : end], word // 64] |= np.uint64(1 << word % 64)
-    distinct, counts = np.unique(masks, axis=0, return_counts=True)
-    bits = distinct[:, np.arange(words) // 64] >> (np.arange(words) % 64).astype(np.uint64)
-    return Cooccurrence((bits & np.uint64(1)).astype(bool), counts.astype(np.int64), total)
+    sizes = [len(of_word) for of_word in units]
+    present, rows = np.unique(np.concatenate(units), return_inverse=True)
+    words = np.repeat(np.arange(len(units)), sizes)
+    shape = len(present), len(units)
+    whole = csr_array((np.ones(len(rows), dtype=np.float32), (rows, words)), shape=shape)
+    whole.sort_indices()
+    # units with the same words have the same sum of the words' random numbers
+    numbers = np.random.default_rng(0).integers(2**63, size=len(units), dtype=np.uint64)
+    sums = np.add.reduceat(numbers[whole.indices], whole.indptr[:-1])
+    _, first, pattern, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
+    # and others, if chance wills it, of which each unit is its own pattern then
+    same = np.diff(whole.indptr) == np.diff(whole.indptr)[first[pattern]]
+    if not same.all() or (whole[first[pattern]].indices != whole.indices).any():
+        return Cooccurrence(whole, np.ones(len(present), dtype=np.int64), total)
+    return Cooccurrence(whole[first], counts.astype(np.int64), total)

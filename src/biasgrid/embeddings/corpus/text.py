@@ -17,6 +17,7 @@ from ..readers.files import opened
 
 BLOCK = 1 << 20  # characters that are read at a time
 LONGEST = 8 << 20  # characters without white space
+MOST = 1 << 40  # words of a sentence, where there is no limit
 
 # letters and digits, and what stands between two of them: don't, u.s, well-known
 WORD = re.compile(r"\w+(?:[.'’\-]\w+)*")
@@ -84,19 +85,26 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a corpus as lists of words; each loop over it reads the corpus anew."""
+    """The sentences of a corpus as lists of words, those of more than `longest` words in several; each loop over it
+    reads the corpus anew."""
 
     archive: Path
     format: str = DEFAULT
+    longest: int = MOST
 
     def __iter__(self) -> Iterator[list[str]]:
         rest: list[str] = []
         for words, ends in blocks(self.archive, self.format):
             start = 0
             for end in ends:
-                yield rest + words[start:end]
+                rest += words[start:end]
+                for first in range(0, len(rest), self.longest):
+                    yield rest[first : first + self.longest]
                 rest, start = [], end
             rest += words[start:]
+            while len(rest) > self.longest:
+                yield rest[: self.longest]
+                rest = rest[self.longest :]
 
 
 def _texts(path: Path) -> Iterator[str]:

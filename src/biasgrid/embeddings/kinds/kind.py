@@ -39,6 +39,9 @@ class Kind:
         Keys of a model's entry in a config that only this kind has.
     random_groups
         Whether groups of words can be drawn from it that are as coherent as a query's: it has an `array` of vectors.
+    counts
+        Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
+        model of another kind may have them, too, or None.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Kind:
     formats: Mapping[str, str] | None = None
     keys: tuple[str, ...] = ()
     random_groups: bool = False
+    counts: bool = False
 
     def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""

@@ -21,7 +21,7 @@ from ...bounded import damaged
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
-from .files import BLOCK, opened
+from .files import BLOCK, opened, whole_counts
 from .reader import Reader
 
 MAGIC = struct.pack("<i", 793712314)
@@ -33,7 +33,8 @@ HEADER, DICTIONARY, ENTRY, MATRIX = (struct.Struct(f"<{form}") for form in ("14i
 def read(path: Path, writer: StoreWriter) -> None:
     data = _mapped(path)
     with damaged(path, "not a whole fastText file"):
-        words, matrix, buckets, least, most = _parsed(data, path)
+        words, counts, tokens, matrix, buckets, least, most = _parsed(data, path)
+    writer.tokens = tokens if counts is not None and tokens > 0 else None
     # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there
     ngrams = matrix[len(words) : len(words) + buckets]
     for part in parts(words, matrix.shape[1], most - least + 1):
@@ -41,14 +42,17 @@ def read(path: Path, writer: StoreWriter) -> None:
         broken = sum(word.encode() != given for word, given in zip(decoded, words[part], strict=True))
         if broken:
             writer.warnings["broken_words"] += broken
-        writer.add(decoded, full_words(matrix[part], ngrams, *ngram_rows(words[part], least, most, buckets)))
+        vectors = full_words(matrix[part], ngrams, *ngram_rows(words[part], least, most, buckets))
+        writer.add(decoded, vectors, counts=None if counts is None else counts[part])
     if buckets:
         writer.add_subwords(ngrams, least, most)
 
 
-def _parsed(data: mmap.mmap, path: Path) -> tuple[list[bytes], np.ndarray, int, int, int]:
-    """Words, all rows, the number of buckets, the fewest and the most characters of n-grams. Raises ValueError or
-    struct.error for a file that cannot be right."""
+def _parsed(
+    data: mmap.mmap, path: Path
+) -> tuple[list[bytes], np.ndarray | None, int, np.ndarray, int, int, int]:
+    """Words, their counts and of how many tokens, all rows, the number of buckets, the fewest and the most characters
+    of n-grams. Raises ValueError or struct.error for a file that cannot be right."""
     _, version, dimensions, *_, model, buckets, least, most, _, _ = HEADER.unpack_from(data)
     if version not in VERSIONS:
         raise ValueError(f"it is of version {version}; 11 and 12 are read")
@@ -56,7 +60,7 @@ def _parsed(data: mmap.mmap, path: Path) -> tuple[list[bytes], np.ndarray, int, 
         most = 0  # as fastText reads them
     if not 0 < dimensions <= BLOCK or buckets < 0 or most > LONGEST_NGRAM:
         raise ValueError(f"it says {dimensions} dimensions, {buckets} buckets, n-grams of {least} to {most}")
-    words, place, pruned = _dictionary(data)
+    words, counts, tokens, place, pruned = _dictionary(data)
     quantized, rows, columns = MATRIX.unpack_from(data, place)
     place += MATRIX.size
     if quantized or pruned > 0:
@@ -77,28 +81,30 @@ def _parsed(data: mmap.mmap, path: Path) -> tuple[list[bytes], np.ndarray, int, 
     ):
         raise ValueError("it ends within its output matrix")
     matrix = np.frombuffer(data, "<f4", rows * columns, place).reshape(rows, columns)
-    return words, matrix, buckets, max(1, least), most
+    return words, counts, tokens, matrix, buckets, max(1, least), most
 
 
-def _dictionary(data: mmap.mmap) -> tuple[list[bytes], int, int]:
-    """The words, without labels; where the matrix begins; how many n-grams were kept when it was pruned, or -1."""
+def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, int, int]:
+    """The words, without labels, and their counts; the tokens of the corpus; where the matrix begins; how many
+    n-grams were kept when it was pruned, or -1."""
     place = HEADER.size
-    size, number, labels, _, pruned = DICTIONARY.unpack_from(data, place)
+    size, number, labels, tokens, pruned = DICTIONARY.unpack_from(data, place)
     place += DICTIONARY.size
     if min(number, labels) < 0 or size != number + labels or size * (1 + ENTRY.size) > len(data):
         raise ValueError(f"it says {size} entries, {number} words and {labels} labels")
-    words = []
+    words, counts = [], np.zeros(number, dtype=np.int64)
     for entry in range(size):
         end = data.find(b"\0", place, place + 4 * LONGEST_WORD)
         if end < 0:
             raise ValueError(f"no word ends after entry {entry}")
-        _, kind = ENTRY.unpack_from(data, end + 1)
+        count, kind = ENTRY.unpack_from(data, end + 1)
         if kind != (entry >= number):
             raise ValueError(f"entry {entry + 1} is of type {kind}")
         if entry < number:
             words.append(data[place:end])
+            counts[entry] = count
         place = end + 1 + ENTRY.size
-    return words, place + 8 * max(0, pruned), pruned
+    return words, whole_counts(counts, number), tokens, place + 8 * max(0, pruned), pruned
 
 
 def _mapped(path: Path) -> mmap.mmap:

@@ -24,7 +24,7 @@ from ...bounded import damaged, read_all
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
-from .files import blocks, check_array, load_array, opened
+from .files import blocks, check_array, load_array, opened, whole_counts
 from .reader import Reader
 
 # gensim 4, 3, 2 and 1 in turn
@@ -36,6 +36,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     with _checked(path) as file:
         model = _Unpickler(file, path).load()
     state, name = vars(model) if isinstance(model, _Collected) else {}, path.name
+    tokens = state.get("corpus_total_words")
     if isinstance(state.get("wv"), _Collected):
         # a whole model: its vectors, and what gensim calls their files
         state, name = vars(state["wv"]), f"{path.name}.wv"
@@ -50,6 +51,9 @@ def read(path: Path, writer: StoreWriter) -> None:
     vectors = _array(path, state, attribute or "vectors_vocab", name)
     if len(vectors) != len(words):
         raise BiasgridError(f"{path}: {len(words)} words, but {len(vectors)} vectors")
+    counts = _counts(state, words)
+    if counts is not None and type(tokens) is int and tokens > 0:
+        writer.tokens = tokens
     ngrams = None
     if attribute is None or (
         writer.wants_subwords and "vectors_ngrams" in [*state, *state.get("__numpys", ())]
@@ -58,14 +62,30 @@ def read(path: Path, writer: StoreWriter) -> None:
         sizes = state["min_n"], state["max_n"]
     if attribute is not None:
         for part in blocks(vectors):
-            writer.add(words[part], vectors[part])
+            writer.add(words[part], vectors[part], counts=None if counts is None else counts[part])
     else:
         encoded = [word.encode("utf-8", "surrogatepass") for word in words]
         for part in parts(encoded, vectors.shape[1], sizes[1] - sizes[0] + 1):
             rows = ngram_rows(encoded[part], *sizes, len(ngrams), own_words=False)
-            writer.add(words[part], full_words(vectors[part], ngrams, *rows))
+            of_part = None if counts is None else counts[part]
+            writer.add(words[part], full_words(vectors[part], ngrams, *rows), counts=of_part)
     if ngrams is not None and len(ngrams):
         writer.add_subwords(ngrams, *sizes)
+
+
+def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
+    """How often each word occurs in the corpus: gensim 4's array, or the entries of gensim 3's vocabulary; None where
+    the pickle does not say so."""
+    further, entries = state.get("expandos"), state.get("vocab")
+    counts: Any = None
+    try:
+        if isinstance(further, dict) and isinstance(further.get("count"), _Array):
+            counts = further["count"].array(WHOLE)
+        elif isinstance(entries, dict) and len(entries) == len(words):
+            counts = np.array([entries[word].count for word in words], dtype=np.int64)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return None
+    return whole_counts(counts, len(words))
 
 
 def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray:
@@ -184,10 +204,12 @@ class _Collected:
 
 
 class _Entry:
-    """A vocabulary entry of gensim 3 (counts, which are not used)."""
+    """A vocabulary entry of gensim 3."""
+
+    __slots__ = ("count",)
 
     def __setstate__(self, state):
-        pass
+        self.count = state.get("count") if isinstance(state, dict) else None
 
 
 class _Ignored:
@@ -203,6 +225,9 @@ class _Ignored:
         pass
 
 
+FLOATS, WHOLE = ("f2", "f4", "f8"), ("i4", "i8", "u4", "u8")
+
+
 class _Type:
     """A NumPy dtype."""
 
@@ -214,8 +239,8 @@ class _Type:
             raise ValueError(f"a dtype of version {state[0]!r:.20}")
         self.order = state[1]
 
-    def dtype(self) -> np.dtype:
-        if self.code not in ("f2", "f4", "f8") or self.order not in ("<", ">", "="):
+    def dtype(self, codes: tuple[str, ...]) -> np.dtype:
+        if self.code not in codes or self.order not in ("<", ">", "="):
             raise ValueError(f"array of {self.order}{self.code}")
         return np.dtype(self.order + self.code)
 
@@ -229,13 +254,16 @@ class _Array:
     def __setstate__(self, state):
         _, self.shape, self.type, self.fortran, self.data = state
 
-    def array(self) -> np.ndarray:
+    def array(self, codes: tuple[str, ...] = FLOATS) -> np.ndarray:
         order = "F" if self.fortran else "C"
-        return np.frombuffer(_bytes(self.data), self.type.dtype()).reshape(self.shape, order=order)
+        return np.frombuffer(_bytes(self.data), self.type.dtype(codes)).reshape(self.shape, order=order)
 
 
-def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | None:
-    """A NumPy scalar, which can be a word (numpy.str_); numbers are not needed."""
+def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | int | None:
+    """A NumPy scalar: a word (numpy.str_), or a count; other numbers are not needed."""
+    if type.code in WHOLE and data is not None:
+        order = "big" if type.order == ">" else "little"
+        return int.from_bytes(_bytes(data)[:8], order, signed=type.code.startswith("i"))
     if not type.code.startswith("U") or data is None:
         return None
     content = _bytes(data)

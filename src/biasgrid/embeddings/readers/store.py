@@ -20,11 +20,13 @@ def read(path: Path, writer: StoreWriter) -> None:
     for words, rows in by_row(store):
         # words that share a row may come in two parts
         vectors = store.read(slice(done, max(done, int(rows[-1]) + 1)))
-        writer.add(words, vectors, rows - done)
+        counts = None if store.counts is None else store.counts[done : done + len(vectors)]
+        writer.add(words, vectors, rows - done, counts)
         done += len(vectors)
     # rows of no word
     for part in blocks(store.array[done:]):
-        writer.add([], store.array[done:][part], np.array([], dtype=np.int64))
+        counts = None if store.counts is None else store.counts[done:][part]
+        writer.add([], store.array[done:][part], np.array([], dtype=np.int64), counts)
 
 
 def detect(content: list[str]) -> bool:

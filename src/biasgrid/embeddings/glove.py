@@ -1,0 +1,214 @@
+"""GloVe (Pennington, Socher and Manning 2014): word vectors made of how often words are near each other.
+
+X_ij is how often word j is near word i: each time that there are k - 1 words between them it grows by 1/k, up to a
+distance of `window`, on both sides, within a sentence (section 4.2). The vectors of words w, those of words as
+contexts c, and a bias of each, b and d, are what makes the least of (equations 8 and 9)
+
+    J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0,  f(x) = min(1, (x / x_max)^alpha)
+
+by AdaGrad (Duchi et al. 2011), which divides each coordinate's steps by the root of the sum of its squared gradients.
+A step here is that of a batch of pairs, drawn once for all epochs, where the paper has one step per pair: sums over a
+batch are products of sparse and dense matrices. A word's vector is w + c (section 4.2).
+
+The numbers are added up by SciPy in one thread and in one order: the same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import BiasgridError
+
+VERSION = 1  # raise it when a change of this module changes vectors
+BATCHES = 64  # of pairs, in an epoch
+TOKENS = 1 << 22  # tokens whose pairs are in memory at a time
+
+
+def vocabulary(sentences: Iterable[list[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], int]:
+    """The words that occur `min_count` times, by falling frequency and then by the alphabet; their counts, int64
+    (words,); and the number of all tokens."""
+    found: Counter[str] = Counter()
+    for sentence in sentences:
+        found.update(sentence)
+    words = sorted((w for w, n in found.items() if n >= min_count), key=lambda w: (-found[w], w))
+    return words, np.array([found[word] for word in words], dtype=np.int64), found.total()
+
+
+def cooccurrences(sentences: Iterable[list[str]], words: list[str], window: int) -> sparse.csr_array:
+    """How often words are near each other: X above, float64 (words, words), symmetric.
+
+    Tokens that are none of the words are left out first, as by word2vec.
+    """
+    shape = len(words), len(words)
+    total = sparse.csr_array(shape)
+    for ids in _blocks(sentences, words, window):
+        for distance in range(1, window + 1):
+            first, second = ids[:-distance], ids[distance:]
+            both = (first >= 0) & (second >= 0)
+            weights = np.full(np.count_nonzero(both), 1 / distance)
+            total = total + sparse.coo_array((weights, (first[both], second[both])), shape=shape).tocsr()
+    return (total + total.T).tocsr()
+
+
+def _blocks(sentences: Iterable[list[str]], words: list[str], window: int) -> Iterator[NDArray[np.int32]]:
+    """The words' numbers in whole sentences, each followed by `window` times -1."""
+    row = {word: place for place, word in enumerate(words)}
+    remaining = iter(sentences)
+    while True:
+        ids: list[int] = []
+        for sentence in remaining:
+            ids += [row[word] for word in sentence if word in row]
+            ids += [-1] * window
+            if len(ids) >= TOKENS:
+                break
+        if not ids:
+            return
+        yield np.array(ids, dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of words with X_ij > 0, in the order of words.
+
+    rows, columns  int32 (pairs,): i and j
+    starts         int32 (words + 1,): where the pairs of each word i begin
+    logs, weights  float (pairs,): log X_ij and f(X_ij)
+    """
+
+    rows: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    logs: NDArray[np.floating]
+    weights: NDArray[np.floating]
+
+    @classmethod
+    def of(
+        cls, matrix: sparse.csr_array, x_max: float, alpha: float, dtype: type[np.floating] = np.float64
+    ) -> Pairs:
+        """All pairs of X."""
+        found = matrix.tocoo()
+        logs = np.log(found.data).astype(dtype)
+        weights = np.minimum(1, (found.data / x_max) ** alpha).astype(dtype)
+        rows, columns = found.coords
+        return cls._in_order(rows, columns, logs, weights, matrix.shape[0])
+
+    @classmethod
+    def _in_order(cls, rows, columns, logs, weights, words: int) -> Pairs:
+        starts = np.searchsorted(rows, np.arange(words + 1)).astype(np.int32)
+        return cls(rows.astype(np.int32), columns.astype(np.int32), starts, logs, weights)
+
+    def split(self, parts: int, draw: np.random.Generator) -> list[Pairs]:
+        """The pairs in so many parts, at random."""
+        of_pair = draw.integers(parts, size=len(self.rows))
+        words = len(self.starts) - 1
+        places = (np.flatnonzero(of_pair == part) for part in range(parts))
+        arrays = self.rows, self.columns, self.logs, self.weights
+        return [self._in_order(*(array[these] for array in arrays), words) for these in places]
+
+    def errors(self, own: NDArray, context: NDArray) -> NDArray:
+        """w_i . c_j + b_i + d_j - log X_ij of each pair."""
+        return np.einsum("ij,ij->i", own[self.rows], context[self.columns]) - self.logs
+
+
+def objective(own: NDArray, context: NDArray, pairs: Pairs) -> float:
+    """J, equation 8.
+
+    Parameters
+    ----------
+    own
+        (words, dimensions + 2): w, b and a one.
+    context
+        (words, dimensions + 2): c, a one and d, so that a product of two rows is w . c + b + d.
+    """
+    return float(pairs.weights @ pairs.errors(own, context) ** 2)
+
+
+def gradient(own: NDArray, context: NDArray, pairs: Pairs) -> tuple[NDArray, NDArray]:
+    """The derivatives of `objective` by `own` and by `context`; 0 where these hold a one."""
+    weighted = 2 * pairs.weights * pairs.errors(own, context)
+    shape = len(own), len(context)
+    matrix = sparse.csr_array((weighted, pairs.columns, pairs.starts), shape=shape)
+    of_own, of_context = matrix @ context, matrix.T @ own
+    of_own[:, -1] = 0
+    of_context[:, -2] = 0
+    return of_own, of_context
+
+
+def start(words: int, dimensions: int, draw: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """`own` and `context` before the first step: uniform within half a unit, divided by the dimensions."""
+    own, context = ((draw.random((words, dimensions + 2)) - 0.5) / dimensions for _ in range(2))
+    own[:, -1] = context[:, -2] = 1
+    return own, context
+
+
+def fit(
+    matrix: sparse.csr_array,
+    *,
+    vector_size: int,
+    epochs: int,
+    learning_rate: float,
+    x_max: float,
+    alpha: float,
+    seed: int,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """`own` and `context` of X, as `objective` has them, float32 (words, dimensions + 2)."""
+    draw = np.random.default_rng(seed)
+    batches = Pairs.of(matrix, x_max, alpha, np.float32).split(BATCHES, draw)
+    both = [part.astype(np.float32) for part in start(matrix.shape[0], vector_size, draw)]
+    # from 1 on, so that no first step is larger than the gradient
+    squares = [np.ones_like(part) for part in both]
+    for _ in range(epochs):
+        for place in draw.permutation(BATCHES):
+            for part, square, step in zip(both, squares, gradient(*both, batches[place]), strict=True):
+                square += step * step
+                step /= np.sqrt(square)
+                step *= learning_rate
+                part -= step
+    return both[0], both[1]
+
+
+def vectors(own: NDArray, context: NDArray) -> NDArray:
+    """The words' vectors, w + c: (words, dimensions)."""
+    return own[:, :-2] + context[:, :-2]
+
+
+def train(
+    sentences: Iterable[list[str]],
+    where: Path | str,
+    *,
+    vector_size: int = 100,
+    window: int = 10,
+    min_count: int = 5,
+    epochs: int = 25,
+    learning_rate: float = 0.2,
+    x_max: float = 100,
+    alpha: float = 0.75,
+    seed: int = 1,
+) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
+    """Words by falling frequency, their vectors (words, vector_size) and counts, and how many tokens there are.
+
+    `window`, `x_max` and `alpha` are the paper's by default. Its steps are of one pair each, and ours of a batch: the
+    rate, .05 in the paper, is larger, and there are fewer epochs.
+
+    Raises BiasgridError, naming the corpus as `where`, where no word occurs `min_count` times.
+    """
+    words, counts, tokens = vocabulary(sentences, min_count)
+    if not words:
+        raise BiasgridError(f"{where}: no word occurs {min_count} times (min_count)")
+    own, context = fit(
+        cooccurrences(sentences, words, window),
+        vector_size=vector_size,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        x_max=x_max,
+        alpha=alpha,
+        seed=seed,
+    )
+    return words, vectors(own, context), counts, tokens

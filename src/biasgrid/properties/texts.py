@@ -1,0 +1,142 @@
+"""The properties of metrics of corpora, which small texts refute.
+
+A word leans to a group by how much larger its share of the group's sentences is than its share of the other's. So a
+word is biased where the shares differ; a set has skew where they differ on average, and stereotype where the words
+lean differently: the same questions as of vectors, but for the length of vectors, which texts do not have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ..embeddings.corpus.cooccurrence import Cooccurrence
+from ..metrics.registry import Metric
+from .numbers import number
+from .questions import NO, NOT_REFUTED, OF_ONE_WORD, PROPERTIES, SET, WORD
+
+SEED, DRAWN, MOST = 5, 1000, 4
+SIZES = (
+    (2, 2),
+    (2, 4),
+    (4, 2),
+    (4, 4),
+)  # of the groups' sentences, of texts whose extreme values are compared
+CLEAR, EXACT = 1e-3, 1e-9
+ASKED = {WORD: [name for name in OF_ONE_WORD if name != "length_free"]}
+ASKED[SET] = [name for name in PROPERTIES if name != "length_free"]
+# which of "he", "she", "doctor" and "nurse" a sentence has: one of the groups, and any of the words
+SENTENCES = [(he, 1 - he, doctor, nurse) for he, doctor, nurse in product((1, 0), (0, 1), (0, 1))]
+NAMES = ("he", "she", "doctor", "nurse")
+
+# how often a text has each of the sentences
+Text = tuple[int, ...]
+
+
+def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[str, tuple[str, str, int]]:
+    """Property -> whether it holds, the text that refutes it, and how many texts were tried."""
+    found: dict[str, str] = {}
+    tried = dict.fromkeys(ASKED[level], 0)
+    for text in texts():
+        if level == WORD and any(
+            count for count, sentence in zip(text, SENTENCES, strict=True) if sentence[3]
+        ):
+            continue
+        leanings = _leanings(text, level)
+        value = _value(metric, parameters, text, level)
+        cases = {"defined": not math.isfinite(value)}
+        if math.isfinite(value):
+            neutral = abs(value - metric.neutral) < EXACT
+            biased = np.abs(leanings).max() > CLEAR
+            cases["trustworthy"] = neutral == biased
+            if abs(leanings.mean()) > CLEAR:
+                cases["skew"] = neutral
+            if np.ptp(leanings) > CLEAR:
+                cases["stereotype"] = neutral
+        for name, refuted in cases.items():
+            if name in tried:
+                tried[name] += 1
+                if refuted and name not in found:
+                    found[name] = f"{_said(value, metric)} of {_written(text)}"
+    (first, reached), *others = ((sizes, _reached(metric, parameters, sizes, level)) for sizes in SIZES)
+    tried["comparable"] = sum((he + 1) * (she + 1) for he, she in SIZES)
+    for sizes, other in others:
+        if max(abs(a - b) for a, b in zip(reached, other, strict=True)) > CLEAR and "comparable" not in found:
+            found["comparable"] = (
+                f"it is {number(reached[0])} to {number(reached[1])} where the groups have {first[0]} and {first[1]} "
+                f"sentences, and {number(other[0])} to {number(other[1])} where they have {sizes[0]} and {sizes[1]}"
+            )
+    return {name: (NO if name in found else NOT_REFUTED, found.get(name, ""), tried[name]) for name in tried}
+
+
+@cache
+def texts() -> tuple[Text, ...]:
+    """Texts in which both groups occur, the shortest first."""
+    rng = np.random.default_rng(SEED)
+    drawn = {tuple(row) for row in rng.binomial(MOST, 0.3, size=(DRAWN, len(SENTENCES))).tolist()}
+    # and all small ones of one word
+    few = [range(3) if not sentence[3] else (0,) for sentence in SENTENCES]
+    drawn |= set(product(*few))
+    half = len(SENTENCES) // 2
+    return tuple(
+        sorted((t for t in drawn if sum(t[:half]) and sum(t[half:])), key=lambda t: (sum(t), t[::-1]))
+    )
+
+
+def _reached(
+    metric: Metric, parameters: Mapping[str, Any], sizes: tuple[int, int], level: str
+) -> tuple[float, float]:
+    """The smallest and the largest value where the groups have so many sentences, any of them with all words."""
+    whole, none = ((1, level == SET), (0, 0))
+    values = []
+    for he, she in product(*(range(size + 1) for size in sizes)):
+        text = dict.fromkeys(SENTENCES, 0)
+        for group, size, of_words in ((1, sizes[0], he), (0, sizes[1], she)):
+            text[group, 1 - group, *map(int, whole)] += of_words
+            text[group, 1 - group, *none] += size - of_words
+        value = _value(metric, parameters, tuple(text.values()), level)
+        values += [value] * math.isfinite(value)
+    return min(values), max(values)
+
+
+def _leanings(text: Text, level: str) -> np.ndarray:
+    """How each word leans: its share of the first group's sentences less its share of the second's."""
+    table = np.array(SENTENCES)[:, : 4 if level == SET else 3]
+    counts = np.array(text)
+    sizes = [int(counts @ table[:, group]) for group in (0, 1)]
+    shares = [(counts * table[:, group]) @ table[:, 2:] / sizes[group] for group in (0, 1)]
+    return shares[0] - shares[1]
+
+
+def _value(metric: Metric, parameters: Mapping[str, Any], text: Text, level: str) -> float:
+    words = 4 if level == SET else 3
+    patterns = csr_array(np.array(SENTENCES, dtype=np.float32)[:, :words])
+    together = Cooccurrence(patterns, np.array(text, dtype=np.int64), sum(text))
+    one = np.ones((1, 1))
+    with np.errstate(all="ignore"):
+        return metric.function(
+            [one, one], [np.ones((words - 2, 1))], cooccurrence=together, **parameters
+        ).value
+
+
+def _said(value: float, metric: Metric) -> str:
+    if not math.isfinite(value):
+        return "no value"
+    return f"{number(value)}, which is {'' if abs(value - metric.neutral) < EXACT else 'not '}neutral,"
+
+
+def _written(text: Text) -> str:
+    return "; ".join(_sentences(text))
+
+
+def _sentences(text: Text) -> Iterator[str]:
+    for count, sentence in zip(text, SENTENCES, strict=True):
+        if count:
+            words = " ".join(name for name, there in zip(NAMES, sentence, strict=True) if there)
+            yield f"{count} x “{words}”" if count > 1 else f"“{words}”"

@@ -1,0 +1,70 @@
+"""The table of frequency: how frequent the words of each set are in the corpus that a model is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..schema import read
+from .column import Column
+from .ends import QUERY_ID
+from .keys import CRITERION, MODEL
+from .table import Files, Table
+
+KEYS = ["criterion", "query_id", "set", "model"]
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    rows = [
+        {**of_set, "query_id": of_set["query"], "model": record["model"], "source": record["source"]}
+        for record in (read(file, "a file of frequencies") for file in inputs["frequencies"])
+        for of_set in record["sets"]
+    ]
+    table = pd.DataFrame(rows, columns=FREQUENCY.names)
+    numbers = {c.name: "int64" if c.dtype == "count" else "float64" for c in NUMBERS}
+    return table.astype(numbers).sort_values(KEYS, ignore_index=True)
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    files = [grid.frequency_file(model) for model in grid.counted]
+    return {"frequencies": files} if files else {}
+
+
+NUMBERS = (
+    Column("words", "how many vocabulary entries the set's words were found as", "count"),
+    Column("mean", "how often a word of them occurs in the corpus, on average", "number", "occurrences"),
+    Column("variance", "the variance of that over the words (divided by their number)", "number"),
+    Column(
+        "mean_rank",
+        "the mean of the words' ranks among all words of the model: 1 is the most frequent, and words that occur "
+        "equally often have the best rank of theirs",
+        "number",
+    ),
+    Column("median_rank", "the median of these ranks", "number"),
+    Column("share", "the share of the corpus' tokens that are words of the set", "number", range=(0, 1)),
+)
+FREQUENCY = Table(
+    "frequency",
+    "One row per set of a query and model: how frequent the set's words are in the corpus that the model is of. In "
+    "studies with models whose frequencies are known: those that are trained here, corpora, and models whose words "
+    "the config declares `sorted`.",
+    (
+        CRITERION,
+        QUERY_ID,
+        Column("set", "the set that the words are in"),
+        MODEL,
+        *NUMBERS,
+        Column(
+            "source",
+            "counts: the model has the words' counts in its corpus; rank: only the order of its words is known, and "
+            "mean, variance and share are empty",
+            values=("counts", "rank"),
+        ),
+    ),
+    inputs=_inputs,
+    make=make,
+    key=tuple(KEYS),
+)
+TABLES = (FREQUENCY,)

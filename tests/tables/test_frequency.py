@@ -1,0 +1,148 @@
+"""The table of frequency: against counts of the text itself."""
+
+import json
+from pathlib import Path
+from statistics import fmean, median, pvariance
+
+import numpy as np
+import pytest
+from conftest import write_text_model
+from in_process import make_cells, make_inputs, make_tables
+
+from biasgrid import tables
+from biasgrid.plan.steps import frequency_step
+from biasgrid.study import Study
+
+PLAIN = "the cat sat on the mat and the dog sat on the cat and the cat and the dog ran . the end"
+TEXT = PLAIN.split()
+COUNTS = {word: TEXT.count(word) for word in TEXT}
+SETS = {"A": ["cat", "dog"], "B": ["the", "Sat"], "C": ["ran", "mat", "horse"], "D": ["end"]}
+TRAINED = {"type": "trained", "corpus": "made", "algorithm": "word2vec"}
+TRAINED["params"] = {"min_count": 1, "vector_size": 4, "epochs": 1, "seed": 1}
+
+
+def config(models):
+    query = {"targets": {k: SETS[k] for k in "AB"}, "attributes": {k: SETS[k] for k in "CD"}}
+    return {
+        "study": "small",
+        "corpora": {"made": {"source": {"type": "file", "path": "corpus.txt"}}},
+        "models": models,
+        "words": {"preprocessors": [{}, {"lowercase": True}], "lost_vocabulary_threshold": 0.5},
+        "criteria": {"First": {"queries": {"q1": query}}},
+        "metrics": {"weat": {}, "rnd": {}},
+        "figures": [],
+    }
+
+
+def models(**files):
+    """A model that is trained here, and further files with what the config says of them."""
+    entries = {
+        name: {"label": name, "source": {"type": "file", "path": f"{name}.txt"}} | said
+        for name, said in files.items()
+    }
+    return {"trained": {"label": "Trained", "source": TRAINED}} | entries
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("corpus.txt").write_text(PLAIN)
+    for seed, name in enumerate(("ordered", "other")):
+        write_text_model(Path(f"{name}.txt"), ["x", *COUNTS], 4, seed)
+    study = Study.of(config(models(ordered={"sorted": True}, other={})))
+    make_inputs(study)
+    make_cells(study)
+    make_tables(study, "frequency")
+    return study
+
+
+def rows(study):
+    table = tables.read(study.table_file("frequency"))
+    return table.set_index(["model", "set"])
+
+
+def of_text(of_set):
+    """The numbers of a set by hand: counts, and ranks that words of one count share."""
+    counts = [COUNTS[word.lower()] for word in SETS[of_set] if word.lower() in COUNTS]
+    return counts, [1 + sum(other > count for other in COUNTS.values()) for count in counts]
+
+
+@pytest.mark.parametrize("of_set", SETS)
+def test_counts_are_those_of_the_text(study, of_set):
+    row = rows(study).loc["trained", of_set]
+    counts, ranks = of_text(of_set)
+    assert row["source"] == "counts"
+    assert row["words"] == len(counts)
+    assert row["mean"] == pytest.approx(fmean(counts))
+    assert row["variance"] == pytest.approx(pvariance(counts))
+    assert row["mean_rank"] == pytest.approx(fmean(ranks))
+    assert row["median_rank"] == pytest.approx(median(ranks))
+    assert row["share"] == pytest.approx(sum(counts) / len(TEXT))
+
+
+@pytest.mark.parametrize("of_set", SETS)
+def test_of_a_sorted_model_ranks_are_known(study, of_set):
+    row = rows(study).loc["ordered", of_set]
+    ranks = [2 + list(COUNTS).index(word.lower()) for word in SETS[of_set] if word.lower() in COUNTS]
+    assert row["source"] == "rank"
+    assert (row["words"], row["mean_rank"], row["median_rank"]) == (len(ranks), fmean(ranks), median(ranks))
+    assert row[["mean", "variance", "share"]].isna().all()
+
+
+def test_of_other_models_nothing_is_known(study):
+    assert set(rows(study).index.get_level_values("model")) == {"trained", "ordered"}
+    unknown = Study.of(config(models(other={}, ordered={"sorted": False})) | {"study": "unknown"})
+    assert unknown.counted == ["trained"]
+    left = {key: entry for key, entry in unknown.config["models"].items() if key != "trained"}
+    assert "frequency" not in Study.of(config(left)).tables
+
+
+def test_a_models_file_has_each_word(study):
+    record = json.loads(study.frequency_file("trained").read_text())
+    assert record["tokens"] == len(TEXT)
+    entries = {word.lower() for words in SETS.values() for word in words} - {"horse"}
+    assert {word: entry["count"] for word, entry in record["words"].items()} == {
+        w: COUNTS[w] for w in entries
+    }
+
+
+def test_a_set_without_words_has_no_numbers(study):
+    sets = SETS | {"D": ["horse"]}
+    query = {"targets": {k: sets[k] for k in "AB"}, "attributes": {k: sets[k] for k in "CD"}}
+    lacking = Study.of(config(models()) | {"criteria": {"First": {"queries": {"q1": query}}}})
+    make_inputs(lacking)
+    make_tables(lacking, "frequency")
+    row = rows(lacking).loc["trained", "D"]
+    assert row["words"] == 0
+    assert row[["mean", "variance", "mean_rank", "median_rank", "share"]].isna().all()
+
+
+def test_a_store_of_before_counts_is_known_by_rank(study):
+    store = study.embeddings / "trained"
+    record = json.loads((store / "model.json").read_text())
+    del record["sha256"]["counts.npy"]
+    (store / "model.json").write_text(json.dumps(record))
+    make_tables(study, "frequency")
+    row = rows(study).loc["trained", "B"]
+    assert row["source"] == "rank"
+    assert row["mean_rank"] >= 1
+
+
+def test_the_step_depends_on_the_words_and_how_they_are_looked_up(study):
+    """And on no metric."""
+    before = frequency_step(study, "trained").depends_on
+    changed = config(models(ordered={"sorted": True}, other={}))
+    changed["metrics"] = {"weat_es": {}}
+    assert frequency_step(Study.of(changed), "trained").depends_on == before
+    changed["criteria"]["First"]["words"] = {"preprocessors": [{}]}
+    assert frequency_step(Study.of(changed), "trained").depends_on != before
+
+
+def test_large_counts_are_exact(study):
+    from biasgrid.frequency import Frequency
+
+    counts = np.array([3_000_000_000, 2_999_999_999, 7])
+    known = Frequency(counts, 6_000_000_006)
+    ranks = known.ranks(np.array([2, 1]))
+    assert ranks.tolist() == [3, 2]
+    assert known.of_set(np.array([0, 1]), ranks)["mean"] == 2_999_999_999.5
