@@ -13,7 +13,11 @@ def test_every_metric_says_what_it_asks_of_whichever_sets(name):
     """Without a placeholder left, with the sets' names; and its details are there, for every orientation."""
     metric = metrics.REGISTRY[name]
     words = [f"w{i}" for i in range(40)]
-    model = load(dict(zip(words, np.random.default_rng(0).normal(size=(40, 8)).tolist(), strict=True)))
+    rng = np.random.default_rng(0)
+    if metric.needs == "corpus":
+        model = load([" ".join(rng.choice(words, 10)) for _ in range(200)], kind="corpus")
+    else:
+        model = load(dict(zip(words, rng.normal(size=(40, 8)).tolist(), strict=True)))
     for parameters in ({}, {"orientation": "wefe_benchmark"} if "orientation" in metric.parameters else {}):
         if name == "direct_bias" and parameters:
             parameters["direction"] = "mean"

@@ -102,7 +102,10 @@ PARAMETERS = {"rnsb": {"holdout": False}, "gipe": {"neighbours": 10, "vocabulary
 PARAMETERS |= {name: PARAMETERS["gipe"] for name in ("proximity", "pmn")}
 
 
-@pytest.mark.parametrize("name", sorted(metrics.REGISTRY))
+OF_VECTORS = sorted(name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors")
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
 def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec, pool, name):
     """What is counted is the metric's own function on each draw's words: a query of them measured by the door."""
     metric, parameters = metrics.metric(name), PARAMETERS.get(name, {})

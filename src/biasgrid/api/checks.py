@@ -74,7 +74,9 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
         where = "" if "fingerprint" in attributes else "; the query comes first: metrics.weat(query, model)"
         raise InputError(f"model: a Query is no model{where}")
     if "fingerprint" in attributes and getattr(model, "kind", VECTORS) != VECTORS:
-        raise InputError(f"{model.name}: is a {model.kind}; a debias method changes vectors, of which it has none")
+        raise InputError(
+            f"{model.name}: is a {model.kind}; a debias method changes vectors, of which it has none"
+        )
     if not all(hasattr(model, name) for name in attributes) or _is_frame(model):
         raise InputError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
 

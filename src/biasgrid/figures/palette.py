@@ -32,8 +32,8 @@ HATCHES = ["", "/////", "\\\\\\\\\\", "xxxxx", "|||||", "....", "///", "\\\\\\",
 METRIC_COLOURS = ["#4E8FC7", "#EE8866", "#F3E7A0", "#FFB3C1", "#A5E1FF", "#44BB99"]
 METRIC_COLOURS += ["#BBCC33", "#B07CC6", "#B5803F", "#A3A300", "#DDE3E8", "#D96BA0"]
 METRIC_HATCHES = ["", "////", "....", "\\\\\\\\"]
-# Chosen such that no two models and no two metrics that ship have one look, and that those of one study differ in
-# both parts as far as can be (tests/figures/test_palette.py).
+# Chosen such that no two models and no two metrics (of one kind of model) that ship have one look, and that those of
+# one study differ in both parts as far as can be (tests/figures/test_palette.py).
 MODEL_SALT, METRIC_SALT = 569981, 4829449
 GREY = "#666666"
 NO_FILL = "#BBBBBB"

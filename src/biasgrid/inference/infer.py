@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..measure import as_finite, look_up, subquery
+from ..measure import as_finite, check_kind, look_up, subquery
 from ..metrics.registry import Metric
 from ..options import checked_options
 from ..query import Query
@@ -70,6 +70,7 @@ def infer_query(
     """
     words, parameters = words or WordOptions(), dict(parameters or {})
     metric = metric.under(parameters)
+    check_kind(metric, model)
     wanted = {"permutation": permutation, "random_groups": random_groups}
     wanted |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     permutation, random_groups, bootstrap, sensitivity = (

@@ -952,10 +952,11 @@ def pair_frequency(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0.5. Above: beside the first group more often. NaN where no sentence has the words
-        and a group. `scalars`: units_first, units_first_words, units_second, units_second_words, units, as those of
-        `pmi`; p_binomial, the two-sided binomial test of n_1x against one half; standard_error, ci_low, ci_high, over
-        sentences, 95 %, by the delta method. `detail`: share_by_word, the value of each attribute word alone.
+        Range [0, 1], neutral value 0.5. Above it: beside the first group more often; below it, the second. NaN where
+        no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second,
+        units_second_words, units, as those of `pmi`; p_binomial, the two-sided binomial test against one half;
+        standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the value
+        of each attribute word alone.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises

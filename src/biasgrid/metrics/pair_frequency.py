@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import bdtr
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..embeddings.corpus.corpus import check_window
@@ -71,6 +70,8 @@ def pair_frequency(
     if math.isfinite(found):
         slopes = np.array([0.0, (1 - found), 0.0, -found]) / (first + second)
         error = together.standard_error(*together.joint(cooccurrence, targets, attributes), slopes)
+        from scipy.special import bdtr  # imported late: a plan measures nothing
+
         # of one half, twice the tail beyond the smaller number
         p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
     each = together.by_word(cooccurrence, targets, attributes, _value)

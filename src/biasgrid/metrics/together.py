@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..embeddings.corpus.corpus import Corpus, check_window
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 BLOCK = 1 << 23  # patterns times samples that are in memory at a time
 Z95 = 1.959963984540054  # of an interval that holds 95 % of a normal distribution

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import pandas as pd
@@ -34,15 +35,20 @@ def _inputs(grid: Any) -> dict[str, Any]:
 
 NUMBERS = (
     Column("words", "how many vocabulary entries the set's words were found as", "count"),
-    Column("mean", "how often a word of them occurs in the corpus, on average", "number", "occurrences"),
-    Column("variance", "the variance of that over the words (divided by their number)", "number"),
+    Column(
+        "mean", "how often a word of them occurs in the corpus, on average", "number", "occurrences", (0, inf)
+    ),
+    Column(
+        "variance", "the variance of that over the words (divided by their number)", "number", range=(0, inf)
+    ),
     Column(
         "mean_rank",
         "the mean of the words' ranks among all words of the model: 1 is the most frequent, and words that occur "
         "equally often have the best rank of theirs",
         "number",
+        range=(1, inf),
     ),
-    Column("median_rank", "the median of these ranks", "number"),
+    Column("median_rank", "the median of these ranks", "number", range=(1, inf)),
     Column("share", "the share of the corpus' tokens that are words of the set", "number", range=(0, 1)),
 )
 FREQUENCY = Table(

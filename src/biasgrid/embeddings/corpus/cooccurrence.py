@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,8 @@ class Cooccurrence:
 
 def of_units(units: Sequence[NDArray[np.int64]], total: int) -> Cooccurrence:
     """From the distinct units in which each word stands, one array a word, and the number of all units."""
+    from scipy.sparse import csr_array  # imported late: a plan counts nothing
+
     sizes = [len(of_word) for of_word in units]
     present, rows = np.unique(np.concatenate(units), return_inverse=True)
     words = np.repeat(np.arange(len(units)), sizes)
