@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_training import text
+from test_training import text, trained
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings import glove, training
+from biasgrid.embeddings import build_store, glove, training
 
 WINDOW = 3
 SETTINGS = {"vector_size": 5, "epochs": 4, "learning_rate": 0.2, "x_max": 20, "alpha": 0.75, "seed": 1}
@@ -188,3 +188,14 @@ def test_a_corpus_of_too_few_words_is_one_line(tmp_path):
 def test_what_a_model_depends_on_is_its_trainers_version():
     assert training.version("glove") != training.version("word2vec") == training.version("fasttext")
     assert "gensim" not in training.version("glove")
+
+
+def test_a_model_of_a_study_is_trained_and_then_taken_as_it_is(tmp_path):
+    (tmp_path / "corpus.txt").write_text(text())
+    model = trained(tmp_path / "corpus.txt", "glove", x_max=10)
+    first = build_store("m", model, tmp_path / "stores")
+    assert first.metadata["trained_by"] == training.version("glove")
+    assert (first.dimensions, first.counts.sum()) == (8, 6000)
+    written = (first.path / "model.json").stat().st_mtime_ns
+    build_store("m", model, tmp_path / "stores", shared=True)
+    assert (first.path / "model.json").stat().st_mtime_ns == written

@@ -388,6 +388,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
         "rankings",
         "correlations",
         "lost_words",
+        "frequency",
         "report",
         "study",
     }

@@ -146,3 +146,25 @@ def test_large_counts_are_exact(study):
     ranks = known.ranks(np.array([2, 1]))
     assert ranks.tolist() == [3, 2]
     assert known.of_set(np.array([0, 1]), ranks)["mean"] == 2_999_999_999.5
+
+
+class Corpus:
+    """An open model of a kind that is no vectors: it folds words to lower case, and has counts and tokens."""
+
+    vocab_prefix, name, metadata, tokens = "", "corpus", {}, len(TEXT)
+    words = sorted(COUNTS, key=lambda word: -COUNTS[word])
+    counts = np.array([COUNTS[word] for word in words])
+
+    def rows(self, words):
+        return np.array([self.words.index(w.lower()) if w.lower() in COUNTS else -1 for w in words])
+
+
+def test_counts_of_other_kinds_of_models(study, monkeypatch):
+    from biasgrid import frequency
+
+    monkeypatch.setattr(frequency, "model_of", lambda store: Corpus())
+    made = rows(study).loc["trained"]
+    frequency_step(study, "trained").run()
+    assert json.loads(study.frequency_file("trained").read_text())["source"] == "counts"
+    tables.write(study.tables["frequency"], {"table": "frequency"}, study.table_file("frequency"))
+    assert rows(study).loc["trained"].drop(columns="model_label").equals(made.drop(columns="model_label"))

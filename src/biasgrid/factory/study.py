@@ -12,6 +12,7 @@ from .. import metrics
 from ..config import load
 from ..config.factory import FactoryConfig
 from ..configs import ordered
+from ..embeddings.kinds import VECTORS
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, not_allowed, unknown
 from ..folders import Folders
@@ -81,7 +82,8 @@ class Factory(Folders):
         given = config["metrics"]
         # metrics that the config does not name are measured as they are, if they fit
         config["metrics"] = {}
-        for key, entry in ({name: {"params": {}} for name in metrics.REGISTRY} | given).items():
+        of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == VECTORS]
+        for key, entry in ({name: {"params": {}} for name in of_vectors} | given).items():
             try:
                 config["metrics"][key] = _measured_as(key, entry)
             except BiasgridError as error:

@@ -35,16 +35,14 @@ def _inputs(grid: Any) -> dict[str, Any]:
 
 NUMBERS = (
     Column("words", "how many vocabulary entries the set's words were found as", "count"),
-    Column(
-        "mean", "how often a word of them occurs in the corpus, on average", "number", "occurrences", (0, inf)
-    ),
+    Column("mean", "how often a word of them occurs in the corpus, on average", "number", "tokens", (0, inf)),
     Column(
         "variance", "the variance of that over the words (divided by their number)", "number", range=(0, inf)
     ),
     Column(
         "mean_rank",
         "the mean of the words' ranks among all words of the model: 1 is the most frequent, and words that occur "
-        "equally often have the best rank of theirs",
+        "equally often all have the best of their ranks",
         "number",
         range=(1, inf),
     ),

@@ -14,5 +14,6 @@ KINDS = (
         make="biasgrid.embeddings.corpus.counting:make_corpus",
         formats=FORMATS,
         keys=("window",),
+        counts=True,
     ),
 )
