@@ -104,6 +104,7 @@ def test_each_panel_has_its_points_and_its_correlations(quantity):
         mine = table[(table["metric"] == unit[0]) & (table["debias"] == unit[2])]
         assert np.array_equal(drawn.get_xydata(), mine[["number", "value"]].to_numpy())
         assert axes.get_xscale() == ("log" if quantity == "frequency" else "linear")
+        assert not any("$" in label.get_text() for label in axes.get_xticklabels())
         # the points keep clear of the correlations at the top of the panel
         (text,) = [t for t in axes.texts if t.get_text().startswith("r = ")]
         assert text.get_text() == "r = 0.41 [0.11, 0.66]\nρ = −0.20 [−0.50, 0.05]"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BINS = 10  # as in the thesis
 MOST = 12  # panels of a page
 COLUMNS, GAP, ASIDE = 3, 0.4, 0.35
-SIZE = np.array([(PAGE[0] - 0.2 - ASIDE - (COLUMNS - 1) * GAP) / COLUMNS, 1.2])
+SIZE = np.array([(PAGE[0] - 0.2 - ASIDE - (COLUMNS - 1) * GAP) / COLUMNS, 1.1])
 NOTE = (
     "How many phenomena (sets of neutral words) have which value. Without a bias on average, the mean lies "
     "near the neutral value; a metric whose values cannot lie below it has its mean above it whatever the words are."

@@ -18,6 +18,8 @@ from .text import SMALL, two_digits, unit_label
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 MOST = 9  # panels of a page
 NAMED = 2  # phenomena that are named of each end
@@ -121,7 +123,7 @@ def _said(unit: tuple[str, str, str, str], known: Mapping[tuple, tuple[float, fl
 
 
 def _draw_points(
-    axes: Any, part: pd.DataFrame, neutral: float, across: float | None, logarithms: bool
+    axes: Axes, part: pd.DataFrame, neutral: float, across: float | None, logarithms: bool
 ) -> None:
     points = part[["number", "value"]].to_numpy(dtype=float)
     if logarithms:
@@ -141,7 +143,9 @@ def _draw_points(
     ends = 10.0 ** np.array([low[0], high[0]]) if logarithms else (low[0], high[0])
     axes.set(xlim=tuple(ends), ylim=(low[1], top))
     few_ticks(axes.yaxis, 4)
-    if not logarithms:
+    if logarithms:
+        _ticks_of_counts(axes.xaxis, high[0] - low[0])
+    else:
         few_ticks(axes.xaxis, 4)
     axes.spines["left"].set_visible(True)
     by_value = np.argsort(points[:, 1], kind="stable").tolist()
@@ -157,6 +161,15 @@ def _draw_points(
         look = {"ha": "center", "va": "center", "size": SMALL, "zorder": 6}
         look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
         axes.text(*line[1], text, transform=axes.transAxes, **look)
+
+
+def _ticks_of_counts(axis: Axis, decades: float) -> None:
+    """Ticks of an axis of logarithms, written as numbers."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
+    axis.set_major_formatter(lambda x, _: f"{x:,g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
