@@ -167,7 +167,7 @@ def _ticks_of_counts(axis: Axis, decades: float) -> None:
     """Ticks of an axis of logarithms, written as numbers."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 1.5 else (1, 3)))
     axis.set_major_formatter(lambda x, _: f"{x:,g}")
     axis.set_minor_locator(NullLocator())
 
