@@ -123,7 +123,9 @@ def tests(metric: Metric) -> Iterator[str]:
             f"{PERMUTED[metric.exchanged]}. {_p_value(metric, 'permutations')}"
         )
     if metric.needs != "vectors":
-        yield item("**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by.")
+        yield item(
+            "**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by."
+        )
         yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
         return
     yield item(
@@ -175,8 +177,8 @@ def seen(metric: Metric) -> str:
 def of_texts(metric: Metric) -> Iterator[str]:
     """The texts that the property matrix refutes a metric of corpora with."""
     yield filled(
-        "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a word leans "
-        "to a group if its share of the group's sentences is larger than its share of the other's:"
+        "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a word "
+        "leans to a group if its share of the group's sentences is larger than its share of the other's:"
     )
     found = [v for v in _verdicts()[metric.name] if v.holds == properties.NO and v.label == metric.label]
     yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
@@ -385,6 +387,7 @@ def small(figure: Figure) -> Image.Image:
 # --- pages of debias methods --------------------------------------------------------------------------------------
 
 DIFFERENCES = "where-the-methods-differ-from-wefe-101-and-from-their-authors-code"
+NO_DEBIASING = ("glpp",)  # transforms that the study of debias methods does not have
 MEASURED = {
     ("metric", "weat_es"): "WEAT-ES, mean distance from 0",
     ("direct", "direct_bias"): "Direct Bias of occupations",
@@ -423,11 +426,13 @@ def method_facts(method: Method) -> Iterator[str]:
     yield from ("| | |", "| --- | --- |")
     needs = [f"`{name}`" for name in method.required] or [
         "one of `classes`, `bias_representation` and `definitional_pairs`"
+        if "classes" in method.words
+        else "no words"
     ]
     yield f"| needs | {', '.join(needs)} |"
     yield f"| draws at random | {'yes: it takes a `seed`' if method.seeded else 'no'} |"
     aliases = ", ".join(f"`{alias}`" for alias in method.aliases)
-    yield f"| other names | {aliases} |"
+    yield f"| other names | {aliases or 'none'} |"
     yield f"| in the code | `debias.{method.name}`, `{_module(debias, method.name)}` |"
 
 
@@ -454,7 +459,7 @@ def measured(name: str) -> str:
     return "\n\n".join(
         [
             f"![Words that a classifier still tells by side: {shares}](../images/debias/{name}.png)",
-            "Measured by `make debias`, for gender, on the embedded models (before → after):",
+            f"Measured by {_studies(name)[0]}, for gender, on the embedded models (before → after):",
             "\n".join(table(("measure", *(f"`{model}`" for model in hidden)), rows)),
             "A share of .50 is what guessing would give. "
             "[What is measured](../debias.md#what-debiasing-costs-and-hides)",
@@ -464,12 +469,24 @@ def measured(name: str) -> str:
 
 def of_method(name: str, group: str, measure: str) -> dict[str, tuple[float, float]]:
     """Model -> a measure's value before and after."""
-    config = yaml.safe_load((ROOT / "config" / "debias.yaml").read_text(encoding="utf-8"))
-    (key,) = [key for key, entry in config["debias"]["Gender"].items() if entry["method"] == name]
-    found = read("mitigation", IMAGES / "hidden-bias.csv")
+    _, config, table = _studies(name)
+    entries = yaml.safe_load((ROOT / "config" / config).read_text(encoding="utf-8"))["debias"]["Gender"]
+    (key,) = [key for key, entry in entries.items() if entry["method"] == name]
+    found = read("mitigation", IMAGES / table)
     found = found[(found["debias"] == key) & (found["group"] == group) & (found["measure"] == measure)]
     rows = found.sort_values("model")
     return {row.model: (row.before, row.after) for row in rows.itertuples()}
+
+
+def _studies(name: str) -> tuple[str, str, str]:
+    """What measures a method, the config that has it, and the table of what came out."""
+    if name in NO_DEBIASING:
+        return (
+            f"`make debias` with `config/with_{name}.yaml` over it",
+            f"with_{name}.yaml",
+            f"../debias/{name}.csv",
+        )
+    return "`make debias`", "debias.yaml", "hidden-bias.csv"
 
 
 @styled

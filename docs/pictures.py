@@ -256,6 +256,14 @@ def frequency_shown(found: Tables) -> list[str]:
     ]
 
 
+def of_lists(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of three metrics, of the lists with career and family."""
+    table = table[table["metric"].isin(["mac", "rnd", "weat_es"])]
+    if "concept" in table:
+        return table[table["concept"].str.contains("career")]
+    return table[table["query"].str.contains("Career|Family")]
+
+
 def trade_off_shown(found: Tables) -> list[float]:
     """Of each method: how much bias it removes, and how much quality it keeps."""
     table = found["mitigation"][found["mitigation"]["before"] > 0]
@@ -775,6 +783,22 @@ PICTURES = {
         "scores-gender",
         only(criterion="Gender", metric=["mac", "weat", "weat_es"]),
         numbers_of("scores", "value"),
+        small=True,
+    ),
+    "gallery-seed-lists": of_study(
+        "seed_lists",
+        "seed-lists-seed-lists-gender-words-with-career-and-family",
+        of_lists,
+        lambda found: list(found["scores"]["value"]),
+        small=True,
+    ),
+    "gallery-seed-pairs": of_study(
+        "seed_lists",
+        "seed-pairs-seed-lists-pairs-of-bolukbasi-et-al-word2vec-google-news-300-subset",
+        only(list="pairs of Bolukbasi et al."),
+        lambda found: list(
+            found["seed_pairs"][["cosine", "cosine_others", "share_others"]].to_numpy().ravel()
+        ),
         small=True,
     ),
     "gallery-sentiment": of_study(

@@ -513,7 +513,8 @@ def source_files(method):
 
 def test_the_registry_is_complete():
     assert set(debias.REGISTRY) == {
-        *("hard", "multiclass_hard", "double_hard", "ran", "hsr", "linear_projection", "inlp", "leace")
+        *("hard", "multiclass_hard", "double_hard", "ran", "hsr", "linear_projection", "inlp", "leace"),
+        "glpp",
     }
     for method in debias.REGISTRY.values():
         assert method.reference

@@ -41,6 +41,8 @@ from biasgrid.figures.projections import projections
 from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.ratings import ratings
+from biasgrid.figures.seed_lists import seed_lists
+from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.figures.word_set_map import word_set_map
@@ -49,7 +51,8 @@ from biasgrid.plan.code import closure
 from biasgrid.study import Study
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
-CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "sweeney", "thesis", "wefe_documentation"]
+CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "seed_lists", "sweeney", "thesis"]
+CONFIGS += ["wefe_documentation"]
 TOY = """
 from biasgrid.figures import Drawing, Figure
 from biasgrid.figures.layout import blank, styled
@@ -249,6 +252,18 @@ def makers():
     values = {"Q": {"permutation": np.array([0.5, 0.1, -0.3])}}
     extreme = {"Q": {"permutation": np.array([True, False, False])}}
     published = test_weat_table.table([test_weat_table.row("q1: value", 0.33, 0.33)])
+    numbers = ("cosine", "cosine_others", "cosines_with_others", "share_others", "share_best")
+    pair = {"criterion": "C", "model": "a", "debias": "none", "list": "mine", "pair": "she:he", "rank": 1.0}
+    spread = {
+        "criterion": "Gender",
+        "concept": "k",
+        "part": "C",
+        "metric": "weat",
+        "model": "a",
+        "debias": "none",
+    }
+    lists = [["one", "Q"], ["two", "R"]]
+    of_lists = pd.DataFrame([place | {"query": query, "value": 0.5} for _, query in lists])
     of_queries = test_figures.lose(test_figures.score_table({"weat": ["Q wrt A", "Q wrt B"]}, list(few)), [1])
     return {
         **test_figures.all_figures(),
@@ -289,6 +304,19 @@ def makers():
         "quality": lambda: quality_ranks(test_figures.ranking_table(few), test_quality.quality_table(few), {}),
         "rank_intervals": lambda: rank_intervals(intervals, pairs, {}),
         "ratings": lambda: ratings(words, ("A", "B"), {"r": (0.5, 0.1, 0.9), "s": (0.4, 0, 0.8)}, "t", "n", "rating"),
+        "seed_lists": lambda: seed_lists(
+            pd.DataFrame([spread | {"sd": 0.1, "ratio": 2.0}]),
+            of_lists,
+            {},
+            "Gender",
+            "k",
+            {"weat": 0.0},
+            [["weat", "C", lists]],
+            [name for name, _ in lists],
+        ),
+        "seed_pairs": lambda: seed_pairs(
+            pd.DataFrame([pair | dict.fromkeys(numbers, 0.5)]), {}, "C", "a", "none", "mine"
+        ),
         "sentiment": lambda: sentiment(pd.DataFrame([place | s for s in shares], columns=COLUMNS), {}, "C"),
         "weat_table": lambda: weat_table(published, {}, "C", test_weat_table.QUERIES, test_weat_table.METRICS),
         "word_set_map": lambda: word_set_map([("none", drawn)], {}, "Gender", "a", ["s", "t"]),

@@ -173,7 +173,8 @@ def test_the_study_of_all_methods_is_valid():
 
     study = Study.read(ROOT / "config" / "debias.yaml", root=ROOT)
     methods = {debias.method(entry["method"]).name for _, entry in study.debias.values()}
-    assert methods == set(debias.REGISTRY)
+    # a projection that knows no groups: config/with_glpp.yaml
+    assert methods == set(debias.REGISTRY) - {"glpp"}
     for key, (criterion, entry) in study.debias.items():
         assert "models" not in entry, key
         if debias.method(entry["method"]).name in ("multiclass_hard", "inlp", "leace"):

@@ -11,11 +11,12 @@ from conftest import ROOT, grid_config, make_store
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from test_figures import assert_readable, texts, unwrapped
 from test_mitigation import made_with, make_all
 
-from biasgrid import BiasgridError, tables
+from biasgrid import BiasgridError, metrics, tables
 from biasgrid.cli import main
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
@@ -451,6 +452,33 @@ def test_the_command_line_asks(random_model, capsys):
         assert (code, out) == (2, "")
         assert says in err
         assert "Traceback" not in err
+
+
+# figure 3.2
+
+
+@pytest.mark.slow
+def test_occupations_lie_where_figure_3_2_has_them(word2vec):
+    entry = CONFIG["criteria"]["Race direction"]["queries"]["names_and_occupations"]
+    study = Study.of(CONFIG, root=ROOT)
+    assert study.config["criteria"]["Race direction"]["queries"]["names_and_occupations"] == entry
+    query = study.queries["names_and_occupations"]
+    result = metrics.direct_bias(query, word2vec, direction="all_pairs", lost_vocabulary_threshold=0.4)
+    bias = result.detail["bias"]["Occupations"]
+    assert min(bias["architect"], bias["programmer"]) > 0.05
+    assert max(bias["taxi_driver"], bias["bodyguard"]) < -0.05
+    # scikit-learn's component of all 1,024 pairs, each centred on its own mean
+    first, second = (
+        np.array([word2vec.take([w], word2vec.rows([w]))[0] for w in words], dtype=float)
+        for words in query.target_sets
+    )
+    first, second = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (first, second))
+    half = (first[:, None] - second).reshape(-1, first.shape[1]) / 2
+    (axis,) = PCA(1).fit(np.concatenate([half, -half])).components_
+    axis *= np.sign(axis @ half.mean(axis=0))
+    found = {w: word2vec.take([w], word2vec.rows([w]))[0].astype(float) for w in ("architect", "taxi_driver")}
+    for word, vector in found.items():
+        assert bias[word] == pytest.approx(vector @ axis / np.linalg.norm(vector), abs=1e-5)
 
 
 # table 3.2 of the thesis, after Ethayarajh et al. (ACL 2019)

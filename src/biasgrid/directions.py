@@ -237,7 +237,11 @@ def _all_pairs(groups: Vectors, among: np.ndarray) -> np.ndarray:
     if not np.isfinite(among).all():
         return sums
     squares, vectors = np.linalg.eigh(among)
-    root = vectors * np.sqrt(squares.clip(min=0))
+    # of more words than dimensions, the others are rounding
+    there = squares > 1e-14 * squares[-1]
+    root = vectors[:, there] * np.sqrt(squares[there])
+    if root.shape[1] < 2:
+        root = np.pad(root, ((0, 0), (0, 2 - root.shape[1])))
     apart = _lengths(p - q, among) > FLAT
     block = max(1, BLOCK // among.size)
     for start in range(0, len(p), block):

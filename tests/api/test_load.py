@@ -322,6 +322,7 @@ def test_every_debias_method_gives_the_transform_of_the_store(word2vec, keyed_ve
         "inlp": {**SEVERAL, "n_words": 100, "n_iterations": 2},
         "leace": {**SEVERAL, "n_words": 100},
         "linear_projection": SEVERAL,
+        "glpp": {"n_words": 200},
     }
     assert set(words) == set(debias.REGISTRY)
     for name, options in words.items():

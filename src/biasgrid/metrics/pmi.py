@@ -60,7 +60,7 @@ def pmi(
 
     Notes
     -----
-    **What it cannot see.** That *nurse* and *she* stand beside the same other words, which vectors of words know:
+    **What it cannot see.** That "nurse" and "she" stand beside the same other words, which vectors of words know:
     only words in one sentence count. Rare words have few sentences: read the interval, and `units_first_words`. It
     says nothing about who does what in a sentence. It compares shares, so that a group that is mentioned more often
     is not nearer for it.
@@ -75,9 +75,8 @@ def pmi(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> text = ["he is a doctor", "he is a doctor", "he is here", "he is there",
-    ...         "she is a doctor", "she is here", "she is there", "she is away"]
-    >>> corpus = load(text, name="tiny", kind="corpus")
+    >>> men, women = ["he is a doctor"] * 2 + ["he is here"] * 2, ["she is a doctor"] + ["she is here"] * 3
+    >>> corpus = load(men + women, name="tiny", kind="corpus")
     >>> result = metrics.pmi(Query([["he"], ["she"]], [["doctor"]]), corpus)
     >>> round(result.value, 3)  # log((2 / 4) / (1 / 4))
     0.693

@@ -84,6 +84,18 @@ def interval_of(inferred: Mapping[str, Any], options: Mapping[str, Any], kind: s
     return record | {"low": low, "high": high}
 
 
+def interval_of_units(scalars: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Of a metric of corpora: `low` and `high`, the 95 % interval over sentences (or windows), and of the "first"
+    group and the "second" how many of them have it and the words, and how many it; None where there is none."""
+    if scalars.get("ci_low") is None or "units_first" not in scalars:
+        return None
+    sides = {
+        side: (int(scalars[f"units_{side}_words"]), int(scalars[f"units_{side}"]))
+        for side in ("first", "second")
+    }
+    return {"low": scalars["ci_low"], "high": scalars["ci_high"], **sides}
+
+
 def number(value: float) -> float | None:
     """A number of a table for JSON."""
     return None if value != value else float(value)

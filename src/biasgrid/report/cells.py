@@ -29,7 +29,7 @@ from ..tables.inputs import cell_files, inference_files
 from ..tables.scores import SCORES
 from ..word_set import WordSet
 from ..words import WordOptions
-from .cell_tests import asked, interval_of, number, tests_of
+from .cell_tests import asked, interval_of, interval_of_units, number, tests_of
 
 # an anchor's text that says all of a name: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
@@ -109,6 +109,8 @@ class Record:
         Test -> what it says: see `cell_tests.tests_of`.
     interval
         See `cell_tests.interval_of`; None where the study has none.
+    of_units
+        See `cell_tests.interval_of_units`; None of a metric of vectors.
     published
         Published numbers of this score; `published_of_criterion`: of the metric's and model's aggregates.
     command
@@ -129,6 +131,7 @@ class Record:
     influence: dict[int, list[float | None]]
     tests: dict[str, dict[str, Any]]
     interval: dict[str, Any] | None
+    of_units: dict[str, Any] | None
     published: list[dict[str, Any]]
     published_of_criterion: list[dict[str, Any]]
     command: str
@@ -267,6 +270,7 @@ def _record(
         influence=_influence(metric, part, inferred, words),
         tests=tests_of(inferred, row),
         interval=interval_of(inferred, options or {}, study.spec["interval"]),
+        of_units=interval_of_units(result["scalars"]),
         published=study.published.get((*published, cell["query"]), []) if query is part else [],
         published_of_criterion=study.published.get((*published, ""), []),
         command=_command(study.spec["study"], cell, options is not None),

@@ -1,0 +1,229 @@
+"""GLPP, graph-based locality preserving projection, as a transform (Maddalozzo's thesis, 2023, chapter 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..embeddings.store import EmbeddingStore
+from ..errors import BiasgridError, not_allowed, unknown
+from ..geometry import unit_or_zero
+from ..words import Preprocessor
+from .lookup import check_count, chosen, find_words
+from .registry import Method
+from .transform import Transform, fitted
+
+ORDERS = ("smallest", "largest")
+MOST = 5000  # words of a graph: their products are 200 MB
+
+
+def glpp(
+    model: EmbeddingStore,
+    *,
+    graph_words: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    n_words: int = 3000,
+    n_components: int | None = None,
+    n_neighbours: int = 10,
+    sigma: float = 1.0,
+    eta: float = 0.0,
+    order: Literal["smallest", "largest"] = "smallest",
+    ridge: float = 1e-6,
+    preprocessors: Sequence[Preprocessor] = ({},),
+) -> Transform:
+    """GLPP: keep the directions along which neighbours stay together, and drop the others.
+
+    The words of the graph are the rows of X, at unit length. Two are joined where one is among the nearest of
+    the other, with the weight S = exp(-|x - y|^2 / sigma^2); D has the sums of S, and L = D - S. Of the
+    generalised eigenproblem::
+
+        (X' L X - eta C) u = lambda X' D X u
+
+    the solutions u of the smallest lambda change least between neighbours. With U an orthonormal basis of
+    `n_components` of them, every word x, at unit length, becomes::
+
+        x' = U U' x
+
+    which has as many dimensions as x, so that every metric can be measured on it.
+
+    Parameters
+    ----------
+    model : EmbeddingStore
+        What it is fitted on.
+    graph_words
+        The words of the graph, at most 5,000; by default the model's first `n_words`, the most frequent ones of
+        most models.
+    n_words
+        See `graph_words`; at most 5,000.
+    n_components
+        Dimensions that are kept, at most those of the vectors; by default half of these.
+    n_neighbours
+        So many nearest words of each word are its neighbours.
+    sigma
+        Of the weights, above 0.
+    eta
+        Weight of C, the covariance of the graph's words, from 0 on: directions of large variance come first.
+    order
+        "smallest" eigenvalues first; "largest", as the thesis prints it, keeps what separates neighbours.
+    ridge
+        This share of its mean diagonal is added to the diagonal of X' D X, which fewer words than dimensions
+        leave without an inverse.
+
+    Returns
+    -------
+    Transform
+
+    Notes
+    -----
+    **What it leaves.** All bias that neighbours share: it knows no groups and no pairs, and is no debias
+    method. Pairs such as *he* and *she* are neighbours, so that much of their difference goes; that of the
+    words around them stays. Differences between neighbours are lost whatever they mean, at a cost in
+    analogies. It has a place here because the thesis proposes it as a transform; the thesis has no experiment
+    with it.
+
+    **Defaults.** The thesis leaves open C, eta, and how many neighbours and components there are. Here eta is
+    0, as it says nothing of C; where eta is given, C is the total covariance. It sorts the eigenvalues
+    downwards, against the aim that it states: `order="largest"` does that. Its U is orthonormal with respect
+    to X' D X alone, so that U U' x is no projection of x; here U is made orthonormal. WEFE 1.0.1 does not
+    have the method.
+
+    Examples
+    --------
+    >>> from biasgrid import debias, load
+    >>> near = {"a": [1, 0, 0.3], "b": [1, 0, -0.3], "c": [0, 1, 0.3], "d": [0, 1, -0.3]}
+    >>> model = load(near)
+    >>> transform = debias.glpp(model, n_components=2, n_neighbours=1)
+    >>> (model.under(transform).take(["a"], model.rows(["a"])).round(2) + 0).tolist()
+    [[0.96, 0.0, 0.0]]
+    """
+    words, lost = chosen(model, target, ignore, preprocessors)
+    found, lost_of_graph, vectors = _graph_words(model, graph_words, n_words, preprocessors)
+    basis = projection(vectors, n_components, n_neighbours, sigma, eta, order, ridge)
+    params = {
+        "n_words": n_words,
+        "n_components": n_components,
+        "n_neighbours": n_neighbours,
+        "sigma": sigma,
+        "eta": eta,
+        "order": order,
+        "ridge": ridge,
+        "preprocessors": list(preprocessors),
+    }
+    return Transform(
+        method="glpp",
+        fitted_on=fitted(
+            model,
+            params,
+            {"graph_words": found},
+            {"graph_words": lost_of_graph, **lost},
+            components=basis.shape[1],
+            graph=len(vectors),
+            # the mean share of a word's squared length that stays
+            kept=round(float(((vectors @ basis) ** 2).sum() / len(vectors)), 6),
+        ),
+        normalize=True,
+        matrix=basis @ basis.T,
+        **words,
+    )
+
+
+def _graph_words(
+    model: EmbeddingStore,
+    graph_words: Sequence[str] | None,
+    n_words: int,
+    preprocessors: Sequence[Preprocessor],
+) -> tuple[tuple[str, ...], list[str], np.ndarray]:
+    """The words of the graph that were given and found, those lost, and the vectors of all that have a direction."""
+    if graph_words is None:
+        entries, rows = model.vocabulary(n_words)
+        named, lost, vectors = (), [], model.take(entries, rows)
+    else:
+        found = find_words(model, graph_words, "graph_words", preprocessors)
+        named, lost, vectors = found.words, list(found.lost), found.vectors
+        if len(named) > MOST:
+            raise BiasgridError(
+                f"graph_words: {len(named):,} words are more than the {MOST:,} that are allowed"
+            )
+    vectors = unit_or_zero(vectors.astype(np.float64))
+    vectors = vectors[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    if len(vectors) < 3:
+        raise BiasgridError(
+            f"graph_words: {model.name} has {len(vectors)} of them, and at least 3 are needed"
+        )
+    return named, lost, vectors
+
+
+def projection(
+    x: np.ndarray,
+    n_components: int | None = None,
+    n_neighbours: int = 10,
+    sigma: float = 1.0,
+    eta: float = 0.0,
+    order: str = "smallest",
+    ridge: float = 1e-6,
+) -> np.ndarray:
+    """An orthonormal basis (d, components) of the locality preserving projection of rows x (n, d), float64."""
+    # imported late: most methods need none
+    from scipy.linalg import eigh
+
+    n, d = x.shape
+    kept = d // 2 if n_components is None else n_components
+    if not 0 < kept <= d:
+        raise BiasgridError(f"n_components: {kept} is not from 1 to the {d} dimensions of the vectors")
+    if not n_neighbours < n:
+        raise BiasgridError(f"n_neighbours: {n_neighbours} is not fewer than the {n} words of the graph")
+    weights = heat_weights(x, n_neighbours, sigma)
+    degrees = weights.sum(axis=1)
+    scatter = (x.T * degrees) @ x
+    within = scatter - x.T @ weights @ x
+    if eta:
+        within = within - eta * np.cov(x.T, ddof=0)
+    scatter += ridge * np.trace(scatter) / d * np.eye(d)
+    vectors = eigh((within + within.T) / 2, (scatter + scatter.T) / 2)[1]
+    return np.linalg.qr(vectors[:, :kept] if order == "smallest" else vectors[:, -kept:])[0]
+
+
+def heat_weights(x: np.ndarray, n_neighbours: int, sigma: float) -> np.ndarray:
+    """Weights (n, n) of the graph of nearest neighbours of rows x (n, d), 0 where two are not joined."""
+    squares = np.einsum("ij,ij->i", x, x)
+    distances = squares[:, None] + squares - 2 * x @ x.T
+    np.fill_diagonal(distances, np.inf)
+    joined = np.zeros(distances.shape, dtype=bool)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours]
+    np.put_along_axis(joined, nearest, True, axis=1)
+    joined |= joined.T
+    return np.where(joined, np.exp(-distances.clip(min=0) / sigma**2), 0.0)
+
+
+def _check(n_words, n_components, n_neighbours, sigma, eta, order, ridge, preprocessors) -> None:
+    for name, value in (("n_words", n_words), ("n_neighbours", n_neighbours)):
+        check_count(name, value)
+    if n_words > MOST:
+        raise BiasgridError(not_allowed("n_words", n_words, f"whole numbers up to {MOST:,}"))
+    if n_components is not None:
+        check_count("n_components", n_components)
+    for name, value, least in (("sigma", sigma, "above"), ("eta", eta, "from"), ("ridge", ridge, "from")):
+        number = not isinstance(value, bool) and isinstance(value, (int, float)) and np.isfinite(value)
+        if not number or value < 0 or (least == "above" and value == 0):
+            raise BiasgridError(
+                not_allowed(name, value, "numbers above 0" if least == "above" else "numbers from 0 on")
+            )
+    if order not in ORDERS:
+        raise BiasgridError(f"order: {unknown('value', order, ORDERS)}")
+
+
+METHODS = (
+    Method(
+        name="glpp",
+        label="GLPP",
+        function=glpp,
+        words={"graph_words": "words", "ignore": "words", "target": "words"},
+        imports=("scipy.linalg",),
+        check=_check,
+        reference="Maddalozzo. Methods and Measures for bias detection in natural language processing. Thesis, "
+        "Politecnico di Torino 2023, chapter 3; He, Niyogi. Locality preserving projections. NeurIPS 2003",
+    ),
+)

@@ -1,0 +1,167 @@
+"""A study of a corpus, of vectors trained on it, and of others: what fits together is measured."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import Project
+from test_toys import cells, planned
+
+import biasgrid as bg
+from biasgrid.study import Study
+
+GROUPS = {"He": ["he", "him"], "She": ["she", "her"]}
+CONFIG = {
+    "study": "small",
+    "models": {
+        "letters": {
+            "label": "Letters",
+            "kind": "corpus",
+            "source": {"type": "file", "path": "letters.txt.gz"},
+        },
+        "windows": {
+            "label": "Letters in windows",
+            "kind": "corpus",
+            "format": "text",
+            "window": 4,
+            "source": {"type": "file", "path": "letters.txt.gz"},
+        },
+        "trained": {
+            "label": "Trained on the letters",
+            "source": {
+                "type": "trained",
+                "corpus": "letters",
+                "algorithm": "word2vec",
+                "params": {"vector_size": 5, "min_count": 1, "epochs": 1, "seed": 1},
+            },
+        },
+    },
+    "criteria": {
+        "First": {"queries": {"work": {"targets": GROUPS, "attributes": {"Work": ["doctor", "Nurse"]}}}}
+    },
+    "metrics": {"pmi": {}, "pair_frequency": {}, "rnd": {}},
+    "inference": {"permutation": {}, "bootstrap": {"draws": 50}},
+    "figures": [],
+}
+
+
+def write_letters(path, seed=0):
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(300):
+        group = rng.choice(["He", "him", "she", "her"])
+        word = rng.choice(
+            ["doctor", "nurse", "baker"], p=[0.4, 0.2, 0.4] if group in ("He", "him") else [0.2, 0.4, 0.4]
+        )
+        lines.append(f"{group} saw a {word}.")
+    with gzip.open(path, "wt") as file:
+        file.write("\n".join(lines))
+    return lines
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    made = Project(tmp_path_factory.mktemp("corpora"))
+    write_letters(made.folder / "letters.txt.gz")
+    made.configure(CONFIG)
+    made.run()
+    return made
+
+
+def table(project, name):
+    return pd.read_csv(project.folder / "results" / "small" / f"{name}.csv")
+
+
+@pytest.mark.slow
+def test_metrics_meet_the_models_of_their_kind(finished):
+    scores = table(finished, "scores")
+    assert set(zip(scores["metric"], scores["model"], strict=True)) == {
+        ("pmi", "letters"),
+        ("pmi", "windows"),
+        ("pair_frequency", "letters"),
+        ("pair_frequency", "windows"),
+        ("rnd", "trained"),
+    }
+    # vectors are not looked up in lower case: "Nurse" is no word of theirs
+    assert set(scores["status"]) == {"ok", "lost_words:Work"}
+
+
+@pytest.mark.slow
+def test_the_study_has_the_values_of_the_door(finished):
+    lines = gzip.decompress((finished.folder / "letters.txt.gz").read_bytes()).decode().splitlines()
+    corpus = bg.load(lines, kind="corpus")
+    query = bg.Query(list(GROUPS.values()), [["doctor", "Nurse"]])
+    scores = table(finished, "scores").set_index(["metric", "model"])
+    for metric in (bg.metrics.pmi, bg.metrics.pair_frequency):
+        result = metric(query, corpus, permutation=True)
+        row = scores.loc[metric.metric.name, "letters"]
+        assert (row["value"], row["p_value"]) == (result.value, pytest.approx(result.p_value))
+        windows = metric(query, corpus, window=4).value
+        assert scores.loc[(metric.metric.name, "windows"), "value"] == windows
+
+
+@pytest.mark.slow
+def test_tables_and_page_say_how_sure_a_value_is_over_sentences(finished):
+    inference = table(finished, "inference").set_index(["metric", "model"])
+    of_corpora = inference.drop(index=("rnd", "trained"))
+    assert (of_corpora["units_low"] < of_corpora["value"]).all()
+    assert (of_corpora["value"] < of_corpora["units_high"]).all()
+    assert (of_corpora["units_standard_error"] > 0).all()
+    assert np.isnan(inference.loc[("rnd", "trained"), "units_low"])
+    page = (finished.folder / "results" / "small" / "report.html").read_text()
+    assert page.count("(over sentences or windows: ") == 4
+
+
+@pytest.mark.slow
+def test_the_frequencies_are_those_of_the_text(finished):
+    words = (
+        gzip.decompress((finished.folder / "letters.txt.gz").read_bytes())
+        .decode()
+        .lower()
+        .replace(".", "")
+        .split()
+    )
+    expected = np.mean([words.count("doctor"), words.count("nurse")])
+    found = table(finished, "frequency").query("set == 'Work'").set_index("model")["mean"]
+    # vectors are not looked up in lower case: "Nurse" is no word of theirs
+    assert found.to_dict() == {"letters": expected, "windows": expected, "trained": words.count("doctor")}
+
+
+@pytest.mark.slow
+def test_another_text_counts_again_and_trains_again(finished, tmp_path):
+    project = finished.copy(tmp_path / "project")
+    write_letters(project.folder / "letters.txt.gz", seed=1)
+    jobs = planned(project)
+    assert {"store", "train"} <= set(jobs)
+    project.run()
+    record = json.loads((project.folder / "results" / "small" / "models" / "letters.json").read_text())
+    assert record["sentences"] == 300
+    assert not table(project, "scores")["value"].equals(table(finished, "scores")["value"])
+    assert cells(planned(project)) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"letters": {"format": "lines"}}, "models: letters: format: unknown format 'lines'"),
+        ({"letters": {"window": 1}}, "models: letters: window: "),
+        (
+            {"trained": {"window": 5}},
+            "models: trained: window: is for models of kind corpus, and this one is vectors",
+        ),
+        (
+            {"trained": {"kind": "corpus"}},
+            "models: trained: source: what is trained here are vectors, and no corpus",
+        ),
+    ],
+)
+def test_what_a_corpus_cannot_have_gets_one_line(tmp_path, change, message):
+    config = json.loads(json.dumps(CONFIG))
+    for model, keys in change.items():
+        config["models"][model] |= keys
+    with pytest.raises(bg.BiasgridError) as error:
+        Study.of(config)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
