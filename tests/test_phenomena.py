@@ -42,8 +42,7 @@ def shipped():
         name: {"ranked": False, "phenomena": {"groups": groups, "sets": "config/phenomena.yaml"}}
         for name, groups in (("Gender", GENDER), ("Religion", RELIGION))
     }
-    with pytest.warns(UserWarning, match="repeats"):
-        return Study.of(grid_config() | {"criteria": criteria, "metrics": {"rnd": {}}}, root=ROOT)
+    return Study.of(grid_config() | {"criteria": criteria, "metrics": {"rnd": {}}}, root=ROOT)
 
 
 @pytest.mark.parametrize(("criterion", "groups"), [("gender", GENDER), ("religion", RELIGION)])

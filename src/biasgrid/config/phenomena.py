@@ -35,7 +35,8 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
             raise BiasgridError(
                 f"{place}: another phenomenon has the query id {shown(key)}; name it otherwise"
             )
-        attributes = {name: chosen if "without" in entry else entry["words"]}
+        whole = chosen == words(entry["words"], place)
+        attributes = {name: entry["words"] if whole else chosen}
         found[key] = {"targets": dict(phenomena["groups"]), "attributes": attributes}
     return found
 
@@ -50,7 +51,7 @@ def _folded(words: Iterable[str]) -> dict[str, None]:
 
 
 def _chosen(entry: Mapping[str, Any], words: Words, where: str) -> list[str]:
-    """The words of a phenomenon."""
+    """The words of a phenomenon, each once."""
     own, left_out = words(entry["words"], where), entry.get("without", [])
     of = words(entry["part_of"], f"{where}: part_of") if "part_of" in entry else own
     for key, some, all_words in (("part_of", own, of), ("without", left_out, own)):

@@ -73,9 +73,8 @@ def phenomena(
         ("their mean", legend_line(color="black", linewidth=1.4)),
         ("neutral value", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     ]
-    figure, panels, _ = add_panels(
-        title, NOTE, heads, min(COLUMNS, len(heads)), SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45
-    )
+    columns = columns_of(len(heads))
+    figure, panels, _ = add_panels(title, NOTE, heads, columns, SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45)
     for axes, (unit, numbers) in zip(panels.values(), values.items(), strict=True):
         axes.hist(numbers, bins=BINS, facecolor=LESS_LIGHT, edgecolor="white", linewidth=0.6, zorder=2)
         axes.axvline(neutral[unit[0]], **DASHED | {"zorder": 3})
@@ -84,9 +83,14 @@ def phenomena(
         few_ticks(axes.xaxis, 4)
         few_ticks(axes.yaxis, 5, integer=True)
         axes.spines["left"].set_visible(True)
-    for axes in list(panels.values())[::COLUMNS]:
+    for axes in list(panels.values())[::columns]:
         axes.set_ylabel("phenomena")
     return figure
+
+
+def columns_of(panels: int) -> int:
+    """In how many columns so many panels stand: rows as few as there can be, and then columns."""
+    return -(-panels // -(-panels // COLUMNS))
 
 
 def units_of(grid: Any, criterion: str) -> list[tuple[str, str, str]]:

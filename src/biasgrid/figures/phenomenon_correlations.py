@@ -11,7 +11,7 @@ from ..files import slug
 from .figure import Drawing, Figure, Files, pages
 from .layout import PAGE, add_panels, few_ticks, free_places, legend_line, legend_mark, nothing, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
-from .phenomena import labels_of, units_of
+from .phenomena import COLUMNS, columns_of, labels_of, units_of
 from .rows import read_table
 from .text import SMALL, two_digits, unit_label
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST = 9  # panels of a page
 NAMED = 2  # phenomena that are named of each end
-COLUMNS, GAP, ASIDE = 3, 0.5, 0.55
+GAP, ASIDE = 0.5, 0.55
 SIZE = np.array([(PAGE[0] - 0.2 - ASIDE - (COLUMNS - 1) * GAP) / COLUMNS, 1.9])
 HEAD = 0.32  # inches at the top of a panel, for the correlations
 MARK: Look = {"marker": "o", "markersize": 3, "color": MODEL_COLOURS[0], "alpha": 0.75, "markeredgewidth": 0}
@@ -90,15 +90,14 @@ def phenomenon_correlations(
         ("a phenomenon", legend_mark(**{k: v for k, v in MARK.items()})),
         ("neutral value", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     ]
-    figure, drawn, _ = add_panels(
-        title, note, heads, min(COLUMNS, len(heads)), SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45
-    )
+    columns = columns_of(len(heads))
+    figure, drawn, _ = add_panels(title, note, heads, columns, SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45)
     for axes, (unit, part) in zip(drawn.values(), parts.items(), strict=True):
         _draw_points(axes, part, neutral[unit[0]], None if of_frequency else neutral[quantity], of_frequency)
         axes.set_xlabel(axis)
         look = {"bbox": {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}, "size": SMALL}
         axes.text(0.03, 0.98, _said(unit, known), va="top", transform=axes.transAxes, **look)
-    for axes in list(drawn.values())[::COLUMNS]:
+    for axes in list(drawn.values())[::columns]:
         axes.set_ylabel("value")
     return figure
 
