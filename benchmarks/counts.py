@@ -4,7 +4,7 @@
 
 The text has lines of 20 words, drawn from 200,000 words whose frequency falls as in natural language (Zipf 1935:
 1 / (rank + 2.7)). Asked are so many words of it, of all ranks, for the sentences that each of them stands in. Each
-side is a process of its own, whose time and peak memory are printed, and ours as a ratio to the others:
+side is a process of its own, whose CPU time and peak memory are printed, and ours as a ratio to the others:
 
 ours     counts the text as a study does (all words of it, once), and looks the words up
 again    looks them up in what was counted before, as every later cell of a study does
@@ -93,13 +93,13 @@ def main() -> None:
     asked = [f"w{rank}" for rank in ranks]
     if given.side:
         side, path = given.side
-        start = time.perf_counter()
+        start = time.process_time()
         counts = globals()[side](Path(path), asked)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"seconds": seconds, "memory": memory, "counts": counts}))
         return
-    print("tokens       side    seconds  peak MB  ours takes (time, memory)")
+    print("tokens       side    CPU s    peak MB  ours takes (time, memory)")
     for tokens in given.tokens:
         with tempfile.TemporaryDirectory() as folder:
             text = Path(folder) / "text.txt"

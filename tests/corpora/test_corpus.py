@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biasgrid as bg
@@ -20,6 +20,7 @@ def corpus(lines, **options):
     return bg.load([" ".join(line) for line in lines], kind="corpus", **options)
 
 
+@settings(deadline=None)
 @given(texts)
 def test_words_and_places_are_those_of_the_text(lines):
     found = corpus(lines)
@@ -33,6 +34,7 @@ def test_words_and_places_are_those_of_the_text(lines):
         assert found.places(row).tolist() == [i for i, other in enumerate(whole) if other == word]
 
 
+@settings(deadline=None)
 @given(texts, st.sampled_from([None, 2, 3, 10]))
 def test_cooccurrences_are_those_of_the_text(lines, window):
     found = corpus(lines)

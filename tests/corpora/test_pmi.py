@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -66,6 +66,7 @@ def test_each_words_own_value_is_that_of_a_query_of_it():
         assert by_word[word] == pytest.approx(alone)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 30), st.integers(0, 30))
 def test_the_interval_is_katz_and_woolfs_where_no_sentence_has_both_groups(
     with_first, with_second, more, others
@@ -85,6 +86,7 @@ def test_the_interval_is_katz_and_woolfs_where_no_sentence_has_both_groups(
     assert [result.scalars["ci_low"], result.scalars["ci_high"]] == pytest.approx(ends.tolist())
 
 
+@settings(deadline=None)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(0, 5))
 def test_groups_and_estimators_mirror_each_other(a, b, c, d, both):
     text = of_counts(a + b, a, c + d, c, both)

@@ -4,7 +4,7 @@ import gzip
 import zipfile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgrid import BiasgridError
@@ -47,6 +47,7 @@ def test_packed_texts_and_folders_are_read(tmp_path):
     assert sentences(tmp_path / "packed.gz") == sentences(tmp_path / "packed.zip") == AS_TEXT
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(["a", "Bb", "ccc", "é"]), max_size=5), max_size=8),
     st.integers(1, 9),

@@ -37,7 +37,7 @@ def glpp(
     """GLPP: keep the directions along which neighbours stay together, and drop the others.
 
     The words of the graph are the rows of X, at unit length. Two are joined where one is among the nearest of
-    the other, with the weight S = exp(-|x - y|^2 / sigma^2); D has the sums of S, and L = D - S. Of the
+    the other, with the weight ``S = exp(-|x - y|^2 / sigma^2)``; D has the sums of S, and L = D - S. Of the
     generalised eigenproblem::
 
         (X' L X - eta C) u = lambda X' D X u

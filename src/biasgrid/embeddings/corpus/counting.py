@@ -23,7 +23,7 @@ from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
 from .text import DEFAULT, blocks
 
 PARTIAL = ".partial"
-BLOCK = 1 << 22  # words that are sorted at a time
+BLOCK = 1 << 20  # words that are sorted at a time
 
 
 def make_corpus(
