@@ -230,11 +230,11 @@ def correlations_shown(found: Tables) -> list[str]:
 
 
 def of_phenomena(study: Study, table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of gender's phenomena, of PMI and Direct Bias."""
+    """The rows of gender's phenomena, of three metrics."""
     table = table[table["criterion"] == "Gender of 30 phenomena"]
     if "set" in table:
         table = table[~table["set"].str.endswith(" terms")]
-    return table[table["metric"].isin(["pmi", "direct_bias"])] if "metric" in table else table
+    return table[table["metric"].isin(["pmi", "direct_bias", "rnd"])] if "metric" in table else table
 
 
 def means_shown(found: Tables) -> list[float]:

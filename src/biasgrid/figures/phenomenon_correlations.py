@@ -82,12 +82,12 @@ def phenomenon_correlations(
     }
     axis = "mean occurrences of the words" if of_frequency else f"{what} in the corpus"
     note = (
-        f"A dot is a phenomenon (a set of neutral words). Across: {axis}. Pearson's r and Spearman's ρ with 95 % "
-        "intervals (bootstrap over phenomena); where an interval holds 0, the two need not go together."
+        f"A dot is a phenomenon (a set of neutral words). Across: {axis}. Pearson's r and Spearman's ρ have 95 % "
+        "intervals by bootstrap over phenomena. An interval that holds 0: the two need not go together."
         + (" Pearson's r is of occurrences, not of their logarithms." if of_frequency else "")
     )
     legend = [
-        ("a phenomenon", legend_mark(**{k: v for k, v in MARK.items()})),
+        ("a phenomenon", legend_mark(**MARK)),
         ("neutral value", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     ]
     columns = columns_of(len(heads))
@@ -143,7 +143,7 @@ def _draw_points(
     axes.set(xlim=tuple(ends), ylim=(low[1], top))
     few_ticks(axes.yaxis, 4)
     if logarithms:
-        _ticks_of_counts(axes.xaxis, high[0] - low[0])
+        _ticks_of_counts(axes.xaxis, low[0], high[0])
     else:
         few_ticks(axes.xaxis, 4)
     axes.spines["left"].set_visible(True)
@@ -162,11 +162,15 @@ def _draw_points(
         axes.text(*line[1], text, transform=axes.transAxes, **look)
 
 
-def _ticks_of_counts(axis: Axis, decades: float) -> None:
-    """Ticks of an axis of logarithms, written as numbers."""
-    from matplotlib.ticker import LogLocator, NullLocator
+def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
+    """Ticks of an axis of logarithms from low to high, as numbers; none so near the end that it would be clipped."""
+    from matplotlib.ticker import FixedLocator, NullLocator
 
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 1.5 else (1, 3)))
+    steps = (1, 2, 5) if high - low < 1.5 else (1, 3)
+    numbers = [step * 10.0**power for power in range(int(low) - 1, int(high) + 1) for step in steps]
+    axis.set_major_locator(
+        FixedLocator([x for x in numbers if low <= np.log10(x) < high - 0.08 * (high - low)])
+    )
     axis.set_major_formatter(lambda x, _: f"{x:,g}")
     axis.set_minor_locator(NullLocator())
 
