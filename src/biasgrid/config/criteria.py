@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
+from ..options import Whole
 from ..validation import Strict, field
 from .common import Distinct, Key, Language, Name, Text, included
 from .metrics import Metrics, Words
@@ -65,6 +66,13 @@ class Phenomena(Strict):
     )
 
 
+class Subsamples(Strict):
+    """Random subsets of the target words, as in studies that draw some of them to have sets of one size."""
+
+    words: Whole = field("words that are drawn of each target set; of a smaller one, all", ge=2)
+    draws: Whole = field("random subsets", 1000, ge=2, le=100_000)
+
+
 class Criterion(Strict):
     """Queries that ask about one thing, such as gender."""
 
@@ -85,6 +93,9 @@ class Criterion(Strict):
         "concept -> lists of words for it by name, and the query that has each: queries that ask the same with other "
         "words, whose values are compared (seed_lists.csv)",
         None,
+    )
+    subsamples: Subsamples = field(
+        "how WEAT's effect size varies over random subsets of the target words (subsamples.csv)", None
     )
     phenomena: Phenomena = field("sets of neutral words that become queries, and are tested together", None)
     queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(
