@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
 from .errors import BiasgridError, InputError, listed, not_allowed, shown
 from .metrics.registry import Detail, Metric, Score
@@ -258,11 +259,8 @@ def subquery(
     targets, attributes = (
         [found[s.name] for s in side] for side in (query.target_sets, query.attribute_sets)
     )
-    failed = [
-        s.name
-        for s in targets + attributes
-        if s.lost_share > words.lost_vocabulary_threshold or not len(s.vectors)
-    ]
+    allowed = 1.0 if KINDS[metric.needs].complete else words.lost_vocabulary_threshold
+    failed = [s.name for s in targets + attributes if s.lost_share > allowed or not len(s.vectors)]
     if metric.paired:
         targets = matched(targets)
     return targets, attributes, "lost_words:" + ";".join(failed) if failed else "ok"

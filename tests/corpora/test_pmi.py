@@ -17,11 +17,20 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 def pmi(text, query=QUERY, **options):
-    return bg.metrics.pmi(query, text, lost_vocabulary_threshold=1, **options)
+    return bg.metrics.pmi(query, text, **options)
 
 
 def pair_frequency(text, query=QUERY, **options):
-    return bg.metrics.pair_frequency(query, text, lost_vocabulary_threshold=1, **options)
+    return bg.metrics.pair_frequency(query, text, **options)
+
+
+def test_a_word_that_the_text_lacks_occurs_no_time():
+    text = corpus(["he doctor"] * 3 + ["he sat", "she doctor", "she sat"])
+    few = bg.Query([["he", "him", "his"], ["she"]], [["doctor", "nurse", "surgeon", "lawyer"]])
+    assert pmi(text, few).value == pytest.approx(math.log((3 / 4) / (1 / 2)))
+    assert pmi(text, few).lost["Attribute set 0"] == ["nurse", "surgeon", "lawyer"]
+    none = bg.Query([["he"], ["she"]], [["nurse"]])
+    assert pmi(text, none).status == "lost_words:Attribute set 0"
 
 
 def corpus(lines, **options):

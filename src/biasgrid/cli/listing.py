@@ -44,6 +44,9 @@ def _registered(package: str) -> Entries:
         description = getattr(entry, "meaning", "") or _sentence(entry.function, entry.label)
         listed = getattr(entry, "listed", name) or "nowhere: drawn where null_distributions asks for it"
         yield name, description + (f" In a config's list of figures: {listed}." if listed != name else "")
+    if package == REGISTRIES["formats"]:  # and those that other kinds of models have
+        for kind in importlib.import_module(REGISTRIES["kinds"]).REGISTRY.values():
+            yield from ((name, f"{kind.name}: {meaning}") for name, meaning in (kind.formats or {}).items())
 
 
 def _sentence(function: Callable[..., Any], label: str) -> str:

@@ -15,5 +15,6 @@ KINDS = (
         formats=FORMATS,
         keys=("window",),
         counts=True,
+        complete=True,
     ),
 )

@@ -42,6 +42,9 @@ class Kind:
     counts
         Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
         model of another kind may have them, too, or None.
+    complete
+        Whether what such a model lacks is known: a word that is not in a text occurs no time, where one without a
+        vector may have any. No set that has a word loses too many then (`WordOptions.lost_vocabulary_threshold`).
     """
 
     name: str
@@ -52,6 +55,7 @@ class Kind:
     keys: tuple[str, ...] = ()
     random_groups: bool = False
     counts: bool = False
+    complete: bool = False
 
     def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""
