@@ -41,7 +41,7 @@ bolukbasi: ## Bolukbasi et al. 2016: direct bias of professions, and hard debias
 wefe_documentation: ## the numbers in WEFE's documentation
 same: ## Schroeder et al. 2021: the bias of occupations by SAME and other metrics
 multilingual: ## WEFE's multilingual gender queries, in English
-thesis: ## Maddalozzo 2023: what static English vectors allow of it
+thesis: ## Maddalozzo 2023, chapter 3, in English: corpora, vectors trained on them, tests; needs npm
 
 # sweeney's own vectors are an npm package: without npm, the study has the others
 sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)

@@ -229,6 +229,35 @@ def correlations_shown(found: Tables) -> list[str]:
     return [written(value) for value in found["correlations"]["correlation"].dropna()]
 
 
+def of_phenomena(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of gender's phenomena, of three metrics."""
+    table = table[table["criterion"] == "Gender of 30 phenomena"]
+    if "set" in table:
+        table = table[~table["set"].str.endswith(" terms")]
+    return table[table["metric"].isin(["pmi", "direct_bias", "rnd"])] if "metric" in table else table
+
+
+def means_shown(found: Tables) -> list[float]:
+    return list(found["scores"].groupby(["metric", "model"])["value"].mean())
+
+
+def frequency_shown(found: Tables) -> list[str]:
+    """The correlations with frequency, and their intervals, as they are written."""
+    table = found["phenomenon_correlations"]
+    table = table[table["quantity"] == "frequency"]
+    pairs = zip(
+        *(table[table["method"] == method].to_dict("records") for method in ("pearson", "spearman")),
+        strict=True,
+    )
+    return [
+        " ".join(
+            f"{sign} = {written(row['correlation'])} [{written(row['ci_low'])}, {written(row['ci_high'])}]"
+            for sign, row in zip("rρ", both, strict=True)
+        )
+        for both in pairs
+    ]
+
+
 def of_lists(study: Study, table: pd.DataFrame) -> pd.DataFrame:
     """The rows of three metrics, of the lists with career and family."""
     table = table[table["metric"].isin(["mac", "rnd", "weat_es"])]
@@ -714,6 +743,16 @@ PICTURES = {
         only(criterion=OVERALL, resampled="both", metric=["rnd", "weat"]),
         order_shown,
         listed="order",
+        small=True,
+    ),
+    "gallery-phenomena": of_study(
+        "thesis", "phenomena-gender-of-30-phenomena", of_phenomena, means_shown, small=True
+    ),
+    "gallery-phenomenon-correlations": of_study(
+        "thesis",
+        "phenomena-gender-of-30-phenomena-and-frequency",
+        of_phenomena,
+        frequency_shown,
         small=True,
     ),
     "gallery-professions": of_study(

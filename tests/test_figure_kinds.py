@@ -34,6 +34,8 @@ from biasgrid.figures.influence import influence
 from biasgrid.figures.layout import EXTENSIONS, save
 from biasgrid.figures.null import facts, null_distribution
 from biasgrid.figures.order import order
+from biasgrid.figures.phenomena import phenomena
+from biasgrid.figures.phenomenon_correlations import phenomenon_correlations
 from biasgrid.figures.professions import professions
 from biasgrid.figures.projections import projections
 from biasgrid.figures.quality_ranks import quality_ranks
@@ -47,6 +49,7 @@ from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.null import Null
 from biasgrid.plan.code import closure
 from biasgrid.study import Study
+from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "seed_lists", "sweeney", "thesis"]
 CONFIGS += ["wefe_documentation"]
@@ -280,6 +283,17 @@ def makers():
         "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender", "weat"),
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),
         "order": lambda: order(pairs, {}),
+        "phenomena": lambda: phenomena(
+            pd.DataFrame([place | {"query_id": f"q{i}", "value": i / 3} for i in range(5)]),
+            *({}, "Gender", [f"q{i}" for i in range(5)], [("weat", "a", "none")], {"weat": 0.0}),
+        ),
+        "phenomenon_correlations": lambda: phenomenon_correlations(
+            pd.DataFrame(
+                [place | {"phenomenon": f"P{i}", "of": "a", "value": i / 3, "number": i + 1.0} for i in range(5)]
+            ),
+            pd.DataFrame(columns=PHENOMENON_CORRELATIONS.names),
+            *({}, "Gender", "frequency", [("weat", "a", "none")], {"weat": 0.0}),
+        ),
         "professions": lambda: professions(
             {"projections": ends, "shares": [0.6, 0.4], "random_shares": [0.5, 0.5]},
             [("she", ["nurse"]), ("he", [])],

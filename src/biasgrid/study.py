@@ -14,6 +14,7 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
+from .config.phenomena import query_id
 from .configs import ordered
 from .debias import UNTOUCHED
 from .embeddings.corpus.text import DEFAULT
@@ -288,6 +289,15 @@ class Study(Folders):
             and metric.paired
             and len(self.queries[cell.query].target_sets) == 2
         ]
+
+    @cached_property
+    def phenomena(self) -> dict[str, dict[str, str]]:
+        """Of the criteria with phenomena: query id -> the phenomenon's name."""
+        return {
+            name: {query_id(name, phenomenon): phenomenon for phenomenon in entry["phenomena"]["sets"]}
+            for name, entry in self.config["criteria"].items()
+            if "phenomena" in entry
+        }
 
     @cached_property
     def worded(self) -> list[Cell]:

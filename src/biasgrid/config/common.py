@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from ..errors import shown
+from ..errors import BiasgridError, shown
 from ..validation import checked
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
@@ -50,6 +51,26 @@ Name = Annotated[str, AfterValidator(_name)]
 Language = Annotated[str, AfterValidator(_language)]  # as HTML's lang
 Distinct = AfterValidator(_distinct)
 Params = dict[str, Any]  # checked by whose parameters they are
+
+
+def _included(value: Any) -> Any:
+    """What `load.merged` merges, and checks part by part."""
+    for entry in value if isinstance(value, list) else [value]:
+        if not isinstance(entry, (dict, str)):
+            raise BiasgridError(f"{shown(entry)} is not a mapping or a file's path")
+    return value
+
+
+@dataclass(frozen=True)
+class Includes:
+    """Marks a field that holds a mapping, the path of a YAML file with one, or a list of these, which are merged."""
+
+    kind: Any  # of the mapping that comes out
+
+
+def included(kind: Any) -> Any:
+    """The type of a field that `Includes`."""
+    return Annotated[Any, AfterValidator(_included), Includes(kind)]
 
 
 def one_language(*entries: Mapping[str, Any]) -> bool:

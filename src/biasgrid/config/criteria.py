@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
+from ..options import Whole
 from ..validation import Strict, field
-from .common import Distinct, Key, Language, Name, Text
+from .common import Distinct, Key, Language, Name, Text, included
 from .metrics import Metrics, Words
 
 
@@ -40,6 +41,38 @@ class Ratings(Strict):
     label: Text = field("what is rated, and what its ends mean")
 
 
+class Phenomenon(Strict):
+    """A set of neutral words, and why it is one of the phenomena."""
+
+    words: WordSet = field("the words: a list, or the name of a word set")
+    part_of: WordSet = field("the word set that a list of words is taken from", None)
+    without: Annotated[list[str], Field(min_length=1)] = field(
+        "words of the set that are left out, such as those of another phenomenon", None
+    )
+    reason: Text = field("why this set, and not another that is like it")
+
+
+PhenomenonSets = Annotated[dict[Name, Phenomenon], Field(min_length=1)]
+
+
+class Phenomena(Strict):
+    """Phenomena: sets of neutral words, each of which is asked about between the same groups. Each becomes a query,
+    with the groups as its target sets and the words as its attribute set. The tables phenomena.csv and
+    phenomenon_correlations.csv say what holds over all of them."""
+
+    groups: Sets = field("the groups by name")
+    sets: included(PhenomenonSets) = field(
+        "the sets by name. No word is in two of them, nor in a group, whatever the case of its letters"
+    )
+
+
+class Subsamples(Strict):
+    """Random subsets of the target words, as in studies that draw some of them to have sets of one size."""
+
+    words: Whole = field("words that are drawn of each target set; of a smaller one, all", ge=2)
+    draws: Whole = field("random subsets", 1000, ge=2, le=100_000)
+
+
 class Criterion(Strict):
     """Queries that ask about one thing, such as gender."""
 
@@ -61,9 +94,19 @@ class Criterion(Strict):
         "words, whose values are compared (seed_lists.csv)",
         None,
     )
-    queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(
-        "queries by id; ids are unique in a study"
+    subsamples: Subsamples = field(
+        "how WEAT's effect size varies over random subsets of the target words (subsamples.csv)", None
     )
+    phenomena: Phenomena = field("sets of neutral words that become queries, and are tested together", None)
+    queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(
+        "queries by id; ids are unique in a study. Left out: those of the phenomena", dict
+    )
+
+    @model_validator(mode="after")
+    def _asks(self):
+        if not self.queries and not self.phenomena:
+            raise ValueError("key 'queries' is missing")
+        return self
 
 
 Criteria = Annotated[dict[Name, Criterion], Field(min_length=1)]

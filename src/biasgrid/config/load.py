@@ -16,9 +16,10 @@ from ..resources import located, resource
 from ..schema import unstamped
 from ..validation import checked
 from .common import filled
-from .criteria import Criteria
+from .criteria import Criteria, PhenomenonSets
 from .debias import Quality
 from .models import Archives, Models
+from .phenomena import queries as queries_of_phenomena
 from .shipped import shipped
 from .study import Paths, StudyConfig
 
@@ -29,6 +30,7 @@ CONFIGS = (".yaml", ".yml")  # what names of config files end with
 PARTS = {
     "models": Models,
     "criteria": Criteria,
+    "sets": PhenomenonSets,
     "benchmarks": Archives,
     "corpora": Archives,
     "quality": Quality,
@@ -135,6 +137,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
         for kind in ("similarity", "analogies"):
             entry.setdefault(kind, {})
+    _add_phenomena(config["criteria"], sets, f"{where}: criteria")
     queries: dict[str, Query] = {}
     for criterion, entry in config["criteria"].items():
         for key, given in entry["queries"].items():
@@ -157,7 +160,24 @@ def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
     for part in PARTS:
         if part in config and (config[part] != {} or model.model_fields[part].is_required()):
             config[part] = merged(config[part], part, where, root)
+    for name, criterion in config.get("criteria", {}).items():
+        if phenomena := criterion.get("phenomena"):
+            place = f"{where}: criteria: {name}: phenomena"
+            phenomena["sets"] = merged(phenomena["sets"], "sets", place, root)
     return config
+
+
+def _add_phenomena(criteria: dict[str, dict[str, Any]], sets: WordSets, where: str) -> None:
+    """Add the queries of phenomena to their criteria's; a config that a study has written has them."""
+    places = {key: name for name, entry in criteria.items() for key in entry["queries"]}
+    for name, entry in criteria.items():
+        if "phenomena" in entry:
+            place = f"{where}: {name}: phenomena"
+            for key, query in queries_of_phenomena(name, entry["phenomena"], sets.words, place).items():
+                if places.setdefault(key, name) != name or entry["queries"].setdefault(key, query) != query:
+                    raise BiasgridError(
+                        f"{place}: query id {shown(key)} occurs twice; ids are unique in a study"
+                    )
 
 
 def copied(config: Any, where: str) -> Any:

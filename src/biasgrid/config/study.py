@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from ..errors import BiasgridError, shown
 from ..options import Whole
 from ..validation import Strict, field
-from .common import Distinct, Key, Params, Text
+from .common import Distinct, Includes, Key, Params, Text, included
 from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
@@ -18,25 +16,7 @@ from .inference import Inference
 from .metrics import Metrics, Words
 from .models import Archives, Models
 
-
-def _included(value: Any) -> Any:
-    """What `load.merged` merges, and checks part by part."""
-    for entry in value if isinstance(value, list) else [value]:
-        if not isinstance(entry, (dict, str)):
-            raise BiasgridError(f"{shown(entry)} is not a mapping or a file's path")
-    return value
-
-
-@dataclass(frozen=True)
-class Includes:
-    """Marks a field that holds a mapping, the path of a YAML file with one, or a list of these, which are merged."""
-
-    kind: Any  # of the mapping that comes out
-
-
-def included(kind: Any) -> Any:
-    """The type of a field that `Includes`."""
-    return Annotated[Any, AfterValidator(_included), Includes(kind)]
+__all__ = ["Includes", "StudyConfig", "included"]
 
 
 Paths = Annotated[list[Text], Distinct]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+METHODS = ("pearson", "spearman")  # of `with_interval`
+
 
 def of_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
     """Correlation over the first axis of what both have, column by column.

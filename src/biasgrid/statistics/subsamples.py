@@ -1,0 +1,74 @@
+"""How an effect size and its test vary over random subsets of the words, drawn as studies do for sets of one size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+BLOCK = 2**22  # numbers at a time
+
+
+@dataclass(frozen=True)
+class Subsamples:
+    """Random subsets of two sets of words.
+
+    values     the effect size of each (draws,); NaN where all words are alike
+    p_values   of its permutation test (draws,), one-sided: as large or larger
+    """
+
+    values: np.ndarray
+    p_values: np.ndarray
+
+
+def of_effect_size(
+    first: np.ndarray,
+    second: np.ndarray,
+    words: int,
+    draws: int = 1000,
+    permutations: int = 999,
+    ddof: int = 0,
+    seed: int = 0,
+) -> Subsamples:
+    """Effect sizes, and p-values, of random subsets of as many words of each of two sets.
+
+    Parameters
+    ----------
+    first, second
+        Associations of the words of either set, (n,) and (m,).
+    words
+        How many are drawn of each, without replacement; no more than the smaller set has.
+    draws
+        Pairs of subsets.
+    permutations
+        Of each test: (k + 1) / (permutations + 1), k the random divisions of the words of both subsets whose effect
+        size is as large.
+    ddof
+        Of the standard deviation over the words of both subsets.
+    seed
+        Of subsets and permutations.
+
+    Returns
+    -------
+    Subsamples
+        Effect sizes and one-sided p-values.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = [np.asarray(x)[rng.random((draws, len(x))).argsort(axis=1)[:, :words]] for x in (first, second)]
+    both = np.concatenate(chosen, axis=1)
+    spread = both.std(axis=1, ddof=ddof)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = (chosen[0].mean(axis=1) - chosen[1].mean(axis=1)) / spread
+    # of one union of words, the sum of the first subset orders divisions as the effect size does
+    observed = chosen[0].sum(axis=1)
+    room = 1e-12 * np.abs(both).sum(axis=1)
+    p_values = np.empty(draws)
+    block = max(1, BLOCK // (permutations * 2 * words))
+    for start in range(0, draws, block):
+        part = both[start : start + block, None]
+        order = rng.random((len(part), permutations, 2 * words)).argpartition(words - 1, axis=2)[..., :words]
+        sums = np.take_along_axis(part, order, axis=2).sum(axis=2)
+        stop = start + len(part)
+        large = sums >= (observed - room)[start:stop, None]
+        p_values[start:stop] = (large.sum(axis=1) + 1) / (permutations + 1)
+    return Subsamples(np.where(spread > 0, values, np.nan), np.where(spread > 0, p_values, np.nan))

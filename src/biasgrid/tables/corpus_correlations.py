@@ -1,0 +1,109 @@
+"""The table of how differences between two sets of words in vectors go with those in a corpus, over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..seeds import seed_of
+from ..statistics.correlation import METHODS, with_interval
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
+from .scores import SCORES
+from .table import Column, Files, Table
+
+FEWEST = 3  # queries
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Correlations over the queries of a criterion that have two target sets X, Y and two attribute sets A, B.
+
+    Of a query, a metric such as WEAT has one value, and PMI bias one per attribute set: that of A between X and Y,
+    less that of B. This is the difference that Maddalozzo (2023, section 3.5.3) takes, PMI(X; A, B) - PMI(Y; A, B),
+    as both are log(n_AX n_BY / (n_AY n_BX)), with n sentences that have a word of either set (of the risk ratio).
+
+    inputs: "scores". spec: "criteria", criterion -> "queries", a list of [name, the two names of its sub-queries],
+    "metrics" and "corpus_metrics"; "seed", the study's.
+    """
+    scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
+    columns = CORPUS_CORRELATIONS.names
+    rows = [
+        (criterion, *unit, *of, method, len(both), *with_interval(both["x"], both["y"], method, seed))
+        for criterion, entry in spec["criteria"].items()
+        for unit, of, both in _pairs(scores[scores["criterion"] == criterion], entry)
+        for method in METHODS
+    ]
+    return pd.DataFrame(rows, columns=columns).sort_values(columns[:7], ignore_index=True)
+
+
+def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
+    """Of each metric, model and debias method, and each metric of corpora and corpus: both values of each query."""
+    names, first, second = (list(part) for part in zip(*entry["queries"], strict=True))
+    units = ["metric", "model", "debias"]
+    values = dict(iter(scores[scores["metric"].isin(entry["metrics"])].groupby(units)))
+    of_corpora = dict(iter(scores[scores["metric"].isin(entry["corpus_metrics"])].groupby(units[:2])))
+    found = []
+    for unit, part in values.items():
+        x = part.set_index("query")["value"].reindex(names).to_numpy()
+        for of, known in of_corpora.items():
+            by_query = known.set_index("query")["value"]
+            y = by_query.reindex(first).to_numpy() - by_query.reindex(second).to_numpy()
+            found.append((unit, of, pd.DataFrame({"x": x, "y": y}).dropna()))
+    return found
+
+
+def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
+    """The criteria whose vectors and corpora are compared, as the spec has them."""
+    found = {}
+    for criterion, entry in grid.config["criteria"].items():
+        metrics = {key: grid.metric(criterion, key) for key in sorted(grid.metrics(criterion))}
+        corpora = [key for key, m in metrics.items() if m.name == "pmi" and grid.fitting(criterion, key)]
+        others = [
+            key
+            for key, m in metrics.items()
+            if m.needs != "corpus" and m.template == (2, 2) and grid.fitting(criterion, key)
+        ]
+        queries = [q for key in entry["queries"] if (q := grid.queries[key]).template == (2, 2)]
+        if corpora and others and len(queries) >= FEWEST:
+            names = [[q.name, *(part.name for part in q.subqueries((2, 1)))] for q in queries]
+            found[criterion] = {"queries": sorted(names), "metrics": others, "corpus_metrics": corpora}
+    return found
+
+
+CORPUS_CORRELATIONS = Table(
+    "corpus_correlations",
+    "One row per criterion, metric of vectors, model, debias method, metric of corpora, corpus and method, in "
+    "criteria with PMI and at least three queries of two target and two attribute sets: how the two metrics go "
+    "together.",
+    (
+        CRITERION,
+        METRIC,
+        MODEL,
+        DEBIAS,
+        Column("corpus_metric", "the key of the metric that the corpus is measured by"),
+        Column("of", "the corpus: a model's key"),
+        Column(
+            "method",
+            "pearson: how near to a line the values and the corpus' differences lie; spearman: the same of "
+            "their ranks",
+            values=METHODS,
+        ),
+        Column("n", "queries with both", "count"),
+        Column(
+            "correlation", "0 is no relation; empty with fewer than three queries", "number", range=(-1, 1)
+        ),
+        Column(
+            "ci_low",
+            "lower end of its 95 % interval (percentiles of 2,000 resamples of queries)",
+            "number",
+            range=(-1, 1),
+        ),
+        Column("ci_high", "its upper end", "number", range=(-1, 1)),
+    ),
+    inputs=lambda grid: {"scores": grid.table_file("scores")} if _criteria(grid) else {},
+    spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config["seed"]},
+    make=make,
+    key=("criterion", "metric", "model", "debias", "corpus_metric", "of", "method"),
+)
+TABLES = (CORPUS_CORRELATIONS,)

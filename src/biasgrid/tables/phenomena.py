@@ -1,0 +1,133 @@
+"""The table of phenomena: is the mean of a metric over many sets of neutral words its neutral value?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf, nan
+from typing import Any
+
+import pandas as pd
+
+from ..seeds import seed_of
+from ..statistics.one_sample import cauchy, sign_flips, t_test, z_test
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
+from .scores import SCORES
+from .table import ANY, Column, Files, Table
+
+LEVEL = 0.05
+ALWAYS = "always rejects: the values cannot lie on both sides of the neutral one"
+SIGN_FLIPS, RANDOM_GROUPS = "sign flips", "random groups"
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Tests over phenomena: one row per criterion with phenomena, metric, model and debias method.
+
+    inputs: "scores", the table. spec: "phenomena", criterion -> query id -> phenomenon; "neutral", a list of
+    [criterion, metric, neutral value, whether values can lie on both sides of it]; "seed", the study's.
+    """
+    values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"])
+    metrics = {(criterion, metric): (neutral, both) for criterion, metric, neutral, both in spec["neutral"]}
+    seed = seed_of(spec["seed"], "phenomena")
+    rows = []
+    for key, part in values.groupby([column.name for column in KEYS]):
+        neutral, both_sides = metrics[key[:2]]
+        rows.append((*key, *_tested(part, neutral, both_sides, seed)))
+    return pd.DataFrame(rows, columns=PHENOMENA.names).sort_values([*PHENOMENA.names[:4]], ignore_index=True)
+
+
+def values_of_phenomena(scores: pd.DataFrame, phenomena: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    """The rows of the scores whose query is one of the phenomena, with a column phenomenon."""
+    names = [
+        phenomena.get(criterion, {}).get(query)
+        for criterion, query in zip(scores["criterion"], scores["query_id"], strict=True)
+    ]
+    return scores.assign(phenomenon=names).dropna(subset="phenomenon")
+
+
+def _tested(part: pd.DataFrame, neutral: float, both_sides: bool, seed: int) -> tuple[Any, ...]:
+    values = part["value"].dropna().to_numpy()
+    z, p_z = z_test(values, neutral)
+    p_t = p_flips = nan
+    if both_sides:
+        p_t, p_flips = t_test(values, neutral), sign_flips(values, neutral, seed)
+    p_groups = cauchy(part["p_groups"].dropna().to_numpy())
+    test, p_valid = (SIGN_FLIPS, p_flips) if both_sides else (RANDOM_GROUPS, p_groups)
+    mean, sd = (values.mean() if len(values) else nan), (values.std(ddof=1) if len(values) > 1 else nan)
+    return (
+        *(len(values), mean, sd, neutral, z, p_z, "" if both_sides else ALWAYS, p_t, p_flips, p_groups),
+        *(test if p_valid == p_valid else "", p_valid, _decision(p_z), _decision(p_valid)),
+    )
+
+
+def _decision(p_value: float) -> str:
+    return "" if p_value != p_value else "yes" if p_value < LEVEL else "no"
+
+
+def spec_of(grid: Any) -> dict[str, Any]:
+    """What tables over phenomena depend on: which queries are phenomena."""
+    return {"phenomena": grid.phenomena}
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    return {"scores": grid.table_file("scores")} if grid.phenomena else {}
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    neutral = [
+        [criterion, metric, value, grid.metric(criterion, metric).bias == "two-sided"]
+        for (criterion, metric), value in sorted(grid.neutrals.items())
+        if criterion in grid.phenomena
+    ]
+    return {**spec_of(grid), "neutral": neutral, "seed": grid.config["seed"]}
+
+
+KEYS = (CRITERION, METRIC, MODEL, DEBIAS)
+PHENOMENA = Table(
+    "phenomena",
+    "One row per criterion with phenomena, metric, model and debias method: tests of whether the mean over the "
+    "phenomena is the neutral value.",
+    (
+        *KEYS,
+        Column("n", "phenomena with a value", "count"),
+        Column("mean", "mean of the values", "number", "the metric's", ANY),
+        Column("sd", "their standard deviation (n - 1)", "number", "the metric's", (0, inf)),
+        Column("neutral", "the metric's neutral value", "number", "the metric's", ANY),
+        Column("z", "(mean - neutral) / (sd / square root of n)", "number", range=ANY),
+        Column("p_z", "two-sided p-value of z, as in Maddalozzo 2023", "number", range=(0, 1)),
+        Column("z_note", "why the z-test says nothing of this metric, if so", values=(ALWAYS, "")),
+        Column(
+            "p_t",
+            "two-sided p-value of Student's t-test; empty where values cannot lie on both sides of the neutral one",
+            "number",
+            range=(0, 1),
+        ),
+        Column(
+            "p_sign_flips",
+            "two-sided p-value of the permutation test that flips the signs of the differences from the neutral "
+            "value; empty as p_t. It takes the groups as given, and the phenomena for independent of each other",
+            "number",
+            range=(0, 1),
+        ),
+        Column(
+            "p_groups",
+            "the phenomena's p-values against random groups as one (Cauchy combination): is any phenomenon biased? "
+            "The phenomena may depend on each other, as they do by their common groups",
+            "number",
+            range=(0, 1),
+        ),
+        Column("valid_test", "the test of p_valid", values=(SIGN_FLIPS, RANDOM_GROUPS, "")),
+        Column(
+            "p_valid",
+            "p_sign_flips; of a metric whose neutral value is an end of its range, p_groups",
+            "number",
+            range=(0, 1),
+        ),
+        Column("rejects_z", f"whether p_z is below {LEVEL}", values=("yes", "no", "")),
+        Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),
+    ),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+    key=tuple(column.name for column in KEYS),
+)
+TABLES = (PHENOMENA,)

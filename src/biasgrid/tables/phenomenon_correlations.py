@@ -1,0 +1,168 @@
+"""The table of how metrics' values go with frequency and with corpora's own bias, over many sets of neutral words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..seeds import seed_of
+from ..statistics.correlation import METHODS, with_interval
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
+from .phenomena import spec_of, values_of_phenomena
+from .scores import SCORES
+from .table import Column, Files, Table
+
+# a column of frequency.csv -> the quantity's name
+FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Correlations over phenomena: one row per metric, model, debias method, quantity and method.
+
+    inputs: "scores" and, where the study has it, "frequency", the tables. spec: "phenomena", criterion -> query id ->
+    phenomenon; "corpus_metrics", criterion -> the metrics of corpora; "corpora", the models that are corpora; "seed",
+    the study's.
+    """
+    values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
+    quantities = quantities_of_phenomena(inputs, values, spec)
+    points = joined(values, quantities, spec["corpora"])
+    seed = seed_of(spec["seed"], "phenomenon correlations")
+    rows = [
+        (*key, method, len(part), *with_interval(part["value"], part["number"], method, seed))
+        for key, part in points.groupby(PHENOMENON_CORRELATIONS.names[:6])
+        for method in METHODS
+    ]
+    table = pd.DataFrame(rows, columns=PHENOMENON_CORRELATIONS.names)
+    return table.sort_values(PHENOMENON_CORRELATIONS.names[:7], ignore_index=True)
+
+
+def joined(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:
+    """Each value of a phenomenon beside each of its quantities.
+
+    Parameters
+    ----------
+    values, quantities
+        As of `values_of_phenomena` and `quantities_of_phenomena`.
+    corpora
+        The models whose frequencies are taken for those of a model that has none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns criterion, query_id, phenomenon, metric, model, debias, value, quantity, of, number.
+    """
+    columns = ["criterion", "query_id", "phenomenon", "metric", "model", "debias", "value"]
+    points = values[columns].merge(quantities, on=["criterion", "query_id"])
+    points = points[points["quantity"] != points["metric"]]
+    own = set(quantities[["criterion", "quantity", "of"]].itertuples(index=False, name=None))
+
+    def counts(criterion: str, quantity: str, of: str, model: str) -> bool:
+        if quantity not in FREQUENCIES.values() or of == model:
+            return True
+        return of in corpora and (criterion, quantity, model) not in own
+
+    rows = points[["criterion", "quantity", "of", "model"]].itertuples(index=False, name=None)
+    return points.loc[[counts(*row) for row in rows]]
+
+
+def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """What values are correlated with: columns criterion, query_id, quantity, of (a model) and number, a row for each
+    number of a phenomenon. `values` as of `values_of_phenomena`."""
+    parts = []
+    columns = ["criterion", "query_id", "quantity", "of", "number"]
+    for criterion, metrics in spec["corpus_metrics"].items():
+        part = values[(values["criterion"] == criterion) & values["metric"].isin(metrics)]
+        parts.append(part[["criterion", "query_id", "metric", "model", "value"]].set_axis(columns, axis=1))
+    if "frequency" in inputs:
+        from . import read
+
+        frequency = read(inputs["frequency"])
+        names = [
+            spec["phenomena"].get(criterion, {}).get(query)
+            for criterion, query in zip(frequency["criterion"], frequency["query_id"], strict=True)
+        ]
+        frequency = frequency[frequency["set"] == names]
+        for column, quantity in FREQUENCIES.items():
+            part = frequency[["criterion", "query_id", "model", column]].assign(quantity=quantity)
+            parts.append(
+                part[["criterion", "query_id", "quantity", "model", column]].set_axis(columns, axis=1)
+            )
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(parts).astype({"number": "float64"}).dropna(subset="number").drop_duplicates(columns[:4])
+
+
+def corpus_metrics(grid: Any, criterion: str) -> list[str]:
+    """The metrics of a criterion that are measured on corpora."""
+    return sorted(key for key in grid.metrics(criterion) if grid.metric(criterion, key).needs == "corpus")
+
+
+def quantities_inputs(grid: Any) -> dict[str, Any]:
+    """The files that `quantities_of_phenomena` and the values are from."""
+    # imported late: it imports this module
+    from . import REGISTRY
+
+    frequency = "frequency" in REGISTRY and REGISTRY["frequency"].inputs(grid)
+    names = ["scores", *(["frequency"] if frequency else [])]
+    return {name: grid.table_file(name) for name in names}
+
+
+def quantities_spec(grid: Any) -> dict[str, Any]:
+    """What `quantities_of_phenomena` depends on besides."""
+    return {
+        **spec_of(grid),
+        "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(grid.phenomena)},
+        "corpora": sorted(key for key in grid.models if grid.kind(key).name == "corpus"),
+    }
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    if not grid.phenomena:
+        return {}
+    inputs = quantities_inputs(grid)
+    known = "frequency" in inputs or any(corpus_metrics(grid, name) for name in grid.phenomena)
+    return inputs if known else {}
+
+
+PHENOMENON_CORRELATIONS = Table(
+    "phenomenon_correlations",
+    "One row per criterion with phenomena, metric, model, debias method, quantity and method: how the metric's "
+    "values go with the quantity, over the phenomena.",
+    (
+        CRITERION,
+        METRIC,
+        MODEL,
+        DEBIAS,
+        Column(
+            "quantity",
+            "frequency: mean occurrences of the phenomenon's words; frequency_variance: their variance; else the key "
+            "of a metric of corpora",
+        ),
+        Column(
+            "of", "the model that the quantity is of: the model itself where it has counts, else a corpus"
+        ),
+        Column(
+            "method",
+            "pearson: how near to a line values and quantity lie; spearman: the same of their ranks",
+            values=METHODS,
+        ),
+        Column("n", "phenomena with both", "count"),
+        Column(
+            "correlation", "0 is no relation; empty with fewer than three phenomena", "number", range=(-1, 1)
+        ),
+        Column(
+            "ci_low",
+            "lower end of its 95 % interval (percentiles of 2,000 resamples of phenomena)",
+            "number",
+            range=(-1, 1),
+        ),
+        Column("ci_high", "its upper end", "number", range=(-1, 1)),
+    ),
+    inputs=_inputs,
+    spec=lambda grid: {**quantities_spec(grid), "seed": grid.config["seed"]},
+    make=make,
+    key=("criterion", "metric", "model", "debias", "quantity", "of", "method"),
+)
+TABLES = (PHENOMENON_CORRELATIONS,)

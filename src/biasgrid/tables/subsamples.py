@@ -1,0 +1,105 @@
+"""The table of subsamples: how WEAT's effect size hangs on which of the target words are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..results import results
+from ..seeds import seed_of
+from ..statistics.subsamples import of_effect_size
+from .inputs import cell_files
+from .keys import CELL
+from .table import ANY, Column, Files, Table
+
+LEVEL = 0.05
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per cell of WEAT's effect size, in criteria with `subsamples`.
+
+    inputs: "cells", their files. spec: "subsamples", criterion -> "words" and "draws"; "ddof", a list of [criterion,
+    metric, ddof]; "seed", the study's.
+    """
+    seed = seed_of(spec["seed"], "subsamples")
+    ddof = {(criterion, metric): number for criterion, metric, number in spec["ddof"]}
+    rows = []
+    for key, _, result in results(inputs["cells"]):
+        wanted, associations = (
+            spec["subsamples"][key[0]],
+            list(result["detail"].get("association", {}).values()),
+        )
+        first, second = ([*of.values()] for of in associations) if len(associations) == 2 else ([], [])
+        words = min(wanted["words"], len(first), len(second))
+        if result["value"] is None or words < 2:
+            continue
+        drawn = of_effect_size(first, second, words, wanted["draws"], ddof=ddof[key[0], key[2]], seed=seed)
+        rows.append((*key, result["value"], words, wanted["draws"], *_summary(drawn.values, drawn.p_values)))
+    return pd.DataFrame(rows, columns=SUBSAMPLES.names).sort_values(SUBSAMPLES.names[:5], ignore_index=True)
+
+
+def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
+    ends = [0.025, 0.975]
+    return (
+        *(
+            float(np.nanmean(values)),
+            float(np.nanstd(values, ddof=1)),
+            *np.nanquantile(values, ends).tolist(),
+        ),
+        *np.nanquantile(p_values, ends).tolist(),
+        float(np.mean(p_values < LEVEL)),
+    )
+
+
+def _cells(grid: Any) -> list[Any]:
+    asking = {name for name, entry in grid.config["criteria"].items() if "subsamples" in entry}
+    return [
+        cell
+        for cell in grid.cells.values()
+        if cell.criterion in asking and grid.metric(cell.criterion, cell.metric).name == "weat_es"
+    ]
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in _cells(grid)})
+    ddof = [
+        [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("ddof", 0)]
+        for criterion, key in places
+    ]
+    criteria = grid.config["criteria"]
+    wanted = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
+    return {"subsamples": wanted, "ddof": ddof, "seed": grid.config["seed"]}
+
+
+SUBSAMPLES = Table(
+    "subsamples",
+    "One row per score of WEAT's effect size in criteria with `subsamples`: how it varies over random subsets of the "
+    "target words.",
+    (
+        *CELL,
+        Column("value", "the effect size with all words", "number", "standard deviations", ANY),
+        Column("words", "words that are drawn of each target set", "count"),
+        Column("draws", "random subsets", "count"),
+        Column("mean", "mean of their effect sizes", "number", "standard deviations", ANY),
+        Column("sd", "their standard deviation", "number", "standard deviations", (0, inf)),
+        Column("low", "2.5 % of them lie below", "number", "standard deviations", ANY),
+        Column("high", "2.5 % of them lie above", "number", "standard deviations", ANY),
+        Column(
+            "p_low",
+            "2.5 % of the one-sided p-values (larger effect sizes count) lie below",
+            "number",
+            range=(0, 1),
+        ),
+        Column("p_high", "2.5 % of them lie above", "number", range=(0, 1)),
+        Column("rejects", f"the share of them below {LEVEL}", "number", range=(0, 1)),
+    ),
+    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    spec=_spec,
+    make=make,
+    cells=_cells,
+)
+TABLES = (SUBSAMPLES,)

@@ -1,0 +1,131 @@
+"""Phenomena of a criterion: which sets of words are tested together."""
+
+import copy
+from collections import Counter
+
+import pytest
+from conftest import ROOT, grid_config
+
+from biasgrid import BiasgridError, word_sets
+from biasgrid.config.load import read
+from biasgrid.study import Study
+
+GENDER = {"Male terms": "weat.male_terms", "Female terms": "weat.female_terms"}
+RELIGION = {"Christianity": "eds.words_christianity", "Islam": "eds.words_islam"}
+
+
+def lists(*sizes):
+    """Phenomena of so many words each, no two alike."""
+    return {
+        f"P{i}": {"words": [f"p{i}w{j}" for j in range(size)], "reason": "a test"}
+        for i, size in enumerate(sizes)
+    }
+
+
+def config_with(sets, **entry):
+    config = grid_config()
+    groups = {"A": [f"a{i}" for i in range(8)], "B": [f"b{i}" for i in range(8)]}
+    criterion = {
+        "ranked": False,
+        "phenomena": {"groups": groups, "sets": sets},
+        "metrics": {"rnd": {}},
+        **entry,
+    }
+    second = {"q3": {"targets": {"C": ["c0"], "D": ["d0"]}, "attributes": {"E": ["e0"]}}}
+    config["criteria"] = {"Over": criterion, "Second": {"queries": second, "metrics": {"rnd": {}}}}
+    return config
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    criteria = {
+        name: {"ranked": False, "phenomena": {"groups": groups, "sets": "config/phenomena.yaml"}}
+        for name, groups in (("Gender", GENDER), ("Religion", RELIGION))
+    }
+    return Study.of(grid_config() | {"criteria": criteria, "metrics": {"rnd": {}}}, root=ROOT)
+
+
+@pytest.mark.parametrize(("criterion", "groups"), [("gender", GENDER), ("religion", RELIGION)])
+def test_the_shipped_phenomena_are_30_sets_of_different_words(shipped, criterion, groups):
+    queries = [query for key, query in shipped.queries.items() if key.startswith(f"{criterion}_")]
+    assert len(queries) == 30
+    assert all(query.template == (2, 1) for query in queries)
+    seeds = [
+        word.lower() for name in groups.values() for word in word_sets(name.split(".")[0])[name.split(".")[1]]
+    ]
+    words = [word for query in queries for word in {w.lower() for w in query.attribute_sets[0].words}]
+    assert max(Counter(words).values()) == 1
+    assert not set(words) & set(seeds)
+    assert min(len(query.attribute_sets[0].words) for query in queries) >= 6
+
+
+def test_every_shipped_phenomenon_says_why():
+    entries = read(ROOT / "config" / "phenomena.yaml")
+    assert all(len(entry["reason"].split()) >= 5 for entry in entries.values())
+    # lists are parts of a list that is published
+    assert all(isinstance(entry["words"], str) or "part_of" in entry for entry in entries.values())
+
+
+def test_each_phenomenon_is_a_query_that_a_resolved_config_has(tmp_path):
+    study = Study.of(config_with(lists(3, 2)))
+    queries = {key: query for key, query in study.queries.items() if key.startswith("over_")}
+    assert list(queries) == ["over_p0", "over_p1"]
+    assert queries["over_p0"].target_sets_names == ["A", "B"]
+    assert [s.words for s in queries["over_p1"].attribute_sets] == [("p1w0", "p1w1")]
+    path = tmp_path / "study.json"
+    path.write_text(study.to_json())
+    assert Study.read(path).digest == study.digest
+
+
+def test_words_are_left_out_and_sets_may_be_in_a_file(tmp_path):
+    (tmp_path / "sheet.yaml").write_text("Career: {words: weat.career, without: [office], reason: its own}")
+    study = Study.of(config_with(["sheet.yaml", lists(2)]), root=tmp_path)
+    words = study.queries["over_career"].attribute_sets[0].words
+    assert sorted(words) == sorted(set(word_sets("weat")["career"]) - {"office"})
+    assert "over_p0" in study.queries
+
+
+def changed(name, **entry):
+    sets = lists(2, 2)
+    sets[name] |= entry
+    return sets
+
+
+@pytest.mark.parametrize(
+    ("sets", "says"),
+    [
+        (
+            changed("P1", words=["x", "P0W1"]),
+            "P1: 'p0w1' is in 'P0', too; leave it out of one of them (without)",
+        ),
+        (changed("P1", words=["A3"]), "P1: 'a3' is in 'A', too"),
+        (changed("P1", without=["y"]), "P1: without: 'y' is not in the word set"),
+        (changed("P1", without=["p1w0", "p1w1"]), "P1: without: leaves no word"),
+        (changed("P1", part_of="weat.career"), "P1: part_of: 'p1w0' is not in the word set"),
+        (changed("P1", words="weat.carer"), "unknown word set 'carer'; did you mean 'career'"),
+        (changed("P1", why="x"), "P1: unknown key 'why'"),
+        ({"P": {"words": ["x"]}}, "key 'reason' is missing"),
+        (
+            {"P p": lists(1)["P0"], "P-p": {"words": ["y"], "reason": "x"}},
+            "another phenomenon has the query id 'over_p-p'",
+        ),
+        ({}, "sets: is empty"),
+        ([lists(1), lists(1)], "'P0' is defined twice"),
+    ],
+)
+def test_what_is_wrong_is_one_line(sets, says):
+    with pytest.raises(BiasgridError) as caught:
+        Study.of(config_with(sets))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_query_of_the_same_id_and_a_criterion_that_asks_nothing_are_errors():
+    config = config_with(lists(2))
+    config["criteria"]["Second"]["queries"]["over_p0"] = config["criteria"]["Second"]["queries"].pop("q3")
+    with pytest.raises(BiasgridError, match="query id 'over_p0' occurs twice"):
+        Study.of(config)
+    config = copy.deepcopy(grid_config())
+    del config["criteria"]["First"]["queries"]
+    with pytest.raises(BiasgridError, match="First: key 'queries' is missing"):
+        Study.of(config)
