@@ -20,7 +20,7 @@ from biasgrid.evaluation.pairs_alike import pairs_alike
 from biasgrid.figures import draw
 from biasgrid.study import Study
 
-# Bolukbasi et al. 2016, figure 1: analogies for she-he that it prints, stereotypes and appropriate ones
+# Bolukbasi et al. 2016, the figure of analogies for she-he, stereotypes and appropriate ones, as it is known by heart
 PUBLISHED = {
     "sewing:carpentry",
     "nurse:surgeon",
