@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, pages, tables
-from .layout import MARGIN, PAGE, add_panels, few_ticks, legend_area, legend_line, legend_mark, nothing, styled
+from .layout import MARGIN, PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width
@@ -92,9 +92,9 @@ def trainings(
         across,
         np.array([min(width, 2.4), len(rows) * ROW]),
         [
-            ("seeds", legend_mark(**OF_SEED)),
-            ("within what seeds do", legend_mark(**INSIDE)),
-            ("beyond it", legend_mark(**OUTSIDE)),
+            ("seeds", legend_line(**OF_SEED)),
+            ("within what seeds do", legend_line(**INSIDE)),
+            ("beyond it", legend_line(**OUTSIDE)),
             ("seeds, 95 %", legend_area(**BAND)),
             ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
         ],
