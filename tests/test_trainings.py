@@ -68,22 +68,25 @@ def study(project, monkeypatch):
 
 def test_the_table_by_arithmetic(study):
     table = tables.read(study.table_file("trainings"))
-    scores = tables.read(study.table_file("scores")).set_index(["metric", "query", "model"])["value"].sort_index()
+    scores = (
+        tables.read(study.table_file("scores")).set_index(["metric", "query", "model"])["value"].sort_index()
+    )
     errors = tables.read(study.table_file("inference")).set_index(["metric", "query", "model"])
     # WEAT takes the query as it is, RND has a sub-query per attribute set
     assert len(table) == 3 * (1 + 2)
     of = {"seed": SEEDS, "window": ["base", "near", "far"], "algorithm": ["base", "glove"]}
-    said = {"seed": ["1", "2", "3", "4"], "window": ["3", "1", "9"], "algorithm": ["word2vec", "glove"]}
     for row in table.itertuples():
         values = scores[row.metric, row.query][of[row.parameter]].to_numpy()
         assert (row.models, row.models_lost) == (len(values), 0)
         assert [row.mean, row.sd] == pytest.approx([values.mean(), np.std(values, ddof=1)])
         assert [row.min, row.max] == [values.min(), values.max()]
-        names = [f"{row.parameter} {value}" for value in said[row.parameter]]
+        names = of[row.parameter]
         assert [row.lowest, row.highest] == [names[values.argmin()], names[values.argmax()]]
         # of both metrics 0 is neutral
         assert row.other_side == (np.sign(values) == -np.sign(values.mean())).sum()
-        squares = [errors.loc[(row.metric, row.query, key), "standard_error"] ** 2 for key in of[row.parameter]]
+        squares = [
+            errors.loc[(row.metric, row.query, key), "standard_error"] ** 2 for key in of[row.parameter]
+        ]
         assert row.standard_error == pytest.approx(np.sqrt(np.mean(squares)))
         seeds = scores[row.metric, row.query][SEEDS].to_numpy()
         assert row.sd_seeds == pytest.approx(np.std(seeds, ddof=1))

@@ -119,7 +119,8 @@ class StudyConfig(Run):
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
     )
     trainings: Trainings = field(
-        "by name, models that are trained with other parameters, whose values are compared (trainings.csv)", None
+        "by name, models that are trained with other parameters, whose values are compared (trainings.csv)",
+        None,
     )
     inference: Inference = field("how certain every value is", Inference)
     figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])

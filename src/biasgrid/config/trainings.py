@@ -23,12 +23,12 @@ class Training(Strict):
     """Models that are trained on one corpus and differ from a base in one parameter each."""
 
     base: Key = field("key of the model that the others differ from; it counts among those of each parameter")
-    vary: Annotated[
-        dict[Key, Annotated[list[Key], Field(min_length=1), Distinct]], Field(min_length=1)
-    ] = field(
-        "parameter of training -> keys of the models that differ from the base in it alone. Under `seed`: how far "
-        "chance moves a value. Under `algorithm`: models of another one, with the same vector_size, window, min_count "
-        "and seed"
+    vary: Annotated[dict[Key, Annotated[list[Key], Field(min_length=1), Distinct]], Field(min_length=1)] = (
+        field(
+            "parameter of training -> keys of the models that differ from the base in it alone. Under `seed`: how far "
+            "chance moves a value. Under `algorithm`: models of another one, with the same vector_size, window, min_count "
+            "and seed"
+        )
     )
 
 

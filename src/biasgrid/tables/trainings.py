@@ -22,15 +22,13 @@ LEVEL = 0.95  # of the interval in which another seed's value lies
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """The scores of the models of each training, one row per (sub-)query, metric and parameter.
 
-    spec: "trainings", as [name, parameter, [[model, its value of the parameter], ...]], the base first; "neutral", as
-    [criterion, metric, value].
+    spec: "trainings", as [name, parameter, models]; "neutral", as [criterion, metric, value].
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     scores = spreads.with_errors(SCORES.read(inputs["scores"]), inputs)
     rows = []
     for name, parameter, models in spec["trainings"]:
-        named = {model: f"{parameter} {value}" for model, value in models}
-        of_models = scores.assign(name=scores["model"].map(named)).dropna(subset="name")
+        of_models = scores[scores["model"].isin(models)].assign(name=scores["model"])
         for place, part in of_models.groupby(PLACE, sort=True):
             place = dict(zip(PLACE, place, strict=True))
             found = spreads.summary(part, "models", neutral[place["criterion"], place["metric"]])
@@ -98,7 +96,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    return {"trainings": trainings(grid), "neutral": spreads.neutrals(grid)}
+    named = [[name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)]
+    return {"trainings": named, "neutral": spreads.neutrals(grid)}
 
 
 PLACE = ["criterion", "query", "metric", "debias"]
