@@ -243,7 +243,8 @@ def of_trainings(study: Study, table: pd.DataFrame) -> pd.DataFrame:
     if "training" in table:
         return table[table["training"] == "word2vec"]
     training = study.config["trainings"]["word2vec"]
-    return table[table["model"].isin({training["base"], *sum(training["vary"].values(), [])})]
+    models = {model for models in training["vary"].values() for model in models}
+    return table[table["model"].isin(models | {training["base"]})]
 
 
 def trade_off_shown(found: Tables) -> list[float]:

@@ -17,18 +17,17 @@ from .names import known
 ALGORITHM = "algorithm"
 # parameters that mean the same whatever the algorithm; those of two algorithms must agree in them
 SHARED = ("vector_size", "window", "min_count", "seed")
+Varied = Annotated[dict[Key, Annotated[list[Key], Field(min_length=1), Distinct]], Field(min_length=1)]
 
 
 class Training(Strict):
     """Models that are trained on one corpus and differ from a base in one parameter each."""
 
     base: Key = field("key of the model that the others differ from; it counts among those of each parameter")
-    vary: Annotated[dict[Key, Annotated[list[Key], Field(min_length=1), Distinct]], Field(min_length=1)] = (
-        field(
-            "parameter of training -> keys of the models that differ from the base in it alone. Under `seed`: how far "
-            "chance moves a value. Under `algorithm`: models of another one, with the same vector_size, window, min_count "
-            "and seed"
-        )
+    vary: Varied = field(
+        "parameter of training -> keys of the models that differ from the base in it alone. Under `seed`: how far "
+        "chance moves a value. Under `algorithm`: models of another one, with the same vector_size, window, "
+        "min_count and seed"
     )
 
 

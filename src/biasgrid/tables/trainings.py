@@ -131,8 +131,8 @@ TRAININGS = Table(
         Column("seeds_high", "the upper end", range=ANY, **spreads.AS_VALUE),
         Column(
             "beyond_seeds",
-            "models whose value is outside of that: they differ from the base by more than a seed does; empty in rows "
-            "of `seed`",
+            "models whose value is outside of that: they differ from the base by more than a seed does; empty in "
+            "rows of `seed`",
             "optional count",
         ),
     ),
