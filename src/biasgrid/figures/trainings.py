@@ -94,8 +94,8 @@ def trainings(
         [
             ("seeds", legend_line(**OF_SEED)),
             ("within what seeds do", legend_line(**INSIDE)),
-            ("beyond it", legend_line(**OUTSIDE)),
-            ("seeds, 95 %", legend_area(**BAND)),
+            ("beyond what seeds do", legend_line(**OUTSIDE)),
+            ("95 % of seeds", legend_area(**BAND)),
             ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
         ],
         gap=GAP,
