@@ -66,7 +66,8 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     if n < 2:
         return math.nan, math.nan
     reach = t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) * math.sqrt(1 + 1 / n)
-    return values.mean() - reach, values.mean() + reach
+    # all of the seeds lie in it, also where they are equal and their mean is rounded
+    return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
 
 
 def trainings(grid: Any) -> list[list[Any]]:
