@@ -194,3 +194,5 @@ def test_the_shipped_study_varies_one_parameter_at_a_time():
     named = {key for t in study.config["trainings"].values() for keys in t["vary"].values() for key in keys}
     bases = {training["base"] for training in study.config["trainings"].values()}
     assert named | bases == set(study.trained)
+    # a corpus has no vectors whose quality there would be
+    assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained)
