@@ -222,8 +222,8 @@ class Study(Folders):
 
     @cached_property
     def quality(self) -> dict[str, Evaluation]:
-        """Evaluations on the benchmarks of `quality`, by name: of every model of vectors, untouched and under the debias methods
-        that rank beside the models. Nothing in them is drawn at random."""
+        """Evaluations on the benchmarks of `quality`, by name: of all vectors, untouched and under the
+        debias methods that rank beside the models. Nothing in them is drawn at random."""
         if not self.config["quality"]:
             return {}
         entry = self.config["quality"] | {"items": True}
