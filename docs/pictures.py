@@ -266,6 +266,16 @@ def of_lists(study: Study, table: pd.DataFrame) -> pd.DataFrame:
     return table[table["query"].str.contains("Career|Family")]
 
 
+def of_trainings(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of three metrics, of word2vec's trainings and the query of career and family."""
+    table = table[table["metric"].isin(["rnd", "weat", "weat_es"]) & (table["query_id"] == "career")]
+    if "training" in table:
+        return table[table["training"] == "word2vec"]
+    training = study.config["trainings"]["word2vec"]
+    models = {model for models in training["vary"].values() for model in models}
+    return table[table["model"].isin(models | {training["base"]})]
+
+
 def trade_off_shown(found: Tables) -> list[float]:
     """Of each method: how much bias it removes, and how much quality it keeps."""
     table = found["mitigation"][found["mitigation"]["before"] > 0]
@@ -809,6 +819,13 @@ PICTURES = {
         sentiments,
         sentiments_shown,
         suffix=".json",
+        small=True,
+    ),
+    "gallery-trainings": of_study(
+        "trainings",
+        "trainings-gender-career-word2vec",
+        of_trainings,
+        lambda found: list(found["scores"]["value"]),
         small=True,
     ),
     "gallery-weat-table": of_study(

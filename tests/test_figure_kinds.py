@@ -44,6 +44,7 @@ from biasgrid.figures.ratings import ratings
 from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
+from biasgrid.figures.trainings import trainings
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.null import Null
@@ -52,7 +53,7 @@ from biasgrid.study import Study
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "seed_lists", "sweeney", "thesis"]
-CONFIGS += ["wefe_documentation"]
+CONFIGS += ["trainings", "wefe_documentation"]
 TOY = """
 from biasgrid.figures import Drawing, Figure
 from biasgrid.figures.layout import blank, styled
@@ -318,6 +319,17 @@ def makers():
             pd.DataFrame([pair | dict.fromkeys(numbers, 0.5)]), {}, "C", "a", "none", "mine"
         ),
         "sentiment": lambda: sentiment(pd.DataFrame([place | s for s in shares], columns=COLUMNS), {}, "C"),
+        "trainings": lambda: trainings(
+            pd.DataFrame([place | {"training": "T", "parameter": "seed", "seeds_low": 0.2, "seeds_high": 0.6}]),
+            pd.DataFrame([place | {"model": model, "value": 0.5} for model in "abc"]),
+            {},
+            "Gender",
+            "title",
+            "T",
+            [["seed", [["a", "1"], ["b", "2"]]], ["window", [["a", "5"], ["c", "2"]]]],
+            {"weat": 0.0},
+            [["weat", "Q", ""]],
+        ),
         "weat_table": lambda: weat_table(published, {}, "C", test_weat_table.QUERIES, test_weat_table.METRICS),
         "word_set_map": lambda: word_set_map([("none", drawn)], {}, "Gender", "a", ["s", "t"]),
     }  # fmt: skip

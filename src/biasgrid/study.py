@@ -223,14 +223,15 @@ class Study(Folders):
 
     @cached_property
     def quality(self) -> dict[str, Evaluation]:
-        """Evaluations on the benchmarks of `quality`, by name: of every model, untouched and under the debias methods
-        that rank beside the models. Nothing in them is drawn at random."""
+        """Evaluations on the benchmarks of `quality`, by name: of all vectors, untouched and under the
+        debias methods that rank beside the models. Nothing in them is drawn at random."""
         if not self.config["quality"]:
             return {}
         entry = self.config["quality"] | {"items": True}
         evaluations = [
             Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
             for model, debias in self._ranked_states()
+            if self.kind(model).name == VECTORS
         ]
         return {evaluation.name: evaluation for evaluation in evaluations}
 

@@ -18,6 +18,9 @@ from ..options import PARTS
 from ..query import Query
 from ..resources import located
 from .common import one_language
+from .models import TRAINED
+from .names import known
+from .trainings import check_training
 
 
 def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -> None:
@@ -40,17 +43,19 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_evaluations(config, where)
     _check_files(config, where)
     for key, model in config["models"].items():
-        if model["source"]["type"] == "trained":
+        if model["source"]["type"] == TRAINED:
             counted = [name for name, other in config["models"].items() if other.get("kind") == "corpus"]
             corpora = [*config["corpora"], *counted]
-            _known("corpus", [model["source"]["corpus"]], corpora, f"{where}: models: {key}: source")
-    _known("model", config["beside"], config["models"], f"{where}: beside")
+            known("corpus", [model["source"]["corpus"]], corpora, f"{where}: models: {key}: source")
+    known("model", config["beside"], config["models"], f"{where}: beside")
     for key, other in config["beside"].items():
         if other in (key, config["models"][key].get("published_as", key)):
             raise BiasgridError(
                 f"{where}: beside: {key}: {shown(other)} are the model's own numbers, which are judged; name a "
                 "model of other vectors"
             )
+    for name, training in config.get("trainings", {}).items():
+        check_training(training, config["models"], f"{where}: trainings: {name}")
     _check_languages(config, where)
     for criterion, entry in config["criteria"].items():
         own = [queries[key] for key in entry["queries"]]
@@ -73,17 +78,11 @@ def metrics_of(config: Mapping[str, Any], criterion: str) -> dict[str, dict[str,
     return config["criteria"][criterion].get("metrics") or config["metrics"]
 
 
-def _known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) -> None:
-    for name in names:
-        if name not in allowed:
-            raise BiasgridError(f"{where}: {unknown(what, name, allowed)}")
-
-
 def _check_seed_lists(
     lists: Mapping[str, str], own: Iterable[str], queries: Mapping[str, Query], where: str
 ) -> None:
     """That lists of words for one concept are in queries that ask the same."""
-    _known("query", lists.values(), own, where)
+    known("query", lists.values(), own, where)
     first, *others = lists
     for other in others:
         if list(lists.values()).count(lists[other]) > 1:
@@ -102,7 +101,7 @@ def _check_languages(config: Mapping[str, Any], where: str) -> None:
     language."""
     models, criteria = config["models"], config["criteria"]
     for criterion, entry in criteria.items():
-        _known("model", entry.get("models", []), models, f"{where}: {criterion}: models")
+        known("model", entry.get("models", []), models, f"{where}: {criterion}: models")
         for key in entry.get("models", []):
             if not one_language(entry, models[key]):
                 languages = f"({models[key]['language']}) than the criterion ({entry['language']})"
@@ -150,15 +149,15 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
     keys = [key for entries in config["debias"].values() for key in entries]
     labels: dict[str, str] = {}
     for criterion, entries in config["debias"].items():
-        _known("criterion", [criterion], criteria, f"{where}: debias")
+        known("criterion", [criterion], criteria, f"{where}: debias")
         for key, entry in entries.items():
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
                 why = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
                 raise BiasgridError(f"{place}: this key {why}; name it otherwise")
-            _known("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
-            _known("model", entry.get("models", []), models, f"{place}: models")
-            _known("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
+            known("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
+            known("model", entry.get("models", []), models, f"{place}: models")
+            known("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
             try:
                 method = debias.method(entry["method"])
                 method.check_words(entry["words"])
@@ -175,7 +174,7 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
 
 def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
     quality = config["quality"]
-    _known("criterion", config["evaluation"], config["criteria"], f"{where}: evaluation")
+    known("criterion", config["evaluation"], config["criteria"], f"{where}: evaluation")
     for criterion in config["evaluation"]:
         if quality and slug(criterion) == QUALITY:
             raise BiasgridError(

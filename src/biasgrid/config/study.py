@@ -15,6 +15,7 @@ from .figures import DEFAULT, Figures
 from .inference import Inference
 from .metrics import Metrics, Words
 from .models import Archives, Models
+from .trainings import Trainings
 
 __all__ = ["Includes", "StudyConfig", "included"]
 
@@ -96,6 +97,10 @@ class StudyConfig(Run):
     quality: included(Quality) = field("benchmarks on which every model is evaluated (docs/quality.md)", dict)
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
+    )
+    trainings: Trainings = field(
+        "by name, models that are trained with other parameters, whose values are compared (trainings.csv)",
+        None,
     )
     inference: Inference = field("how certain every value is", Inference)
     figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])

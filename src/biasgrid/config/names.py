@@ -1,0 +1,14 @@
+"""That names in a config are names of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import BiasgridError, unknown
+
+
+def known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) -> None:
+    """Raises BiasgridError, which begins with `where`, for a name that is none of those allowed."""
+    for name in names:
+        if name not in allowed:
+            raise BiasgridError(f"{where}: {unknown(what, name, allowed)}")

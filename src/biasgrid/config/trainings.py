@@ -1,0 +1,82 @@
+"""`trainings`: models that are trained on one corpus and differ in one parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..embeddings.training import PARAMETERS
+from ..errors import BiasgridError, listed
+from ..validation import Strict, field
+from .common import Distinct, Key, Name
+from .models import TRAINED
+from .names import known
+
+ALGORITHM = "algorithm"
+# parameters that mean the same whatever the algorithm; those of two algorithms must agree in them
+SHARED = ("vector_size", "window", "min_count", "seed")
+Varied = Annotated[dict[Key, Annotated[list[Key], Field(min_length=1), Distinct]], Field(min_length=1)]
+
+
+class Training(Strict):
+    """Models that are trained on one corpus and differ from a base in one parameter each."""
+
+    base: Key = field("key of the model that the others differ from; it counts among those of each parameter")
+    vary: Varied = field(
+        "parameter of training -> keys of the models that differ from the base in it alone. Under `seed`: how far "
+        "chance moves a value. Under `algorithm`: models of another one, with the same vector_size, window, "
+        "min_count and seed"
+    )
+
+
+Trainings = Annotated[dict[Name, Training], Field(min_length=1)]
+
+
+def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Check that models differ from their base in what the config says, and in nothing else.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`.
+    """
+    base = _source(training["base"], models, f"{where}: base")
+    for parameter, keys in training["vary"].items():
+        place = f"{where}: vary: {parameter}"
+        known("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base[ALGORITHM]])], place)
+        for key in keys:
+            other = _source(key, models, place)
+            differ = set(_differences(base, other))
+            if parameter not in differ:
+                raise BiasgridError(
+                    f"{place}: {key} has the {parameter} of the base, {training['base']}; name models with another"
+                )
+            if differ != {parameter}:
+                raise BiasgridError(
+                    f"{place}: {key} differs from the base, {training['base']}, also in "
+                    f"{listed(sorted(differ - {parameter}))}; it must differ in {parameter} alone"
+                )
+
+
+def _source(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> Mapping[str, Any]:
+    known("model", [key], models, where)
+    source = models[key]["source"]
+    if source["type"] != TRAINED:
+        raise BiasgridError(f"{where}: {key} is not trained here (type: {TRAINED})")
+    return source
+
+
+def _differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterable[str]:
+    """In what two trainings differ. Of two algorithms only the parameters count that mean the same in both, and one
+    that is left out has another default in each."""
+    first, second = base["params"], other["params"]
+    if base["corpus"] != other["corpus"]:
+        yield "corpus"
+    if base[ALGORITHM] == other[ALGORITHM]:
+        names = first.keys() | second.keys()
+        yield from (name for name in names if first.get(name) != second.get(name))
+    else:
+        yield ALGORITHM
+        yield from (name for name in SHARED if name not in first or first[name] != second.get(name))

@@ -1,0 +1,195 @@
+"""Figure of how scores differ between models that differ in one hyper-parameter of training, beside seeds alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import slug
+from .figure import Drawing, Figure, pages, tables
+from .layout import MARGIN, PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
+from .palette import DASHED, LESS, MORE, ZEBRA, Look
+from .rows import from_tables, rows_of
+from .text import SMALL, text_width
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+ROW = 0.155  # inches
+GAP = 0.18  # inches between panels side by side
+ACROSS, PANELS = 4, 8  # panels side by side, and on a page
+SEED = "seed"
+BAND: Look = {"color": "#CFCFCF", "linewidth": 0}
+INSIDE: Look = {"linestyle": "", "marker": "o", "markersize": 4.2, "color": LESS}
+OUTSIDE: Look = INSIDE | {"color": MORE, "marker": "D", "markersize": 3.8}
+OF_SEED: Look = INSIDE | {"color": "#444444", "markersize": 3.4}
+# what a value is called; others are shown with their parameter
+NAMES = {"sg": {"0": "CBOW", "1": "skip-gram"}, "algorithm": {"fasttext": "fastText", "glove": "GloVe"}}
+
+
+@styled
+def trainings(
+    table: pd.DataFrame,
+    scores: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    title: str,
+    training: str,
+    models: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+    neutral: Mapping[str, float],
+    panels: Sequence[tuple[str, str, str]],
+) -> figure.Figure:
+    """One panel per metric, one row per model, and all seeds in one row.
+
+    Without any value the figure says so.
+
+    Parameters
+    ----------
+    table, scores
+        trainings.csv and scores.csv.
+    labels
+        What is printed for the keys of metrics.
+    criterion, title, training
+        Whose scores, what the figure is called, and which training.
+    models
+        Parameter and (model, its value of the parameter), the base first (`tables.trainings.trainings`).
+    neutral
+        The value that means no bias, by metric.
+    panels
+        Metric, (sub-)query, and what tells it from the query's others.
+
+    Raises
+    ------
+    BiasgridError
+        Where the table has no rows of the criterion.
+    """
+    mine = rows_of(table, "trainings", criterion)
+    mine = mine[(mine["training"] == training) & (mine["debias"] == "none")]
+    bands = mine.drop_duplicates(["metric", "query"]).set_index(["metric", "query"])
+    untouched = (scores["criterion"] == criterion) & (scores["debias"] == "none")
+    values = scores[untouched].dropna(subset="value").set_index(["metric", "query", "model"])["value"]
+    panels = [panel for panel in panels if tuple(panel[:2]) in bands.index]
+    if not panels or values.empty:
+        return nothing(title, "no model has a value.")
+    rows = _rows(models)
+    names = [name for name, *_ in rows]
+    aside = max(text_width(name, SMALL) for name in names) + 0.08
+    across = min(ACROSS, len(panels))
+    width = (PAGE[0] - 2 * MARGIN - aside - (across - 1) * GAP) / across
+    heads = {
+        f"{metric} {query}": (f"{labels.get(metric, metric)}{f': {part}' if part else ''}", "")
+        for metric, query, part in panels
+    }
+    made, axes_of, _ = add_panels(
+        title,
+        "A mark is a model, which differs from the base in what stands on the left. The first row has the base and "
+        "models that differ from it in the seed alone: that is chance. In the grey band, the value of one more seed "
+        "lies in 95 of 100 cases (prediction interval of a normal distribution).",
+        heads,
+        across,
+        np.array([min(width, 2.4), len(rows) * ROW]),
+        [
+            ("seeds", legend_line(**OF_SEED)),
+            ("within what seeds do", legend_line(**INSIDE)),
+            ("beyond what seeds do", legend_line(**OUTSIDE)),
+            ("95 % of seeds", legend_area(**BAND)),
+            ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+        ],
+        gap=GAP,
+        aside=aside,
+        foot=0.3,
+    )
+    for i, (axes, (metric, query, _)) in enumerate(zip(axes_of.values(), panels, strict=True)):
+        low, high = bands.loc[(metric, query), ["seeds_low", "seeds_high"]]
+        if np.isfinite(low):
+            axes.axvspan(low, high, zorder=0.5, **BAND)
+        for at, (_, shade, keys) in enumerate(rows):
+            if shade:
+                axes.axhspan(at - 0.5, at + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+            found = [values[metric, query, key] for key in keys if (metric, query, key) in values.index]
+            for value in found:
+                beyond = np.isfinite(low) and not low <= value <= high
+                look = OF_SEED if at == 0 else OUTSIDE if beyond else INSIDE
+                axes.plot(value, at, **look, markeredgecolor="white", markeredgewidth=0.3, zorder=3)
+            if not found:
+                axes.text(0.5, at, "no value", transform=axes.get_yaxis_transform(), ha="center", va="center",
+                          size=SMALL, color="#666666")  # fmt: skip
+        axes.axvline(neutral[metric], **DASHED)
+        axes.set(ylim=(len(rows) - 0.5, -0.5))
+        axes.set_yticks(range(len(rows)), names if i % across == 0 else [""] * len(rows))
+        axes.tick_params(axis="y", length=0)
+        few_ticks(axes.xaxis, 3)
+        axes.margins(x=0.06)
+    return made
+
+
+def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, bool, list[str]]]:
+    """Name, whether it is shaded, and models of each row: the seeds (or the base alone), then the others."""
+    of_seed = [named for parameter, named in models if parameter == SEED]
+    base = of_seed[0] if of_seed else models[0][1][:1]
+    rows = [("seeds" if of_seed else "base", True, [model for model, _ in base])]
+    for i, (parameter, named) in enumerate((p, named[1:]) for p, named in models if p != SEED):
+        for model, value in named:
+            said = value if parameter == "algorithm" else f"{parameter} {value}"
+            rows.append((NAMES.get(parameter, {}).get(value, said), i % 2 == 1, [model]))
+    return rows
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    # imported late: most studies have no such table
+    from ..tables.trainings import trainings as trainings_of
+
+    named: dict[str, list[list[Any]]] = {}
+    for name, parameter, models in trainings_of(grid):
+        named.setdefault(name, []).append([parameter, models])
+    for name, models in named.items():
+        keys = {model for _, of_parameter in models for model, _ in of_parameter}
+        cells = {
+            (cell.criterion, cell.query, cell.metric): None
+            for cell in grid.cells.values()
+            if cell.model in keys
+        }
+        asked: dict[tuple[str, str], list[str]] = {}
+        for criterion, query, metric in cells:
+            asked.setdefault((criterion, query), []).append(metric)
+        for (criterion, key), metrics in asked.items():
+            query = grid.queries[key]
+            panels = [panel for metric in metrics for panel in _panels(grid, criterion, query, metric)]
+            spec = {
+                "labels": {metric: grid.labels[metric] for metric in metrics},
+                "criterion": criterion,
+                "title": f"{criterion}: {query.name}, by training of {name}",
+                "training": name,
+                "models": models,
+                "neutral": {metric: grid.metric(criterion, metric).neutral for metric in metrics},
+            }
+            stem = f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}"
+            for full, some in pages(stem, panels, PANELS):
+                yield Drawing(full, tables(grid, "trainings", "scores"), spec | {"panels": some})
+
+
+def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
+    """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
+    parts = list(query.subqueries(grid.metric(criterion, metric).template))
+    sets = [[s.name for s in (*part.target_sets, *part.attribute_sets)] for part in parts]
+    common = set.intersection(*map(set, sets))
+    for part, names in zip(parts, sets, strict=True):
+        yield [metric, part.name, ", ".join(name for name in names if name not in common)]
+
+
+FIGURES = (
+    Figure(
+        "trainings",
+        "How a score differs between models that were trained with other parameters.",
+        _drawings,
+        from_tables(trainings, "trainings", "scores"),
+        needs="trainings",
+        reading="A panel is a metric, a row a model, which differs from the base in what is written on the left. The "
+        "first row has models that differ in the seed of training alone. The grey band is what chance does: one more "
+        "seed lies in it in 95 of 100 cases. A blue dot in it may be chance, and an orange diamond beyond it is more "
+        "than that; of twenty models, one is beyond by chance. The dashed line means no bias.",
+    ),
+)

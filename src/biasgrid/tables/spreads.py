@@ -1,0 +1,104 @@
+"""How a value spreads over choices that a study has to make, such as lists of words or trainings of a model."""
+
+from __future__ import annotations
+
+import math
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .inference import INFERENCE
+from .table import ANY, Column, Files
+
+AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
+CELL = ["criterion", "query", "metric", "model", "debias"]
+
+
+def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:
+    """Scores with a column `standard_error`, which a study with a bootstrap has, and others have not."""
+    if "inference" not in inputs:
+        return values.assign(standard_error=math.nan)
+    errors = INFERENCE.read(inputs["inference"])[[*CELL, "standard_error"]].drop_duplicates(CELL)
+    return values.merge(errors, on=CELL, how="left")
+
+
+def summary(part: pd.DataFrame, many: str, neutral: float) -> dict[str, Any]:
+    """What a table says of some scores: how many, where they lie, how far apart.
+
+    Parameters
+    ----------
+    part
+        The scores, one per choice: columns `value`, `standard_error` and `name`, the choice's.
+    many
+        What the choices are called, as in `columns`.
+    neutral
+        The metric's value that means no bias.
+
+    Returns
+    -------
+    dict
+        `lowest` and `highest` name choices; a standard deviation needs two values, and a standard error that each
+        value has one.
+    """
+    known = part.dropna(subset="value").sort_values("value", kind="stable")
+    values = known["value"].to_numpy()
+    n = len(values)
+    found: dict[str, Any] = {many: n, f"{many}_lost": len(part) - n, "other_side": 0}
+    if n:
+        mean = values.mean()
+        side = np.sign(mean - neutral)
+        found |= {"mean": mean, "min": values[0], "max": values[-1]}
+        found |= {"lowest": known["name"].iloc[0], "highest": known["name"].iloc[-1]}
+        found["other_side"] = int((np.sign(values - neutral) == -side).sum()) if side else 0
+    if n > 1:
+        found["sd"] = values.std(ddof=1)
+        errors = known["standard_error"].to_numpy()
+        if np.isfinite(errors).all():
+            found["standard_error"] = math.sqrt((errors**2).mean())
+    return found
+
+
+def columns(one: str, many: str) -> tuple[Column, ...]:
+    """The columns of a summary; `one` and `many` are what is summarised."""
+    return (
+        Column(many, f"how many {many} have a value", "count"),
+        Column(f"{many}_lost", "how many have none", "count"),
+        Column("mean", f"mean of the {many}' values", range=ANY, **AS_VALUE),
+        Column("sd", "their standard deviation (n - 1)", range=(0, inf), **AS_VALUE),
+        Column("min", "the smallest", range=ANY, **AS_VALUE),
+        Column("max", "the largest", range=ANY, **AS_VALUE),
+        Column("lowest", f"the {one} that has the smallest"),
+        Column("highest", f"the {one} that has the largest"),
+        Column(
+            "other_side",
+            f"{many} whose value is on the other side of the neutral value than the mean",
+            "count",
+        ),
+        Column(
+            "standard_error",
+            f"of the value of one {one}, by the bootstrap over words: root mean square over the {many}",
+            range=(0, inf),
+            **AS_VALUE,
+        ),
+    )
+
+
+def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
+    """The table with numbers as floats where nothing but missing ones would make them objects."""
+    numbers = [column.name for column in columns if column.dtype == "number"]
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def inputs(grid: Any) -> dict[str, Any]:
+    """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
+    files = {"scores": grid.table_file("scores")}
+    if "bootstrap" in grid.config["inference"]:
+        files["inference"] = grid.table_file("inference")
+    return files
+
+
+def neutrals(grid: Any) -> list[list[Any]]:
+    """The value that means no bias as [criterion, metric, value], as JSON has it."""
+    return sorted([*names, value] for names, value in grid.neutrals.items())

@@ -1,0 +1,146 @@
+"""The table of trainings: how a score spreads over hyper-parameters of training, and over its seeds alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import spreads
+from .keys import CRITERION, DEBIAS, METRIC, QUERY
+from .scores import SCORES
+from .table import ANY, Column, Files, Table
+
+SEED = "seed"  # the parameter whose models differ by chance
+LEVEL = 0.95  # of the interval in which another seed's value lies
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The scores of the models of each training, one row per (sub-)query, metric and parameter.
+
+    spec: "trainings", as [name, parameter, models]; "neutral", as [criterion, metric, value].
+    """
+    neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
+    scores = spreads.with_errors(SCORES.read(inputs["scores"]), inputs)
+    rows = []
+    for name, parameter, models in spec["trainings"]:
+        of_models = scores[scores["model"].isin(models)].assign(name=scores["model"])
+        for place, part in of_models.groupby(PLACE, sort=True):
+            place = dict(zip(PLACE, place, strict=True))
+            found = spreads.summary(part, "models", neutral[place["criterion"], place["metric"]])
+            values = part["value"].to_numpy()
+            rows.append(place | {"training": name, "parameter": parameter, "values": values} | found)
+    table = _beside_seeds(rows)
+    table = table.sort_values([*PLACE, "training"], kind="stable", ignore_index=True)
+    return spreads.as_numbers(table, TRAININGS.columns).astype({"beyond_seeds": "Int64"})
+
+
+def _beside_seeds(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows with the numbers that need the values of the same training over seeds."""
+    keys = [*PLACE, "training"]
+    seeds = {tuple(row[key] for key in keys): row for row in rows if row["parameter"] == SEED}
+    for row in rows:
+        chance = seeds.get(tuple(row[key] for key in keys))
+        if chance is None or "sd" not in chance:
+            continue
+        row["sd_seeds"] = chance["sd"]
+        row["seeds_low"], row["seeds_high"] = low, high = interval(chance["values"])
+        if row is not chance:
+            row["beyond_seeds"] = int(((row["values"] < low) | (row["values"] > high)).sum())
+            if chance["sd"] > 0 and "sd" in row:
+                row["ratio"] = row["sd"] / chance["sd"]
+    return pd.DataFrame(rows, columns=TRAININGS.names)
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """In which the value of one more seed lies with a probability of `LEVEL`, if values are normal: m -+ t s
+    sqrt(1 + 1/n), Student's t with n - 1 degrees of freedom. NaN values do not count."""
+    from scipy.stats import t  # late: it takes a third of a second
+
+    values = values[np.isfinite(values)]
+    n = len(values)
+    if n < 2:
+        return math.nan, math.nan
+    reach = t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) * math.sqrt(1 + 1 / n)
+    # all of the seeds lie in it, also where they are equal and their mean is rounded
+    return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
+
+
+def trainings(grid: Any) -> list[list[Any]]:
+    """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
+    return [
+        [name, parameter, [[key, _value(grid, key, parameter)] for key in (training["base"], *keys)]]
+        for name, training in grid.config.get("trainings", {}).items()
+        for parameter, keys in training["vary"].items()
+    ]
+
+
+def _value(grid: Any, model: str, parameter: str) -> str:
+    source = grid.config["models"][model]["source"]
+    if parameter == "algorithm":
+        return str(source["algorithm"])
+    return str(source["params"].get(parameter, "default"))
+
+
+def measured(grid: Any) -> Iterator[Any]:
+    """The cells of the models of a study's trainings."""
+    models = {model for *_, named in trainings(grid) for model, _ in named}
+    return (cell for cell in grid.cells.values() if cell.model in models)
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    return spreads.inputs(grid) if any(measured(grid)) else {}
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    named = [[name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)]
+    return {"trainings": named, "neutral": spreads.neutrals(grid)}
+
+
+PLACE = ["criterion", "query", "metric", "debias"]
+TRAININGS = Table(
+    "trainings",
+    "One row per (sub-)query, metric and parameter of training: how the value spreads over models that differ in it.",
+    (
+        CRITERION,
+        QUERY,
+        METRIC,
+        DEBIAS,
+        Column("training", "the name in the config: a base, and models that differ from it"),
+        Column(
+            "parameter", "what the models differ in; the base is one of them. `seed`: they differ by chance"
+        ),
+        *spreads.columns("model", "models"),
+        Column("sd_seeds", "standard deviation over the seeds", range=(0, inf), **spreads.AS_VALUE),
+        Column(
+            "ratio",
+            "sd in standard deviations over the seeds; of few models and seeds it is far from exact",
+            "number",
+            range=(0, inf),
+        ),
+        Column(
+            "seeds_low",
+            "where the value of one more seed lies in 95 of 100 cases (prediction interval of a normal "
+            "distribution): the lower end",
+            range=ANY,
+            **spreads.AS_VALUE,
+        ),
+        Column("seeds_high", "the upper end", range=ANY, **spreads.AS_VALUE),
+        Column(
+            "beyond_seeds",
+            "models whose value is outside of that: they differ from the base by more than a seed does; empty in "
+            "rows of `seed`",
+            "optional count",
+        ),
+    ),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+    key=("criterion", "query", "metric", "debias", "training", "parameter"),
+    cells=lambda grid: list(measured(grid)),
+)
+TABLES = (TRAININGS,)
