@@ -14,10 +14,10 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
-from .config.phenomena import query_id
+from .config.models import source_of
+from .config.phenomena import of_criteria
 from .configs import ordered
 from .debias import UNTOUCHED
-from .embeddings.corpus.text import DEFAULT
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError, unknown
@@ -57,24 +57,13 @@ class Study(Folders):
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key. Of one that is trained here the source says all of its corpus: name and source."""
-        return {key: model | {"source": self._source(model)} for key, model in self.config["models"].items()}
+        config = self.config
+        return {key: model | {"source": source_of(model, config)} for key, model in config["models"].items()}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
         entry = self.config["criteria"][criterion]
         return [m for m in self.models if self.kind(m).name == kind and one_language(entry, self.models[m])]
-
-    def _source(self, model: Mapping[str, Any]) -> dict[str, Any]:
-        source = model["source"]
-        if source["type"] != "trained":
-            return source
-        name = source["corpus"]
-        counted = self.config["models"].get(name)
-        corpus = {"name": name, "source": (counted or self.config["corpora"][name])["source"]}
-        # a running text is trained on as any corpus is, and others by their sentences
-        if counted and not ("window" in counted and counted.get("format") == "tokens"):
-            corpus["format"] = counted.get("format", DEFAULT)
-        return source | {"corpus": corpus}
 
     @cached_property
     def trained(self) -> list[str]:
@@ -294,11 +283,7 @@ class Study(Folders):
     @cached_property
     def phenomena(self) -> dict[str, dict[str, str]]:
         """Of the criteria with phenomena: query id -> the phenomenon's name."""
-        return {
-            name: {query_id(name, phenomenon): phenomenon for phenomenon in entry["phenomena"]["sets"]}
-            for name, entry in self.config["criteria"].items()
-            if "phenomena" in entry
-        }
+        return of_criteria(self.config["criteria"])
 
     @cached_property
     def worded(self) -> list[Cell]:
@@ -381,13 +366,12 @@ class Study(Folders):
 
         Sizes of downloads are left out: they describe a server's files and not the study.
         """
-        parts = {
-            part: {
-                key: {k: v for k, v in entry.items() if k != "download_mb"}
-                for key, entry in self.config[part].items()
-            }
-            for part in ("models", "benchmarks", "corpora")
-        }
+
+        def of(part: str) -> dict[str, dict[str, Any]]:
+            entries = self.config[part].items()
+            return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
+
+        parts = {part: of(part) for part in ("models", "benchmarks", "corpora")}
         return json.dumps(stamped(self.config | parts), ensure_ascii=False, indent=1) + "\n"
 
     @property

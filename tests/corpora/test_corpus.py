@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import biasgrid as bg
 from biasgrid import BiasgridError
-from biasgrid.embeddings.corpus import Corpus, counting
+from biasgrid.embeddings.corpus import counting
+from biasgrid.embeddings.corpus.corpus import Corpus
 
 WORDS = ["he", "she", "doctor", "nurse", "the", "a"]
 texts = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), min_size=2, max_size=20)

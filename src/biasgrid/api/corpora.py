@@ -8,7 +8,7 @@ from typing import Any
 
 from ..embeddings.corpus.corpus import MODEL, Corpus
 from ..embeddings.corpus.counting import make_corpus
-from ..embeddings.corpus.text import DEFAULT, FORMATS
+from ..embeddings.corpus.formats import DEFAULT, FORMATS
 from ..embeddings.readers import check_sha256, suffixless
 from ..errors import BiasgridError, DiskError, InputError, shown, unknown
 from .temporary import Folder

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embeddings.corpus import Corpus
+from ..embeddings.corpus.corpus import Corpus
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..embeddings.readers import convert, suffixless

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from ..embeddings import kinds, readers, sources
+from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
@@ -145,3 +146,18 @@ class Archive(Strict):
 
 Models = Annotated[dict[Key, Model], Field(min_length=1)]
 Archives = dict[Key, Archive]
+
+
+def source_of(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's source in a checked config; of one that is trained here it says all of its corpus: name, source, and
+    how its sentences are read."""
+    source = model["source"]
+    if source["type"] != TRAINED:
+        return source
+    name = source["corpus"]
+    counted = config["models"].get(name)
+    corpus = {"name": name, "source": (counted or config["corpora"][name])["source"]}
+    # a running text is trained on as any corpus is, and others by their sentences
+    if counted and not ("window" in counted and counted.get("format") == "tokens"):
+        corpus["format"] = counted.get("format", DEFAULT)
+    return source | {"corpus": corpus}

@@ -62,3 +62,12 @@ def _chosen(entry: Mapping[str, Any], words: Words, where: str) -> list[str]:
     if not chosen:
         raise BiasgridError(f"{where}: without: leaves no word")
     return chosen
+
+
+def of_criteria(criteria: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Of the criteria with phenomena: query id -> the phenomenon's name."""
+    return {
+        name: {query_id(name, phenomenon): phenomenon for phenomenon in entry["phenomena"]["sets"]}
+        for name, entry in criteria.items()
+        if "phenomena" in entry
+    }

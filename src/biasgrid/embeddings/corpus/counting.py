@@ -20,7 +20,8 @@ from ...errors import BiasgridError
 from ...files import hash_file, locked, to_disk
 from ..vocabulary import VOCABULARY, write_vocabulary
 from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
-from .text import DEFAULT, blocks
+from .formats import DEFAULT
+from .text import blocks
 
 PARTIAL = ".partial"
 BLOCK = 1 << 20  # words that are sorted at a time

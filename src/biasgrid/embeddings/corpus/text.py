@@ -14,6 +14,7 @@ from typing import IO
 from ...bounded import allowed, damaged, zip_member
 from ...errors import BiasgridError
 from ..readers.files import opened
+from .formats import DEFAULT
 
 BLOCK = 1 << 20  # characters that are read at a time
 LONGEST = 8 << 20  # characters without white space
@@ -28,18 +29,12 @@ def _untagged(text: str) -> list[str]:
     return [token.rpartition("/")[0] or token for token in text.split()]
 
 
-# how the words of a text are told apart
+# `FORMATS`, as functions
 WORDS: dict[str, Callable[[str], list[str]]] = {
     "text": WORD.findall,
     "tokens": str.split,
     "tagged": _untagged,
 }
-FORMATS = {
-    "text": "plain text: words are letters and digits; punctuation is left out",
-    "tokens": "text that is tokenised: words are whatever stands between white space",
-    "tagged": "word/tag between white space, as in the Brown corpus: a word is what stands before the last slash",
-}
-DEFAULT = "text"
 
 
 def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], list[int]]]:
@@ -52,7 +47,7 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
         UTF-8 text with a sentence on each line: a file, plain, gzipped, or alone in a .zip; or a folder of such
         files, which are read by name.
     format
-        One of `FORMATS`.
+        One of `formats.FORMATS`.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..corpus.corpus import Corpus
-from ..corpus.text import FORMATS
+from ..corpus.formats import FORMATS
 from .kind import Kind
 
 KINDS = (
