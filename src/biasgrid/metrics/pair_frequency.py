@@ -75,12 +75,10 @@ def pair_frequency(
         # of one half, twice the tail beyond the smaller number
         p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
     each = together.by_word(cooccurrence, targets, attributes, _value)
-    names = ("units_first", "units_first_words", "units_second", "units_second_words")
     return Score(
         found,
         scalars={
-            **{name: float(number[0]) for name, number in zip(names, numbers, strict=True)},
-            "units": float(cooccurrence.total),
+            **together.scalars(numbers, cooccurrence),
             "p_binomial": p_binomial,
             "standard_error": error,
             "ci_low": max(found - together.Z95 * error, 0.0) if math.isfinite(error) else math.nan,

@@ -92,12 +92,10 @@ def pmi(
     if math.isfinite(found):
         error = together.standard_error(kinds, units, _slopes(*(n[0] for n in numbers), estimator, smoothing))
     each = together.by_word(cooccurrence, targets, attributes, value)
-    names = ("units_first", "units_first_words", "units_second", "units_second_words")
     return Score(
         found,
         scalars={
-            **{name: float(number[0]) for name, number in zip(names, numbers, strict=True)},
-            "units": float(cooccurrence.total),
+            **together.scalars(numbers, cooccurrence),
             "standard_error": error,
             "ci_low": found - together.Z95 * error,
             "ci_high": found + together.Z95 * error,

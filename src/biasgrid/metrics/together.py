@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
-from ..embeddings.corpus.corpus import Corpus, check_window
+from ..embeddings.corpus.corpus import Corpus
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,6 +63,13 @@ def _present(weights: np.ndarray, patterns: csr_array, start: int, rows: int) ->
     """Whether a pattern has a word of the set: bool (patterns, samples)."""
     block = weights if len(weights) == 1 else weights[start : start + rows]
     return patterns @ (block > 0).T.astype(np.float32) > 0
+
+
+def scalars(numbers: Sequence[np.ndarray], cooccurrence: Cooccurrence) -> dict[str, float]:
+    """What `counts` found of one sample, and all units, as auxiliary statistics of a score."""
+    names = ("units_first", "units_first_words", "units_second", "units_second_words")
+    found = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
+    return found | {"units": float(cooccurrence.total)}
 
 
 def sets_of(
@@ -144,18 +151,3 @@ def drawn_units(
         return np.where(np.isfinite(values), values, np.nan)
 
     return draw
-
-
-__all__ = [
-    "Z95",
-    "Value",
-    "by_word",
-    "check_window",
-    "counts",
-    "drawn_units",
-    "influence",
-    "joint",
-    "of_model",
-    "sets_of",
-    "standard_error",
-]
