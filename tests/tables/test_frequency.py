@@ -139,7 +139,7 @@ def test_the_step_depends_on_the_words_and_how_they_are_looked_up(study):
 
 
 def test_large_counts_are_exact(study):
-    from biasgrid.frequency import Frequency
+    from biasgrid.embeddings.frequencies import Frequency
 
     counts = np.array([3_000_000_000, 2_999_999_999, 7])
     known = Frequency(counts, 6_000_000_006)

@@ -69,6 +69,7 @@ def permutation_test(
     shared: Sequence[int] = (),
     *,
     pairs: bool = False,
+    bands: Sequence[int] | None = None,
     draws: int = 100_000,
     exact: int = 20_000,
     alternative: str = "greater",
@@ -81,6 +82,8 @@ def permutation_test(
     shared       places of words that stand in several sets; they keep their labels, as no set has a word twice
     pairs        words i of both sets change places or do not (scipy's permutation_type "samples"); else words are
                  dealt out among all sets ("independent")
+    bands        the band that each word is in: words are dealt out only among words of their own band, and two words
+                 of a pair change places only within one. None: all are in one
     exact        all permutations are enumerated where there are at most so many; else `draws` are drawn, and
                  p_value is (k + 1) / (draws + 1)
     alternative  "greater": permutations whose value is at least the observed one are as extreme, "less": at most;
@@ -91,38 +94,76 @@ def permutation_test(
     """
     check(draws, exact, alternative)
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
-    free = np.setdiff1d(np.arange(len(labels)), np.array(shared, dtype=int))
-    if pairs:
-        free = free[free < sizes[0]]
-        members, partitions = (), 2 ** len(free)
-    else:
-        members = tuple(np.bincount(labels[free], minlength=len(sizes)).tolist())
-        partitions = math.factorial(len(free)) // math.prod(map(math.factorial, members))
+    free, members, partitions = _exchangeable(labels, sizes, shared, pairs, bands)
     enumerated = partitions <= exact
     count = partitions if enumerated else draws
     # values of all, labels of a block: a million permutations of 50 words are 8 MB of values
     values = np.empty(count)
     rng = np.random.default_rng(seed)
     rows = max(1, BLOCK // len(labels))
+    whole = not pairs and len(free) == 1 and len(free[0]) == len(labels)
     for start in range(0, count, rows):
         stop = min(start + rows, count)
-        if pairs:
-            places = np.arange(start, stop)[:, None] >> np.arange(len(free)) if enumerated else None
-            swaps = places & 1 if enumerated else rng.integers(2, size=(stop - start, len(free)))
-            dealt = np.tile(labels, (stop - start, 1))
-            dealt[:, free] = swaps
-            dealt[:, free + sizes[0]] = 1 - swaps
+        if whole:
+            dealt = _partitions(members[0])[start:stop] if enumerated else deal(members[0], stop - start, rng)
         else:
-            dealt = _partitions(members)[start:stop] if enumerated else deal(members, stop - start, rng)
-            if len(free) < len(labels):
-                block = np.tile(labels, (stop - start, 1))
-                block[:, free] = dealt
-                dealt = block
+            dealt = np.tile(labels, (stop - start, 1))
+        if pairs:
+            (places,) = free
+            every = np.arange(start, stop)[:, None] >> np.arange(len(places)) if enumerated else None
+            swaps = every & 1 if enumerated else rng.integers(2, size=(stop - start, len(places)))
+            dealt[:, places] = swaps
+            dealt[:, places + sizes[0]] = 1 - swaps
+        elif not whole:
+            number = np.arange(start, stop)
+            for places, of_band in zip(free, members, strict=True):
+                if enumerated:
+                    every = _partitions(of_band)
+                    number, place = np.divmod(number, len(every))
+                    dealt[:, places] = every[place]
+                else:
+                    dealt[:, places] = deal(of_band, stop - start, rng)
         values[start:stop] = statistic(dealt)
     # the first of all permutations is the observed one. Asked for again, a statistic that is found by iteration, as
     # RNSB's, may differ by more than rounding, and the observed permutation would be less extreme than itself
     observed = float(values[0] if enumerated else statistic(labels[None])[0])
     return _tested(values, observed, alternative, "exact" if enumerated else "monte_carlo", partitions)
+
+
+def permutations_of(
+    sizes: Sequence[int],
+    shared: Sequence[int] = (),
+    *,
+    pairs: bool = False,
+    bands: Sequence[int] | None = None,
+) -> int:
+    """How many permutations there are: see `permutation_test`."""
+    labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
+    return _exchangeable(labels, sizes, shared, pairs, bands)[2]
+
+
+def _exchangeable(
+    labels: np.ndarray,
+    sizes: Sequence[int],
+    shared: Sequence[int],
+    pairs: bool,
+    bands: Sequence[int] | None,
+) -> tuple[list[np.ndarray], list[tuple[int, ...]], int]:
+    """Of each band, the places of the words that are dealt out, and how many of them are in each set; and how many
+    permutations there are. Of pairs the places in the first set, in one array."""
+    free = np.setdiff1d(np.arange(len(labels)), np.array(shared, dtype=int))
+    of_word = np.zeros(len(labels), dtype=int) if bands is None else np.asarray(bands)
+    if pairs:
+        free = free[free < sizes[0]]
+        free = free[of_word[free] == of_word[free + sizes[0]]]
+        return [free], [], 2 ** len(free)
+    groups = [free[of_word[free] == band] for band in np.unique(of_word[free])] or [free]
+    members = [tuple(np.bincount(labels[g], minlength=len(sizes)).tolist()) for g in groups]
+    return (
+        groups,
+        members,
+        math.prod(math.factorial(sum(m)) // math.prod(map(math.factorial, m)) for m in members),
+    )
 
 
 def drawn_test(values: np.ndarray, observed: float, alternative: str = "greater") -> Permutation:

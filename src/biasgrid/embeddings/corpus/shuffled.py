@@ -1,0 +1,46 @@
+"""A corpus whose tokens are shuffled: every word as frequent as before, and no word nearer to one than to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """The sentences of a corpus with all its tokens in a random order, whichever sentence they were in; sentences are
+    as long as they were. Each loop gives the same.
+
+    Attributes
+    ----------
+    sentences
+        Lists of tokens, read once.
+    seed
+        Of the order: another number is another shuffled corpus.
+    """
+
+    sentences: Iterable[list[str]]
+    seed: int
+
+    def __iter__(self) -> Iterator[list[str]]:
+        words, tokens, ends = self._shuffled
+        start = 0
+        for end in ends:
+            yield [words[i] for i in tokens[start:end].tolist()]
+            start = end
+
+    @cached_property
+    def _shuffled(self) -> tuple[list[str], NDArray[np.int32], list[int]]:
+        """The words, the number of the word at each place (4 bytes a token), and where sentences end."""
+        numbers: dict[str, int] = {}
+        tokens, ends = [], []
+        for sentence in self.sentences:
+            of_sentence = [numbers.setdefault(word, len(numbers)) for word in sentence]
+            tokens.append(np.array(of_sentence, dtype=np.int32))
+            ends.append(len(of_sentence))
+        joined = np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32)
+        return list(numbers), np.random.default_rng(self.seed).permutation(joined), np.cumsum(ends).tolist()
