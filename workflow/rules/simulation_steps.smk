@@ -11,6 +11,11 @@ def real_step(wildcards):
     return steps.real_step(STUDY, STUDY.real_cells["{model}/{kind}".format(**wildcards)])
 
 
+def frequency_step(wildcards):
+    name = "{training}/{corpora}/{number}".format(**wildcards)
+    return steps.frequency_step(STUDY, STUDY.frequency_cells[name])
+
+
 def table_step(wildcards):
     return TABLES[wildcards.table]
 
