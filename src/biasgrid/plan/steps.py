@@ -18,6 +18,8 @@ from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
 
+POOLED = {"random_groups", "control_words"}  # parts of inference that draw words from a model's pool
+
 
 def cell_step(study: Study, cell: Cell) -> Step:
     """The step that measures a cell."""
@@ -40,7 +42,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "queries": [study.query_file(cell.query) for cell in cells],
         **_state(study, first.cell.model, first.cell.debias),
     }
-    if "random_groups" in study.config["inference"] and study.kind(first.cell.model).random_groups:
+    if POOLED & study.config["inference"].keys() and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
     function, modules = "biasgrid.inference.step:infer_cells", _modules(study, cells)
     spec = {
@@ -120,7 +122,7 @@ def null_step(study: Study, cell: Cell) -> Step:
     inference = study.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
     inputs = {"query": study.query_file(cell.query), **_state(study, cell.model, cell.debias)}
-    if "random_groups" in spec["inference"] and study.kind(cell.model).random_groups:
+    if POOLED & spec["inference"].keys() and study.kind(cell.model).random_groups:
         inputs["pool"] = study.pool_file(cell.model)
     function = "biasgrid.inference.null:write_null"
     return Step(f"null {cell.name}", inputs, study.null_file(cell), spec, function, _modules(study, [cell]))
