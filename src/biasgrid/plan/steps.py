@@ -9,6 +9,7 @@ from .. import debias, figures, metrics, tables
 from ..configs import ordered
 from ..embeddings import kinds
 from ..embeddings.building import store_of
+from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
@@ -67,6 +68,8 @@ def frequency_step(study: Study, model: str) -> Step:
     for criterion, query in queries:
         given = study.word_options(criterion, None, model)
         spec["queries"].append([criterion, query, {name: given[name] for name in options if name in given}])
+    if study.frequency_source(model) == WORDFREQ:
+        spec |= {"source": WORDFREQ, "language": study.models[model].get("language", ENGLISH)}
     inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
     modules = (kinds.REGISTRY.module(study.kind(model).name),)
     function = "biasgrid.frequency:write"
