@@ -64,7 +64,18 @@ class RandomGroups(Strict):
     alternative: AnAlternative = field(ALTERNATIVE, "bias")
 
 
-class FrequencyBands(Strict):
+class Frequencies(Strict):
+    """Where the frequencies of a model's words are from."""
+
+    frequency: Literal["own", "wordfreq"] = field(
+        "how frequent words are: `own`, by the model's counts, or its order where it is sorted; `wordfreq`, where it "
+        "has no counts by that package (a study says it of all models: `frequencies`)",
+        "own",
+    )
+    language: str = field("in which language `wordfreq` looks words up; left out: English", None)
+
+
+class FrequencyBands(Frequencies):
     """Permutation test within bands of frequency, of every metric that has a permutation test."""
 
     draws: Whole = field(
@@ -85,7 +96,7 @@ class FrequencyBands(Strict):
     )
 
 
-class ControlWords(Strict):
+class ControlWords(Frequencies):
     """Test of every metric against words that are as frequent as those that the groups are compared with."""
 
     draws: Whole = field("sets of control words that are drawn", 999, ge=19, le=1_000_000)
@@ -113,6 +124,7 @@ class Sensitivity(Strict):
 
 # parts of inference -> their options. Those that a metric may have its own options of, the tests, come first
 TESTS = ("permutation", "random_groups", "frequency_bands", "control_words")
+BY_FREQUENCY = ("frequency_bands", "control_words")  # those that need to know how frequent words are
 # column of scores.csv -> the test whose p-value it is
 P_VALUES = dict(zip(("p_value", "p_groups", "p_bands", "p_controls"), TESTS, strict=True))
 PARTS = {

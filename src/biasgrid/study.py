@@ -17,6 +17,7 @@ from .config.models import frequency_source_of, source_of
 from .config.phenomena import of_criteria
 from .configs import ordered
 from .debias import UNTOUCHED
+from .embeddings.frequencies import ENGLISH, WORDFREQ
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError, unknown
@@ -24,6 +25,7 @@ from .evaluation.spec import Spec
 from .figures import Drawing, planned
 from .folders import Folders
 from .grid import Cell, Evaluation, Fit, Inference
+from .options import BY_FREQUENCY
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
@@ -165,7 +167,11 @@ class Study(Folders):
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
-        return {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        if self.frequency_source(cell.model) == WORDFREQ:
+            proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
+            found |= {part: found[part] | proxy for part in BY_FREQUENCY if part in found}
+        return found
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -71,6 +71,8 @@ def control_test(
     nearest: int,
     alternative: str,
     seed: int,
+    frequency: str,
+    language: str | None,
 ) -> ControlTest | str:
     """Test a metric's value of a query against that of control words; or why that cannot be done, in a sentence.
 
@@ -79,15 +81,15 @@ def control_test(
     Each word is replaced by one of the `nearest` words in frequency, none of them of the query, none twice in a draw.
     A p-value is (k + 1) / (draws + 1), k the number of draws of which the value is as extreme.
     """
-    frequency = frequency_of(model)
-    if frequency is None:
+    known = frequency_of(model, frequency, language)
+    if known is None:
         return UNKNOWN
     replaced = attributes if metric.regrouped == "targets" else targets
     sets = (*query.target_sets, *query.attribute_sets)
     left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
     store = model.model if isinstance(model, DebiasedModel) else model
     keys = tuple(dict.fromkeys(key for s in replaced for key in s.keys))
-    drawn = _draw(store, pool, keys, tuple(left_out.tolist()), draws, nearest, seed)
+    drawn = _draw(store, pool, (frequency, language), keys, tuple(left_out.tolist()), draws, nearest, seed)
     if isinstance(drawn, str):
         return drawn
     entries, rows, places = drawn
@@ -101,14 +103,14 @@ def control_test(
         return f"the metric has no value for {undefined} of {len(values)} draws of control words"
     test = drawn_test(values[np.isfinite(values)], observed, alternative)
     place = {key: i for i, key in enumerate(keys)}
-    by_control = frequency.logarithms(entries, rows)[places]
+    by_control = known.logarithms(entries, rows)[places]
     of_each = [by_control[:, [place[key] for key in s.keys]] for s in replaced]
-    own = [frequency.logarithms(s.keys, store.rows(s.keys)) for s in replaced]
+    own = [known.logarithms(s.keys, store.rows(s.keys)) for s in replaced]
     matched = {
         "mean_log_frequency": [float(np.nanmean(logs)) for logs in of_each],
         "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in of_each],
     }
-    return ControlTest(test, frequency.source, of_sets(own), matched)
+    return ControlTest(test, known.source, of_sets(own), matched)
 
 
 def _values(
@@ -171,6 +173,7 @@ def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
 def _draw(
     store: Any,
     pool: Pool | None,
+    source: tuple[str, str | None],
     keys: tuple[str, ...],
     left_out: tuple[int, ...],
     draws: int,
@@ -182,9 +185,9 @@ def _draw(
 
     What is drawn depends on `seed`, the words, the query's words and the model, so that all metrics draw alike.
     """
-    entries, rows, logs = _vocabulary(store, pool)
+    entries, rows, logs = _vocabulary(store, pool, source)
     free = np.flatnonzero(~np.isin(rows, left_out))
-    of_keys = Frequency.of(store).logarithms(keys, store.rows(keys))
+    of_keys = Frequency.of(store, *source).logarithms(keys, store.rows(keys))
     if not np.isfinite(of_keys).all():
         unknown = keys[int(np.argmin(np.isfinite(of_keys)))]
         return f"it is not known how frequent {unknown!r} is"
@@ -220,7 +223,9 @@ def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]
 
 
 @remembered(8)
-def _vocabulary(store: Any, pool: Pool | None) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _vocabulary(
+    store: Any, pool: Pool | None, source: tuple[str, str | None]
+) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The words of a model that control words are drawn from, their rows, and the logarithms of their frequencies,
     which fall."""
     if pool is None:
@@ -231,7 +236,7 @@ def _vocabulary(store: Any, pool: Pool | None) -> tuple[list[str], np.ndarray, n
     # numbers and marks are no words of a text's topics
     plain = [i for i, entry in enumerate(entries) if entry.removeprefix(store.vocab_prefix).isalpha()]
     entries, rows = [entries[i] for i in plain], rows[plain]
-    logs = Frequency.of(store).logarithms(entries, rows)
+    logs = Frequency.of(store, *source).logarithms(entries, rows)
     order = np.lexsort((rows, -logs))
     order = order[np.isfinite(logs[order])]
     return [entries[i] for i in order.tolist()], rows[order], logs[order]

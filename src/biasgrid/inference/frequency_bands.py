@@ -12,23 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.frequencies import Frequency
+from ..embeddings.frequencies import WORDFREQ, Frequency
 from ..embeddings.store import DebiasedModel
 
 # with fewer permutations, there is no test: its p-value could not be below .05
 FEWEST = 20
 UNKNOWN = (
-    "it is not known how frequent the model's words are: it has no counts, and nothing says that it is sorted by "
-    "frequency (in a config: sorted: true)"
+    "it is not known how frequent the model's words are: it has no counts, nothing says that it is sorted by "
+    "frequency (in a config: sorted: true), and frequencies: wordfreq was not asked for"
 )
 
 
-def frequency_of(model: Any) -> Frequency | None:
-    """How frequent a model's words are, untouched or under a debias method: by its counts, or, where its model.json
-    says that it is sorted, by rank; None where neither is known."""
+def frequency_of(model: Any, source: str, language: str | None) -> Frequency | None:
+    """How frequent a model's words are, untouched or under a debias method: by its counts; else, where `source` is
+    "wordfreq", by that package; else, where its model.json says that it is sorted, by rank; None where none of it is
+    known. Raises BiasgridError where the package is missing, or does not have the language."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    known = getattr(store, "counts", None) is not None or store.metadata.get("sorted")
-    return Frequency.of(store) if known else None
+    known = getattr(store, "counts", None) is not None or source == WORDFREQ or store.metadata.get("sorted")
+    return Frequency.of(store, source, language) if known else None
 
 
 def bands(logarithms: np.ndarray, width: float) -> np.ndarray:

@@ -186,7 +186,14 @@ def exchange_test(
 
 
 def banded_test(
-    sampled: Sampled, model: Any, *, seed: int = 0, width: float, **options: Any
+    sampled: Sampled,
+    model: Any,
+    *,
+    width: float,
+    frequency: str = "own",
+    language: str | None = None,
+    seed: int = 0,
+    **options: Any,
 ) -> tuple[Permutation | str, dict[str, Any]]:
     """The permutation test of a metric on a query within bands of frequency, or why there is none; and more to know
     of it: by what frequencies are known ("frequency"), how many permutations there are, and mean and variance of the
@@ -198,15 +205,15 @@ def banded_test(
     exchanged = _exchanged(sampled)
     if isinstance(exchanged, str):
         return exchanged, {}
-    frequency = frequency_of(model)
-    if frequency is None:
+    known = frequency_of(model, frequency, language)
+    if known is None:
         return UNKNOWN, {}
-    logarithms = [frequency.logarithms(s.keys, model.rows(s.keys)) for s in exchanged]
+    logarithms = [known.logarithms(s.keys, model.rows(s.keys)) for s in exchanged]
     of_words = bands(np.concatenate(logarithms), width)
     sizes, shared = _dealt(sampled, exchanged)
     pairs = sampled.metric.exchanged == "pairs"
     count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
-    facts = {"frequency": frequency.source, "partitions": count} | of_sets(logarithms)
+    facts = {"frequency": known.source, "partitions": count} | of_sets(logarithms)
     if count < FEWEST:
         few = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"
         return f"there {'is' if count == 1 else 'are'} {few}: a test needs {FEWEST}", facts
