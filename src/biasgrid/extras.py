@@ -16,6 +16,7 @@ EXTRAS = {
     "pyarrow": "arrow",
     "snakemake": "workflow,figures",  # a config without `figures` draws some
     "torch": "debias",
+    "wordfreq": "frequency",
 }
 
 

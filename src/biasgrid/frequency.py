@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .cell import model_of, query_of
 from .embeddings.frequencies import Frequency
@@ -28,10 +29,11 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     inputs
         "queries": their files; "store": a `StoreOf`.
     spec
-        "model": its key; "queries": of each file [criterion, query's id, options of the look-up].
+        "model": its key; "queries": of each file [criterion, query's id, options of the look-up]; "source" and
+        "language", as of `Frequency.of`.
     """
     model = model_of(inputs["store"])
-    frequency = Frequency.of(model)
+    frequency = Frequency.of(model, spec.get("source"), spec.get("language"))
     found = [
         (criterion, query_id, s.name, *entries_and_rows(s.words, model, WordOptions(**options)))
         for file, (criterion, query_id, options) in zip(inputs["queries"], spec["queries"], strict=True)
@@ -40,18 +42,19 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     entries = {entry: row for *_, keys, rows in found for entry, row in zip(keys, rows.tolist(), strict=True)}
     rows = np.array(list(entries.values()), dtype=np.int64)
     # counts are sorted once, not once per set
-    ranks = dict(zip(rows.tolist(), frequency.ranks(rows).tolist(), strict=True))
+    ranks = dict(zip(entries, frequency.ranks(rows), strict=True))
+    logs = dict(zip(entries, frequency.logarithms(list(entries), rows), strict=True))
     sets = [
         {"criterion": criterion, "query": query_id, "set": name}
-        | frequency.of_set(of_set, np.array([ranks[row] for row in of_set.tolist()]))
-        for criterion, query_id, name, _, of_set in found
+        | frequency.of_set(of_set, *(np.array([of[key] for key in keys]) for of in (ranks, logs)))
+        for criterion, query_id, name, keys, of_set in found
     ]
     record = {
         "model": spec["model"],
         "source": frequency.source,
         "tokens": frequency.tokens,
         "sets": sets,
-        "words": _words(entries, frequency, ranks),
+        "words": _words(entries, frequency.counts, ranks, logs),
     }
     write_text(output, dumps(stamped(as_finite(record)), separators=(",", ":")) + "\n")
 
@@ -62,11 +65,17 @@ def _sets(file: Path) -> Iterable[Any]:
 
 
 def _words(
-    entries: Mapping[str, int], frequency: Frequency, ranks: Mapping[int, int]
-) -> dict[str, dict[str, int | None]]:
-    """Vocabulary entry -> how often it occurs, and its rank."""
-    counts = frequency.counts
+    entries: Mapping[str, int],
+    counts: NDArray[np.int64] | None,
+    ranks: Mapping[str, float],
+    logs: Mapping[str, float],
+) -> dict[str, dict[str, float | None]]:
+    """Vocabulary entry -> how often it occurs, its rank and the logarithm of its frequency; None: not known."""
     return {
-        entry: {"count": None if counts is None else int(counts[row]), "rank": ranks[row]}
+        entry: {
+            "count": None if counts is None else int(counts[row]),
+            "rank": int(ranks[entry]) if ranks[entry] == ranks[entry] else None,
+            "log_frequency": float(logs[entry]),
+        }
         for entry, row in sorted(entries.items())
     }

@@ -15,6 +15,7 @@ from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
 from .errors import BiasgridError, InputError, listed, not_allowed, shown
 from .metrics.registry import Detail, Metric, Score
+from .options import P_VALUES
 from .query import Query
 from .words import FoundSet, WordOptions, find, matched
 
@@ -34,6 +35,8 @@ COLUMNS = (
     "words_lost",
     "status",
     "p_groups",
+    "p_bands",
+    "p_controls",
 )
 
 
@@ -81,13 +84,17 @@ class Result:
     ci_low, ci_high
         The ends of the confidence interval over words; NaN likewise.
     inference
-        All that was asked for: permutation, random_groups, bootstrap, influence, halves, as docs/inference.md has
-        them; None where nothing was. `reasons` says why a number of it is missing.
+        All that was asked for: permutation, random_groups, frequency_bands, control_words, bootstrap, influence,
+        halves, as docs/inference.md has them; None where nothing was. `reasons` says why a number of it is missing.
     contrasts
         Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
         the others together and for all words together; None of a metric that has no contrasts.
     p_groups
         Of the test against random groups, 0 to 1; NaN where none was asked for, or none can be made.
+    p_bands
+        Of the permutation test within bands of frequency, likewise.
+    p_controls
+        Of the test against control words, which are as frequent as the query's, likewise.
     """
 
     query: str
@@ -105,6 +112,8 @@ class Result:
     inference: dict[str, Any] | None = None
     contrasts: list[dict[str, Any]] | None = None
     p_groups: float = math.nan
+    p_bands: float = math.nan
+    p_controls: float = math.nan
     metric: str = ""
     model: str = ""
 
@@ -150,7 +159,7 @@ class Result:
             )
 
     def _numbers(self) -> dict[str, float]:
-        return {name: getattr(self, name) for name in ("value", "p_value", "p_groups", "ci_low", "ci_high")}
+        return {name: getattr(self, name) for name in ("value", *P_VALUES, "ci_low", "ci_high")}
 
     @property
     def reason(self) -> str:
@@ -171,7 +180,7 @@ class Result:
     def reasons(self) -> dict[str, str]:
         """Why numbers that were asked for are missing: name of the number -> sentence."""
         told = {"value": self.reason} if self.reason else {}
-        for name, part in (("p_value", "permutation"), ("p_groups", "random_groups")):
+        for name, part in P_VALUES.items():
             if reason := (self.inference or {}).get(part, {}).get("reason"):
                 told[name] = reason
         for kind, reason in (self.inference or {}).get("bootstrap", {}).get("reasons", {}).items():
@@ -194,7 +203,8 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups.
+            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups,
+            p_bands, p_controls.
         """
         import pandas as pd  # imported late: it takes half a second
 
@@ -290,7 +300,7 @@ def as_json(result: Result) -> dict[str, Any]:
     null; inference only where it was asked for, as a study has it in files of its own."""
     left_out = ("metric", "model")
     if result.inference is None:
-        left_out += ("p_value", "ci_low", "ci_high", "inference", "p_groups")
+        left_out += (*P_VALUES, "ci_low", "ci_high", "inference")
     left_out += ("contrasts",) if result.contrasts is None else ()
     # most of a record are the words, of which each value need not be looked at
     words = {

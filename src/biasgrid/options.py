@@ -64,6 +64,51 @@ class RandomGroups(Strict):
     alternative: AnAlternative = field(ALTERNATIVE, "bias")
 
 
+class Frequencies(Strict):
+    """Where the frequencies of a model's words are from."""
+
+    frequency: Literal["own", "wordfreq"] = field(
+        "how frequent words are: `own`, by the model's counts, or its order where it is sorted; `wordfreq`, where it "
+        "has no counts by that package (a study says it of all models: `frequencies`)",
+        "own",
+    )
+    language: str = field("in which language `wordfreq` looks words up; left out: English", None)
+
+
+class FrequencyBands(Frequencies):
+    """Permutation test within bands of frequency, of every metric that has a permutation test."""
+
+    draws: Whole = field(
+        "random permutations of the words within their bands, where there are too many to enumerate",
+        10_000,
+        ge=1,
+        le=100_000_000,
+    )
+    exact: Whole = field(
+        "all permutations are enumerated where there are at most this many", 20_000, ge=0, le=10_000_000
+    )
+    alternative: AnAlternative = field(ALTERNATIVE, "bias")
+    width: Number = field(
+        "how many times as frequent as the least frequent word of a band its most frequent one may be",
+        4,
+        ge=1,
+        le=1_000_000,
+    )
+
+
+class ControlWords(Frequencies):
+    """Test of every metric against words that are as frequent as those that the groups are compared with."""
+
+    draws: Whole = field("sets of control words that are drawn", 999, ge=19, le=1_000_000)
+    nearest: Whole = field(
+        "a word is replaced by one of so many words of the vocabulary, those nearest in frequency",
+        50,
+        ge=2,
+        le=10_000,
+    )
+    alternative: AnAlternative = field(ALTERNATIVE, "bias")
+
+
 class Bootstrap(Strict):
     """Bootstrap intervals of every value, and of ranks and correlations."""
 
@@ -77,16 +122,23 @@ class Sensitivity(Strict):
     halves: Whole = field("random halves of the sets that are measured", 100, ge=1, le=100_000_000)
 
 
+# parts of inference -> their options. Those that a metric may have its own options of, the tests, come first
+TESTS = ("permutation", "random_groups", "frequency_bands", "control_words")
+BY_FREQUENCY = ("frequency_bands", "control_words")  # those that need to know how frequent words are
+# column of scores.csv -> the test whose p-value it is
+P_VALUES = dict(zip(("p_value", "p_groups", "p_bands", "p_controls"), TESTS, strict=True))
 PARTS = {
     "permutation": Permutation,
     "random_groups": RandomGroups,
+    "frequency_bands": FrequencyBands,
+    "control_words": ControlWords,
     "bootstrap": Bootstrap,
     "sensitivity": Sensitivity,
 }
 
 
 def checked_options(part: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a part of inference ("permutation", "random_groups", "bootstrap" or "sensitivity").
+    """The options of a part of inference (one of `PARTS`).
 
     Returns
     -------

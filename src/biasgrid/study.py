@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -14,10 +13,11 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
-from .config.models import source_of
+from .config.models import frequency_source_of, source_of
 from .config.phenomena import of_criteria
 from .configs import ordered
 from .debias import UNTOUCHED
+from .embeddings.frequencies import ENGLISH, WORDFREQ
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
 from .errors import BiasgridError, unknown
@@ -25,9 +25,9 @@ from .evaluation.spec import Spec
 from .figures import Drawing, planned
 from .folders import Folders
 from .grid import Cell, Evaluation, Fit, Inference
+from .options import BY_FREQUENCY
 from .options import PARTS as INFERRED
 from .query import Query
-from .schema import stamped
 from .seeds import seed_of
 
 
@@ -57,8 +57,8 @@ class Study(Folders):
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key. Of one that is trained here the source says all of its corpus: name and source."""
-        config = self.config
-        return {key: model | {"source": source_of(model, config)} for key, model in config["models"].items()}
+        entries = self.config["models"].items()
+        return {key: model | {"source": source_of(model, self.config)} for key, model in entries}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
@@ -167,7 +167,11 @@ class Study(Folders):
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
-        return {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        if self.frequency_source(cell.model) == WORDFREQ:
+            proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
+            found |= {part: found[part] | proxy for part in BY_FREQUENCY if part in found}
+        return found
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -263,11 +267,13 @@ class Study(Folders):
 
     @property
     def counted(self) -> list[str]:
-        """The measured models whose words' frequencies are known: their counts in a corpus, or their order."""
-        known = {key for key, model in self.models.items() if model.get("sorted") or self.kind(key).counts}
-        return [
-            m for m in dict.fromkeys(c.model for c in self.cells.values()) if m in {*known, *self.trained}
-        ]
+        """The measured models whose words' frequencies are known."""
+        measured = dict.fromkeys(cell.model for cell in self.cells.values())
+        return [model for model in measured if self.frequency_source(model)]
+
+    def frequency_source(self, model: str) -> str | None:
+        """What a model's frequencies are known by: "counts", "wordfreq", "rank"; None: they are not known."""
+        return frequency_source_of(self.models[model], self.config["frequencies"])
 
     @cached_property
     def directed(self) -> list[Cell]:
@@ -362,17 +368,8 @@ class Study(Folders):
         }
 
     def to_json(self) -> str:
-        """The config with defaults and includes resolved, in the form that `read` reads.
-
-        Sizes of downloads are left out: they describe a server's files and not the study.
-        """
-
-        def of(part: str) -> dict[str, dict[str, Any]]:
-            entries = self.config[part].items()
-            return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
-
-        parts = {part: of(part) for part in ("models", "benchmarks", "corpora")}
-        return json.dumps(stamped(self.config | parts), ensure_ascii=False, indent=1) + "\n"
+        """The config with defaults and includes resolved, in the form that `read` reads."""
+        return load.written(self.config)
 
     @property
     def digest(self) -> str:

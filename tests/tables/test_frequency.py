@@ -1,15 +1,17 @@
 """The table of frequency: against counts of the text itself."""
 
 import json
+import math
 from pathlib import Path
 from statistics import fmean, median, pvariance
 
 import numpy as np
 import pytest
+import wordfreq
 from conftest import write_text_model
 from in_process import make_cells, make_inputs, make_tables
 
-from biasgrid import tables
+from biasgrid import BiasgridError, extras, tables
 from biasgrid.plan.steps import frequency_step
 from biasgrid.study import Study
 
@@ -21,8 +23,8 @@ TRAINED = {"type": "trained", "corpus": "made", "algorithm": "word2vec"}
 TRAINED["params"] = {"min_count": 1, "vector_size": 4, "epochs": 1, "seed": 1}
 
 
-def config(models):
-    query = {"targets": {k: SETS[k] for k in "AB"}, "attributes": {k: SETS[k] for k in "CD"}}
+def config(models, sets=SETS):
+    query = {"targets": {k: sets[k] for k in "AB"}, "attributes": {k: sets[k] for k in "CD"}}
     return {
         "study": "small",
         "corpora": {"made": {"source": {"type": "file", "path": "corpus.txt"}}},
@@ -97,6 +99,84 @@ def test_of_other_models_nothing_is_known(study):
     assert "frequency" not in Study.of(config(left)).tables
 
 
+@pytest.mark.parametrize("of_set", SETS)
+def test_log_frequencies_are_of_occurrences_per_million_or_of_ranks(study, of_set):
+    words = [word.lower() for word in SETS[of_set] if word.lower() in COUNTS]
+    of = {
+        "trained": [math.log(COUNTS[word] / len(TEXT) * 1e6) for word in words],
+        "ordered": [-math.log(2 + list(COUNTS).index(word)) for word in words],
+    }
+    for model, logs in of.items():
+        row = rows(study).loc[model, of_set]
+        expected = pytest.approx((len(logs), fmean(logs), pvariance(logs)))
+        assert (row["known"], row["mean_log"], row["variance_log"]) == expected
+
+
+def wordfreq_study(**said):
+    """A study with the proxy; the words have a prefix, as in ConceptNet Numberbatch."""
+    entries = models(other={"vocab_prefix": "/c/en/"} | said)
+    return Study.of(
+        config(entries, SETS | {"D": ["end", "qzxv"]}) | {"study": "proxy", "frequencies": "wordfreq"}
+    )
+
+
+def test_of_models_without_counts_wordfreq_is_a_proxy(study):
+    write_text_model(Path("other.txt"), [f"/c/en/{word}" for word in ["qzxv", *COUNTS]], 4)
+    proxy = wordfreq_study()
+    assert {m: proxy.frequency_source(m) for m in proxy.models} == {"trained": "counts", "other": "wordfreq"}
+    make_inputs(proxy)
+    make_tables(proxy, "frequency")
+    assert rows(proxy).loc["trained", "A"]["source"] == "counts"
+    row = rows(proxy).loc["other", "D"]
+    assert (row["source"], row["words"], row["known"]) == ("wordfreq", 2, 1)  # it does not know qzxv
+    assert row[["mean", "variance", "mean_rank", "median_rank", "share"]].isna().all()
+    assert row["mean_log"] == pytest.approx(math.log(wordfreq.word_frequency("end", "en") * 1e6))
+    record = json.loads(proxy.frequency_file("other").read_text())["words"]["/c/en/qzxv"]
+    assert record == {"count": None, "rank": None, "log_frequency": None}
+
+
+def test_wordfreq_is_asked_for_in_the_models_language(study):
+    write_text_model(Path("other.txt"), [f"/c/en/{word}" for word in COUNTS], 4)
+    french = wordfreq_study(language="fr-CA")
+    make_inputs(french)
+    make_tables(french, "frequency")
+    expected = math.log(wordfreq.word_frequency("end", "fr") * 1e6)
+    assert rows(french).loc["other", "D"]["mean_log"] == pytest.approx(expected)
+    for language, why in (("tlh", "unknown language 'tlh'.*allowed: ar, bg"), ("ja", "language ja: .*MeCab")):
+        step = frequency_step(wordfreq_study(language=language), "other")
+        with pytest.raises(BiasgridError, match=f"^frequencies: wordfreq: {why}"):
+            step.run()
+
+
+def test_wordfreq_is_an_extra(study, monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    message = r"config: frequencies: wordfreq needs wordfreq; install it: pip install 'biasgrid\[frequency\]'"
+    with pytest.raises(BiasgridError, match=message):
+        wordfreq_study()
+
+
+def test_what_a_config_says_of_a_models_frequencies(study):
+    said = models(
+        binary={"format": "fasttext-bin"},
+        vectors={"format": "gensim-kv"},
+        text={"kind": "corpus"},
+        ordered={"sorted": True},
+        other={},
+    )
+    own = Study.of(config(said))
+    expected = ["counts", "counts", None, "counts", "rank", None]
+    assert [own.frequency_source(model) for model in own.models] == expected
+    proxy = Study.of(config(said) | {"frequencies": "wordfreq"})
+    expected = [source if source == "counts" else "wordfreq" for source in expected]
+    assert [proxy.frequency_source(model) for model in proxy.models] == expected
+
+
+def test_a_models_own_counts_come_before_the_proxy():
+    from biasgrid.embeddings.frequencies import Frequency
+
+    assert Frequency.of(Corpus(), "wordfreq").source == "counts"
+
+
 def test_a_models_file_has_each_word(study):
     record = json.loads(study.frequency_file("trained").read_text())
     assert record["tokens"] == len(TEXT)
@@ -107,14 +187,12 @@ def test_a_models_file_has_each_word(study):
 
 
 def test_a_set_without_words_has_no_numbers(study):
-    sets = SETS | {"D": ["horse"]}
-    query = {"targets": {k: sets[k] for k in "AB"}, "attributes": {k: sets[k] for k in "CD"}}
-    lacking = Study.of(config(models()) | {"criteria": {"First": {"queries": {"q1": query}}}})
+    lacking = Study.of(config(models(), SETS | {"D": ["horse"]}))
     make_inputs(lacking)
     make_tables(lacking, "frequency")
     row = rows(lacking).loc["trained", "D"]
     assert row["words"] == 0
-    assert row[["mean", "variance", "mean_rank", "median_rank", "share"]].isna().all()
+    assert row[["mean", "variance", "mean_rank", "median_rank", "share", "mean_log"]].isna().all()
 
 
 def test_a_store_of_before_counts_is_known_by_rank(study):
@@ -145,7 +223,7 @@ def test_large_counts_are_exact(study):
     known = Frequency(counts, 6_000_000_006)
     ranks = known.ranks(np.array([2, 1]))
     assert ranks.tolist() == [3, 2]
-    assert known.of_set(np.array([0, 1]), ranks)["mean"] == 2_999_999_999.5
+    assert known.of_set(np.array([0, 1]), ranks, np.array([1.0]))["mean"] == 2_999_999_999.5
 
 
 class Corpus:

@@ -36,6 +36,8 @@ def measured(
     seed: int = 0,
     permutation: Part = None,
     random_groups: Part = None,
+    frequency_bands: Part = None,
+    control_words: Part = None,
     bootstrap: Part = None,
     sensitivity: Part = None,
     interval: Interval = INTERVAL,
@@ -67,6 +69,12 @@ def measured(
     random_groups
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -104,6 +112,7 @@ def measured(
     check_template(metric, query, parameters)
     results = measure(metric, query, model, parameters, words, seed)
     asked = {"permutation": permutation, "random_groups": random_groups}
+    asked |= {"frequency_bands": frequency_bands, "control_words": control_words}
     asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     parts = {
         name: _options(name, part) for name, part in asked.items() if part is not None and part is not False

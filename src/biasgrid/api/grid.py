@@ -44,6 +44,8 @@ def measure_grid(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -64,7 +66,7 @@ def measure_grid(
     ----------
     metrics
         Names of metrics ("weat"), or pairs of a name and its options, or a mapping of names to options: the metric's
-        parameters, and its own look-up options, `label`, and options of `permutation` and `random_groups`. With
+        parameters, and its own look-up options, `label`, and options of the tests (`permutation`, ...). With
         `metric` among the options, the name is a key of your own: {"cosine": {"metric": "rnd", "distance": "cos"}}.
         In place of a name, a `biasgrid.metrics.Metric` of your own, which this session then knows by its name, too.
     queries
@@ -85,9 +87,9 @@ def measure_grid(
         What `Grid.aggregate` and `Grid.rank` do by default.
     seed
         From 0; of metrics that draw at random, and of inference.
-    permutation, random_groups, bootstrap, sensitivity
-        Each True or a mapping of options: `p_value`, `p_groups`, the confidence interval `ci_low` to `ci_high`, and
-        the influence of single words.
+    permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity
+        Each True or a mapping of options: `p_value`, `p_groups`, `p_bands`, `p_controls`, the confidence interval
+        `ci_low` to `ci_high`, and the influence of single words.
     interval
         Which confidence interval `ci_low` and `ci_high` are the ends of.
     adjust
@@ -134,6 +136,8 @@ def measure_grid(
         inference={
             "permutation": permutation,
             "random_groups": random_groups,
+            "frequency_bands": frequency_bands,
+            "control_words": control_words,
             "bootstrap": bootstrap,
             "sensitivity": sensitivity,
             "interval": interval,

@@ -11,7 +11,7 @@ from ..config.check import metrics_of
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, shown, unknown
-from ..options import PARTS, check_interval, checked_options
+from ..options import PARTS, TESTS, check_interval, checked_options
 from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
@@ -22,7 +22,6 @@ from .measured import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
 LOOK_UP = tuple(option.name for option in fields(WordOptions))
-OWN = ("permutation", "random_groups")  # parts of inference that a metric may have its own options of
 CORRELATIONS = ("spearman", "kendall", "pearson")
 TIES = ("average", "min", "max", "dense", "first")
 BY = ("distance", "value")
@@ -272,10 +271,10 @@ def _metric(metric: registered.Metric, key: str, options: dict[str, Any]) -> dic
     elif key != metric.name:  # figures are to tell two of one metric apart
         entry["label"] = key
     words = {name: options.pop(name) for name in LOOK_UP if name in options}
-    own = {part: options.pop(part) for part in OWN if part in options}
+    own = {part: options.pop(part) for part in TESTS if part in options}
     try:
         wefe.check_names(options, metric.parameters, wefe.MEASURING, key)
-        metric.check_parameters(options, ["label", *LOOK_UP, *OWN])
+        metric.check_parameters(options, ["label", *LOOK_UP, *TESTS])
         WordOptions(**words)
         for part, given in own.items():
             full = checked_options(part, given)

@@ -73,7 +73,7 @@ def _in_parallel(
     tasks, own = [], metrics.REGISTRY.added
     for state, cells in by_model.items():
         pool = None
-        if any("random_groups" in (inference or {}) for _, _, inference in cells):
+        if any({"random_groups", "control_words"} & (inference or {}).keys() for _, _, inference in cells):
             from ..inference.pool import pool_of
 
             pool = pool_of(models[state])

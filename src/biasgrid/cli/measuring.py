@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, listed, shown
-from ..options import INTERVALS, PARTS, checked_options
+from ..options import INTERVALS, P_VALUES, PARTS, checked_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..metrics import Metric
 
 LOST = 30  # characters of a table's lost words
+
+# heads of p-values in a table
+P_SHOWN = ("p", "p (groups)", "p (bands)", "p (controls)")
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
@@ -79,12 +82,11 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     low, high = metric.range
     inferred = "asked" in record
     of_units = "interval (sentences)"
-    rows = [["query", "value", of_units, *["p", "p (groups)", "interval"] * inferred, "lost words", "status"]]
+    rows = [["query", "value", of_units, *[*P_SHOWN, "interval"] * inferred, "lost words", "status"]]
     for result in results:
         interval = _interval(result.ci_low, result.ci_high)
         numbers = [
-            _short(result.p_value),
-            _short(result.p_groups),
+            *(_short(getattr(result, name)) for name in P_VALUES),
             interval,
         ]
         lost = [word for words in result.lost.values() for word in words]
@@ -234,6 +236,10 @@ def add(commands: Commands) -> None:
         },
         permutation=_part("a permutation test: draws, exact, alternative"),
         random_groups=_part("a test against random groups: draws, alternative"),
+        frequency_bands=_part(
+            "a permutation test within bands of frequency: draws, exact, alternative, width"
+        ),
+        control_words=_part("a test against words that are as frequent: draws, nearest, alternative"),
         bootstrap=_part("bootstrap intervals: draws, level"),
         sensitivity=_part("influence of words, and robustness under halving the sets: halves"),
         interval={

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import debias, metrics
 from ..debias import UNTOUCHED
+from ..embeddings.frequencies import WORDFREQ
 from ..errors import BiasgridError, shown, unknown
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
@@ -42,6 +43,8 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_debias(config, where)
     _check_evaluations(config, where)
     _check_files(config, where)
+    if config["frequencies"] == WORDFREQ:
+        require("wordfreq", f"{where}: frequencies: wordfreq")
     for key, model in config["models"].items():
         if model["source"]["type"] == TRAINED:
             counted = [name for name, other in config["models"].items() if other.get("kind") == "corpus"]

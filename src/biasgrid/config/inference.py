@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..options import Bootstrap, Interval, Permutation, RandomGroups, Sensitivity
+from ..options import (
+    Bootstrap,
+    ControlWords,
+    FrequencyBands,
+    Interval,
+    Permutation,
+    RandomGroups,
+    Sensitivity,
+)
 from ..validation import Strict, field
 
 
@@ -15,6 +23,12 @@ class Inference(Strict):
     permutation: Permutation = field("permutation test of every metric that has one", None)
     random_groups: RandomGroups = field(
         "test of every metric against random groups of the model's words", None
+    )
+    frequency_bands: FrequencyBands = field(
+        "permutation test within bands of frequency of every metric that has a permutation test", None
+    )
+    control_words: ControlWords = field(
+        "test of every metric against words as frequent as those that the groups are compared with", None
     )
     bootstrap: Bootstrap = field("bootstrap intervals of values, ranks and correlations", None)
     sensitivity: Sensitivity = field("influence of single words, and split halves", None)

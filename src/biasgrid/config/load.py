@@ -13,7 +13,7 @@ from ..errors import BiasgridError, shown, unknown
 from ..query import Query
 from ..registry import load_plugins
 from ..resources import located, resource
-from ..schema import unstamped
+from ..schema import stamped, unstamped
 from ..validation import checked
 from .common import filled
 from .criteria import Criteria, PhenomenonSets
@@ -284,3 +284,17 @@ def _query(given: Mapping[str, Any], where: str, sets: WordSets) -> Query:
         return Query(targets, attributes, name=given.get("name"))
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
+
+
+def written(config: Mapping[str, Any]) -> str:
+    """A complete config as the text that `read` reads.
+
+    Sizes of downloads are left out: they describe a server's files and not the study.
+    """
+
+    def of(part: str) -> dict[str, dict[str, Any]]:
+        entries = config[part].items()
+        return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
+
+    parts = {part: of(part) for part in ("models", "benchmarks", "corpora")}
+    return json.dumps(stamped({**config, **parts}), ensure_ascii=False, indent=1) + "\n"

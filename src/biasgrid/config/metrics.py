@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, create_model, model_validator
 
-from ..options import Number, Permutation, RandomGroups
+from ..options import ControlWords, FrequencyBands, Number, Permutation, RandomGroups
 from ..validation import Strict, field
 from ..words import WordOptions
 from .common import Key, Params, Text
@@ -55,6 +55,10 @@ def partial(model: type[Strict], doc: str) -> type[Strict]:
 
 OwnPermutation = partial(Permutation, "What is other than in the study's permutation test.")
 OwnRandomGroups = partial(RandomGroups, "What is other than in the study's test of random groups.")
+OwnFrequencyBands = partial(
+    FrequencyBands, "What is other than in the study's test within bands of frequency."
+)
+OwnControlWords = partial(ControlWords, "What is other than in the study's test against control words.")
 
 
 class OwnInference(Strict):
@@ -62,6 +66,8 @@ class OwnInference(Strict):
 
     permutation: OwnPermutation = field("options of its permutation test", None)
     random_groups: OwnRandomGroups = field("options of its test against random groups", None)
+    frequency_bands: OwnFrequencyBands = field("options of its test within bands of frequency", None)
+    control_words: OwnControlWords = field("options of its test against control words", None)
 
 
 class Measured(Strict):

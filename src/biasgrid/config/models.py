@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from ..embeddings import kinds, readers, sources
 from ..embeddings.corpus.formats import DEFAULT
+from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
@@ -146,6 +147,17 @@ class Archive(Strict):
 
 Models = Annotated[dict[Key, Model], Field(min_length=1)]
 Archives = dict[Key, Archive]
+
+
+def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
+    """What a model's frequencies are known by, of what its entry in a checked config, and its study's `frequencies`,
+    say: no file is looked into, so that a model may turn out to have counts. None: they are not known."""
+    reader = readers.REGISTRY.get(model.get("format"))
+    if model["source"]["type"] == TRAINED or kinds.REGISTRY[model.get("kind", kinds.VECTORS)].counts:
+        return COUNTS
+    if reader and reader.counts:
+        return COUNTS
+    return WORDFREQ if declared == WORDFREQ else RANK if model.get("sorted") else None
 
 
 def source_of(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,6 +102,12 @@ class StudyConfig(Run):
         "by name, models that are trained with other parameters, whose values are compared (trainings.csv)",
         None,
     )
+    frequencies: Literal["own", "wordfreq"] = field(
+        "where word frequencies are from. `own`: the model's counts of its corpus, else the order of its words where "
+        "it is `sorted`, else unknown; `wordfreq`: of a model without counts, a proxy, the frequency in the texts of "
+        "the package wordfreq (extra `frequency`) in the model's `language`, by default English",
+        "own",
+    )
     inference: Inference = field("how certain every value is", Inference)
     figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])
     null_distributions: Paths = field(

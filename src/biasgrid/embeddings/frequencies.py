@@ -1,4 +1,4 @@
-"""How frequent the words of a model are in the corpus that the model is of."""
+"""How frequent the words of a model are: in the corpus that the model is of, or in other texts of its language."""
 
 from __future__ import annotations
 
@@ -9,58 +9,97 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-COUNTS, RANK = "counts", "rank"  # what frequencies are known by
+from ..errors import BiasgridError, unknown
+from ..extras import require
+
+COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # what frequencies are known by
+ENGLISH = "en"  # the language of a model that says none
 
 
 @dataclass(frozen=True)
 class Frequency:
     """The frequencies of a model's words, by row.
 
-    counts  int64 (rows,), how often each word occurs in the corpus; None where only their order is known
-    tokens  how many tokens the corpus has; None where that is not known
+    counts    int64 (rows,), how often each word occurs in the corpus; None where that is not known
+    tokens    how many tokens the corpus has; None where that is not known
+    language  where there are no counts, that of the package wordfreq in which words are looked up; empty: frequencies
+              are known by the order of rows
+    prefix    what stands before a word in the vocabulary, and is no part of it
     """
 
     counts: NDArray[np.int64] | None = None
     tokens: int | None = None
+    language: str = ""
+    prefix: str = ""
 
     @classmethod
-    def of(cls, model: Any) -> Frequency:
-        """Those of a model of `Study.counted`: by its counts, else by the order of its words."""
+    def of(cls, model: Any, source: str | None = None, language: str | None = None) -> Frequency:
+        """Those of a model of `Study.counted`.
+
+        Parameters
+        ----------
+        model
+            An open model.
+        source
+            Where a model without counts has its frequencies from, as `Study.frequency_source` has it: "wordfreq", a
+            proxy, or else the order of its words.
+        language
+            The model's, such as "fr", for "wordfreq"; left out: English.
+
+        Raises
+        ------
+        BiasgridError
+            One sentence, where the package wordfreq, or its list of the language, is missing.
+        """
         counts = getattr(model, "counts", None)
-        if counts is None:
+        if counts is not None:
+            return cls(counts, getattr(model, "tokens", None) or model.metadata.get("tokens"))
+        if source != WORDFREQ:
             return cls()
-        return cls(counts, getattr(model, "tokens", None) or model.metadata.get("tokens"))
+        language = language or ENGLISH
+        _occurrences("", language)
+        return cls(language=language, prefix=model.vocab_prefix)
 
     def logarithms(self, entries: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """How frequent vocabulary entries (found in `rows`) are, as natural logarithms: of occurrences per million
         tokens, or of 1 / rank, which differs from that by about a constant (Zipf's law). Differences of two say how
-        many times as frequent one word is as another."""
-        if self.counts is None:
+        many times as frequent one word is as another. NaN of a word whose frequency is not known."""
+        if self.language:
+            words = [entry.removeprefix(self.prefix) for entry in entries]
+            known = np.array([_occurrences(word, self.language) for word in words], dtype=float) * 1e6
+        elif self.counts is None:
             return -np.log(rows + 1.0)
-        tokens = self.tokens or int(self.counts.sum())
-        # a word that a model has without having counted it, such as one of a file's own, has no frequency
+        else:
+            known = self.counts[rows] * (1e6 / (self.tokens or int(self.counts.sum())))
+        # a word that a model has without having counted it, such as one of a file's own, has no frequency, as has one
+        # that a list of words lacks
         with np.errstate(divide="ignore"):
-            logs = np.log(self.counts[rows] * (1e6 / tokens))
+            logs = np.log(known)
         return np.where(np.isfinite(logs), logs, np.nan)
 
     @property
     def source(self) -> str:
         """What frequencies are known by."""
-        return RANK if self.counts is None else COUNTS
+        return WORDFREQ if self.language else RANK if self.counts is None else COUNTS
 
-    def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rank of each row: 1, and as many more as words are more frequent; by the order of rows from 1."""
+    def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The rank of each row: 1, and as many more as words are more frequent; by the order of rows from 1. NaN
+        where neither counts nor the order are known."""
+        if self.language:
+            return np.full(len(rows), np.nan)
         if self.counts is None:
-            return rows + 1
+            return rows + 1.0
         rising = np.sort(self.counts)
-        return 1 + len(rising) - np.searchsorted(rising, self.counts[rows], side="right")
+        return 1.0 + len(rising) - np.searchsorted(rising, self.counts[rows], side="right")
 
-    def of_set(self, rows: NDArray[np.int64], ranks: NDArray[np.int64]) -> dict[str, Any]:
+    def of_set(
+        self, rows: NDArray[np.int64], ranks: NDArray[np.float64], logs: NDArray[np.float64]
+    ) -> dict[str, Any]:
         """What the table says of a set's words; NaN are numbers of no words, and such as are not known."""
         nothing = np.array([np.nan])
-        known = self.counts is not None and len(rows) > 0
-        counts = self.counts[rows] if known else nothing
+        counts = nothing if self.counts is None or not len(rows) else self.counts[rows]
         ranks = ranks if len(ranks) else nothing
+        known = logs[~np.isnan(logs)]
         return {
             "words": len(rows),
             "mean": float(np.mean(counts)),
@@ -68,4 +107,25 @@ class Frequency:
             "mean_rank": float(np.mean(ranks)),
             "median_rank": float(np.median(ranks)),
             "share": float(np.sum(counts) / self.tokens) if self.tokens else np.nan,
+            "known": len(known),
+            "mean_log": float(np.mean(known)) if len(known) else np.nan,
+            "variance_log": float(np.var(known)) if len(known) else np.nan,
         }
+
+
+def _occurrences(word: str, language: str) -> float:
+    """The share of the tokens of a language's texts that are a word, as the package wordfreq has it; 0: unknown."""
+    require("wordfreq", "frequencies: wordfreq")
+    # imported late: it is optional, and its lists take a second
+    import wordfreq
+
+    name = language.partition("-")[0]
+    # for another language it would take the nearest that it has: English for Klingon
+    if name not in wordfreq.available_languages():
+        raise BiasgridError(
+            f"frequencies: wordfreq: {unknown('language', name, sorted(wordfreq.available_languages()))}"
+        )
+    try:
+        return float(wordfreq.word_frequency(word, name))
+    except ImportError as error:  # Chinese, Japanese and Korean need further packages
+        raise BiasgridError(f"frequencies: wordfreq: language {name}: {error}") from None

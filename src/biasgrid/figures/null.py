@@ -1,5 +1,5 @@
 """Figure of the null distributions of a cell: what the metric gives for words that are dealt out to the sets at
-random, and for random groups of the model's words, where the score lies in them, and beside them the bootstrap
+random, for random groups and for control words, where the score lies in them, and beside them the bootstrap
 resamples; whichever the study has.
 """
 
@@ -24,8 +24,20 @@ if TYPE_CHECKING:
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
-NAMES = {"permutation": "Permutation", "random_groups": "Random groups", "bootstrap": "Bootstrap"}
-NULLS = {"permutation": "permutations of the words", "random_groups": "random groups"}
+NAMES = {
+    "permutation": "Permutation",
+    "random_groups": "Random groups",
+    "frequency_bands": "Within bands",
+    "control_words": "Control words",
+    "bootstrap": "Bootstrap",
+}
+NULLS = {
+    "permutation": "permutations of the words",
+    "random_groups": "random groups",
+    "frequency_bands": "permutations within bands of frequency",
+    "control_words": "draws of control words",
+}
+BESIDE = 3  # panels of a (sub-)query that stand side by side
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 PERMUTED = {
     "targets": "their words are dealt out to them at random",
@@ -57,7 +69,7 @@ def null_distribution(
     `level`). `metric` is as `facts` has it."""
     tests = [test for test in NULLS if any(test in values for values in null.values.values())]
     shown = [*tests, *(["bootstrap"] if null.samples is not None else [])]
-    boxes = len(shown)
+    boxes, lines = min(len(shown), BESIDE), ceil(len(shown) / BESIDE)
     alone = boxes * len(null.results) == 1
     width, height, gap, foot = 6.5 if alone else 3.1 if boxes < 3 else 2.0, 1.15, 0.3, 0.46
     across = boxes * (width + gap)
@@ -71,15 +83,19 @@ def null_distribution(
         if null.values.get(result["query"])
     }
     title_lines = max(map(line_count, names)) * 0.155 + 0.03
-    head = title_lines + max(map(line_count, said.values())) * 0.125 + 0.04
+    head = max(map(line_count, said.values())) * 0.125 + 0.04
+
+    def block() -> float:
+        """How high the panels of a (sub-)query are, with its name."""
+        return title_lines + lines * (head + height + foot)
 
     def extent(columns: int) -> tuple[float, float]:
-        return columns * across, ceil(len(names) / columns) * (head + height + foot)
+        return columns * across, ceil(len(names) / columns) * block()
 
     columns = best_columns(len(names), extent) if len(names) > 1 else 1
     # many sub-queries have lower panels, so that they are on a page
     rows = ceil(len(names) / columns)
-    height = min(height, max(0.3, (PAGE[1] - 2.0) / rows - head - foot))
+    height = min(height, max(0.3, ((PAGE[1] - 2.0) / rows - title_lines) / lines - head - foot))
     alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
         ("score", legend_line(color="black", linewidth=1.4)),
@@ -96,9 +112,10 @@ def null_distribution(
     figure, top = page(title, _note(null, metric, tests), legend, *extent(columns))
     for i, (result, name) in enumerate(zip(null.results, names, strict=True)):
         row, column = divmod(i, columns)
-        left, upper = MARGIN + column * across, top + row * (head + height + foot)
+        left, upper = MARGIN + column * across, top + row * block()
         w, h = figure.get_size_inches()
         figure.text(left / w, 1 - upper / h, name, va="top", weight="bold")
+        upper += title_lines
         place = left + 0.08, upper + head, width - 0.08, height
         values = null.values.get(result["query"])
         if not values:
@@ -107,14 +124,15 @@ def null_distribution(
             figure.text(place[0] / w, 1 - (upper + head) / h, why_untested(result), va="top", size=SMALL)
             continue
         axes = []
-        for column, part in enumerate(shown):
-            left = place[0] + column * (width + gap)
+        for number, part in enumerate(shown):
+            line, column = divmod(number, BESIDE)
+            left, down = place[0] + column * (width + gap), line * (head + height + foot)
             # by their tops: an exponent lifts its line
-            at = left / w, 1 - (upper + title_lines) / h
+            at = left / w, 1 - (upper + down) / h
             figure.text(*at, said[i, part], va="top", size=SMALL, linespacing=1.25)
             if part != "bootstrap" and part not in values:
                 continue
-            axes.append(add_axes(figure, left, *place[1:]))
+            axes.append(add_axes(figure, left, place[1] + down, *place[2:]))
             if part == "bootstrap":
                 _samples(axes[-1], null.samples[i], result, interval)
             else:
@@ -191,6 +209,16 @@ def _note(null: Null, metric: Mapping[str, Any], tests: Sequence[str]) -> str:
             "Random groups: the score with arbitrary groups of the model's words in place of the query's "
             f"{sets} sets, as large and as coherent as these; the query's other words stay."
         ]
+    if "frequency_bands" in tests:
+        text += [
+            "Within bands: as the permutation, but words change places only with words that are about as frequent."
+        ]
+    if "control_words" in tests:
+        words = {"targets": "attribute", "attributes": "target"}[metric["regrouped"]]
+        text += [
+            "Control words: the score with other words of the model, as frequent and of no topic, in place of those "
+            f"of the {words} sets; the groups stay."
+        ]
     if null.samples is not None:
         text += ["Bootstrap: the score with the words of each set drawn again from the set."]
     tested = [(r["value"], r[test]) for r in null.results for test in null.values.get(r["query"], {})]
@@ -231,7 +259,8 @@ def _p_text(tested: Mapping[str, Any], part: str) -> list[str]:
         lowest = p <= tested["p_lowest"] * (1 + 1e-9)
         possible = ", the lowest that is possible" if lowest else ""
         return [f"p = {_number(p)}{possible}", f"exact: all {permutations:,} permutations"]
-    many = f"random permutations of {_count(permutations)}" if part == "permutation" else NULLS[part]
+    drawn = tested["method"] == "drawn"
+    many = NULLS[part] if drawn else f"random permutations of {_count(permutations)}"
     interval = f"(95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
     return [f"p = {_number(p)}", interval, f"{draws:,} {many}"]
 
@@ -285,13 +314,13 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 FIGURES = (
     Figure(
         "null",
-        "A cell's score among what its metric gives for permuted words and for random groups of words.",
+        "A cell's score among what its metric gives for permuted words, random groups and control words.",
         _drawings,
         _draw,
         group=None,
-        reading="The black line is the score. Grey is what the metric gives for permuted words (left) and for "
-        "random groups (middle), orange the part that the p-value counts: little orange is a small "
-        "p-value. Blue are bootstrap resamples, with the 95 % interval as a bar; the dashed line is "
-        "no bias.",
+        reading="The black line is the score. Grey is what the metric gives for permuted words, random groups "
+        "or control words, as the text above a panel says, orange the part that the p-value counts: little "
+        "orange is a small p-value. Blue are bootstrap resamples, with the 95 % interval as a bar; the "
+        "dashed line is no bias.",
     ),
 )

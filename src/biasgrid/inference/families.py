@@ -18,15 +18,18 @@ import numpy as np
 from .. import metrics
 from ..in_memory import File, InMemory, parts_of
 from ..metrics.registry import Metric
+from ..options import P_VALUES
 from ..query import Query
 from ..words import FoundSet, WordOptions
+from .control_words import _values as values_of_controls
 from .infer import BIAS, exchange_test
 from .permutation import _share
 from .random_groups import _values as values_of_groups
 from .sampled import Sampled
 
 # of each kind of test: the part of `inference` that asks for it
-COLUMNS = {"p_value": "permutation", "p_groups": "random_groups"}
+COLUMNS = P_VALUES
+PERMUTED = ("p_value", "p_bands")
 # random data that tests are compared on, permutations or groups of each, and words of the sets of one and another:
 # sets of unlike sizes, as tests may be equal for sets of one size only
 TRIALS, DRAWS = 3, 64
@@ -52,7 +55,7 @@ def of_cells(
         Column of scores.csv -> (criterion, (sub-)query, metric, model) -> (family, test). Tests of one query and
         model (and debias method) that have one name give the same p-value whatever the vectors. Columns are those
         that the study has: "p_value", of permutation tests, of which those of labels (`Metric.test_of`) are a
-        family of their own; "p_groups", of tests of random groups, which are all about words.
+        family of their own, and "p_bands" likewise; "p_groups" and "p_controls", which are all about words.
     """
     by_id = {parts_of(file)[-1]: _query(file) for file in queries}
     tests: dict[str, dict] = {}
@@ -66,7 +69,7 @@ def of_cells(
         for name, template in _templates(by_id[cell["query"]], metric.template):
             for column, part in COLUMNS.items():
                 if (options := cell["inference"].get(part)) is not None:
-                    family = metric.test_of if column == "p_value" else "words"
+                    family = metric.test_of if column in PERMUTED else "words"
                     alternative = options.get("alternative", BIAS)
                     test = f"{metric.name} of {cell['metric']}"  # like no other
                     if params is not None:
@@ -126,7 +129,7 @@ def signature(
     if metric.of_model:
         return itself
     whole = hashlib.sha256()
-    values_of = _of_partitions if column == "p_value" else _of_groups
+    values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_partitions)
     for trial in range(TRIALS):
         with np.errstate(all="ignore"):
             values = values_of(metric, params, template, normalize, alternative, trial)
@@ -135,7 +138,7 @@ def signature(
         side = metric.bias if alternative == BIAS else alternative
         whole.update(np.array([_share(values, value, side, drawn=False)[0] for value in values]).tobytes())
     # which words are exchanged, or drawn, is part of the test
-    return f"{metric.exchanged if column == 'p_value' else metric.regrouped} {whole.hexdigest()[:16]}"
+    return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {whole.hexdigest()[:16]}"
 
 
 def _of_partitions(
@@ -163,6 +166,20 @@ def _of_groups(
     rng = np.random.default_rng(trial)
     places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
     return values_of_groups(metric, pool, places, words, params, None)
+
+
+def _of_controls(
+    metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
+) -> np.ndarray:
+    """The metric's value for control words, which are random words."""
+    sizes = [_sizes(template[0], trial), _sizes(template[1], trial)]
+    sizes[0] = [PAIRS] * template[0] if metric.paired else sizes[0]
+    sides = _random_sets(sizes, normalize, trial)
+    keys = [key for s in sides[metric.regrouped == "targets"] for key in s.keys]
+    ((pool,), _) = _random_sets([[POOL * len(keys)], [1]], normalize, trial)
+    rng = np.random.default_rng(trial)
+    places = POOL * np.arange(len(keys)) + rng.integers(POOL, size=(DRAWS, len(keys)))
+    return values_of_controls(metric, *sides, pool, keys, places, params, None)
 
 
 def _random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:

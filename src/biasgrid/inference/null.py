@@ -21,13 +21,12 @@ from ..errors import BiasgridError
 from ..files import write_bytes
 from ..in_memory import File, InMemory
 from ..measure import dumps
+from ..options import TESTS
 from ..query import Query
 from ..words import WordOptions
 from .infer import infer_query
 from .permutation import as_extreme
 from .pool import stored_pool
-
-TESTS = ("permutation", "random_groups")
 
 
 @dataclass(frozen=True)

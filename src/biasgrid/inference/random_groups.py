@@ -63,6 +63,11 @@ class GroupsTest:
     cosines: list[float]
     matched: list[float]
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of the groups beside the test."""
+        return {"cosines": self.cosines, "matched": self.matched}
+
 
 def groups_test(
     metric: Metric,

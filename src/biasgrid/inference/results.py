@@ -9,7 +9,7 @@ from typing import Any
 
 from ..measure import Result
 from ..metrics.registry import Metric
-from ..options import check_interval
+from ..options import P_VALUES, check_interval
 from ..query import Query
 from ..words import WordOptions
 from . import infer_query
@@ -26,7 +26,7 @@ def inferred(
     asked: Mapping[str, Mapping[str, Any] | None],
     interval: str,
 ) -> list[Result]:
-    """The results of `measure` for the same arguments, with `p_value`, `p_groups`, `ci_low`, `ci_high` and
+    """The results of `measure` for the same arguments, with their p-values, `ci_low`, `ci_high` and
     `inference`.
 
     `asked` are the parts of `infer_query` (None: not that part), whose permutations and samples come from `seed`;
@@ -39,8 +39,8 @@ def inferred(
 
 def _with(result: Result, record: Mapping[str, Any], interval: str) -> Result:
     low, high = record.get("bootstrap", {}).get(interval, (None, None))
-    numbers = {"p_value": record.get("permutation", {}).get("p_value"), "ci_low": low, "ci_high": high}
-    numbers["p_groups"] = record.get("random_groups", {}).get("p_value")
+    numbers = {name: record.get(test, {}).get("p_value") for name, test in P_VALUES.items()}
+    numbers |= {"ci_low": low, "ci_high": high}
     parts = {name: part for name, part in record.items() if name not in ("query", "status", "value")}
     return replace(
         result,

@@ -181,9 +181,10 @@ class Metric:
 
     def untested(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
-        if "random_groups" in parts or ("permutation" in parts and not self.no_test):
+        permuted = {"permutation", "frequency_bands"}.intersection(parts)
+        if {"random_groups", "control_words"}.intersection(parts) or (permuted and not self.no_test):
             return ""
-        if "permutation" in parts:
+        if permuted:
             return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
         return "needs a test (inference: permutation or random_groups)"
 

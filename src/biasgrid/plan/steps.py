@@ -9,6 +9,7 @@ from .. import debias, figures, metrics, tables
 from ..configs import ordered
 from ..embeddings import kinds
 from ..embeddings.building import store_of
+from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
@@ -17,6 +18,8 @@ from ..resources import located
 from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
+
+POOLED = {"random_groups", "control_words"}  # parts of inference that draw words from a model's pool
 
 
 def cell_step(study: Study, cell: Cell) -> Step:
@@ -40,7 +43,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "queries": [study.query_file(cell.query) for cell in cells],
         **_state(study, first.cell.model, first.cell.debias),
     }
-    if "random_groups" in study.config["inference"] and study.kind(first.cell.model).random_groups:
+    if POOLED & study.config["inference"].keys() and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
     function, modules = "biasgrid.inference.step:infer_cells", _modules(study, cells)
     spec = {
@@ -65,6 +68,8 @@ def frequency_step(study: Study, model: str) -> Step:
     for criterion, query in queries:
         given = study.word_options(criterion, None, model)
         spec["queries"].append([criterion, query, {name: given[name] for name in options if name in given}])
+    if study.frequency_source(model) == WORDFREQ:
+        spec |= {"source": WORDFREQ, "language": study.models[model].get("language", ENGLISH)}
     inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
     modules = (kinds.REGISTRY.module(study.kind(model).name),)
     function = "biasgrid.frequency:write"
@@ -120,7 +125,7 @@ def null_step(study: Study, cell: Cell) -> Step:
     inference = study.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
     inputs = {"query": study.query_file(cell.query), **_state(study, cell.model, cell.debias)}
-    if "random_groups" in spec["inference"] and study.kind(cell.model).random_groups:
+    if POOLED & spec["inference"].keys() and study.kind(cell.model).random_groups:
         inputs["pool"] = study.pool_file(cell.model)
     function = "biasgrid.inference.null:write_null"
     return Step(f"null {cell.name}", inputs, study.null_file(cell), spec, function, _modules(study, [cell]))

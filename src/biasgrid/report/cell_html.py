@@ -13,7 +13,12 @@ from .cells import Cells, Record
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
-TESTS = {"permutation": "Permutation test", "random_groups": "Random groups"}
+TESTS = {
+    "permutation": "Permutation test",
+    "random_groups": "Random groups",
+    "frequency_bands": "Within bands of frequency",
+    "control_words": "Control words",
+}
 COMPARED = {
     "exact": "all {} permutations",
     "monte_carlo": "{} random permutations",
@@ -103,6 +108,9 @@ def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]
 
 def compared(test: Mapping[str, Any]) -> str:
     """What a test compares the score with."""
+    if test.get("middle"):
+        low, median, high = map(number, test["middle"])
+        return f"{count(test['draws'])} draws: median {median}, the middle 95 % {low} to {high}"
     text = COMPARED[test["method"]].format(count(test["draws"]))
     of_all = test["method"] == "monte_carlo" and test["partitions"]
     return f"{text} of {count(test['partitions'])}" if of_all else text

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..metrics.registry import Metric
-from ..options import Bootstrap
+from ..options import P_VALUES, Bootstrap
+from ..tables.scores import ADJUSTED
 
 # of a test in a file of inference
-KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram")
+KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram", "middle")
 # what a permutation test asks, by what it exchanges
 PERMUTED = {
     "targets": "does it matter which target set a word is in?",
@@ -27,6 +28,11 @@ GROUPS = (
 )
 
 
+BANDS = "the permutation test, where words change places only with words that are about as frequent."
+CONTROLS = (
+    "is the score more biased than with other words of the model, of no topic and as frequent, in place of those of "
+    "the {} sets?"
+)
 # of a metric that draws at random
 SEEDED = " The statistic is the score without what the metric draws at random."
 
@@ -34,10 +40,14 @@ SEEDED = " The statistic is the score without what the metric draws at random."
 def asked(metric: Metric) -> dict[str, str]:
     """What each test of a metric asks."""
     permutation = LABELS if metric.test_of == "labels" else PERMUTED[metric.exchanged]
-    asks = {"permutation": permutation, "random_groups": GROUPS.format(metric.regrouped.removesuffix("s"))}
+    of_groups = metric.regrouped.removesuffix("s")
+    of_words = {"target": "attribute", "attribute": "target"}[of_groups]
+    asks = {"permutation": permutation, "random_groups": GROUPS.format(of_groups)}
+    asks |= {"frequency_bands": BANDS, "control_words": CONTROLS.format(of_words)}
     if metric.seeded:
         asks = {test: text + SEEDED for test, text in asks.items()}
-    return asks | ({"permutation": f"none: {metric.no_test}"} if metric.no_test else {})
+    none = f"none: {metric.no_test}"
+    return asks | ({"permutation": none, "frequency_bands": none} if metric.no_test else {})
 
 
 def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:
@@ -53,11 +63,12 @@ def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]
     Returns
     -------
     dict
-        "permutation", "random_groups" -> `reason`, why there is no p-value; or `p_value`, `p_adjusted`, and what the
-        file of inference has: p_low, p_high, alternative, method, draws, partitions, observed and histogram.
+        A test -> `reason`, why there is no p-value; or `p_value`, `p_adjusted`, and what the file of inference has:
+        p_low, p_high, alternative, method, draws, partitions, observed, histogram, and of control words `middle`.
     """
     tests = {}
-    for test, adjusted in (("permutation", row.p_adjusted), ("random_groups", row.p_groups_adjusted)):
+    for column, test in P_VALUES.items():
+        adjusted = getattr(row, ADJUSTED[column])
         if (found := inferred.get(test)) is None:
             continue
         if found.get("p_value") is None:

@@ -65,7 +65,7 @@ class Question:
     per_word
         What the numbers of `Record.associations` are; empty where the metric gives none.
     tests
-        "permutation", "random_groups" -> what the test asks, or why there is none.
+        A test -> what it asks, or why there is none.
     paired
         Words are left out with their pairs.
     """

@@ -26,7 +26,19 @@ PUBLISHED = ["source", "table", "criterion", "metric", "model", "quantity"]
 COLUMNS = {
     "scores": (
         CELL,
-        ["value", "p_value", "p_adjusted", "ci_low", "ci_high", "p_groups", "p_groups_adjusted"],
+        [
+            "value",
+            "p_value",
+            "p_adjusted",
+            "ci_low",
+            "ci_high",
+            "p_groups",
+            "p_groups_adjusted",
+            "p_bands",
+            "p_bands_adjusted",
+            "p_controls",
+            "p_controls_adjusted",
+        ],
         ["words_used", "words_lost", "status"],
     ),
     "rankings": (STATE, ["value", "rank", "cells", "cells_nan"], []),

@@ -24,7 +24,14 @@ from .step import templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
-LATER = {"p_groups", "p_groups_adjusted"}  # columns that tables once did not have
+LATER = {
+    "p_groups",
+    "p_groups_adjusted",
+    "p_bands",
+    "p_bands_adjusted",
+    "p_controls",
+    "p_controls_adjusted",
+}  # columns that tables once did not have
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # words of a set
 
@@ -292,6 +299,8 @@ def _uncertainty(found: Changes, names: Names) -> list[dict[str, Any]]:
             ("p_adjusted", "adjusted p"),
             ("p_groups", "p of random groups"),
             ("p_groups_adjusted", "adjusted p of random groups"),
+            ("p_bands", "p within bands of frequency"),
+            ("p_controls", "p of control words"),
             ("words_used", "words used"),
             ("words_lost", "words lost"),
         ):

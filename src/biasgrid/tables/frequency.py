@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..schema import read
-from .column import Column
+from .column import ANY, Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
@@ -48,12 +48,21 @@ NUMBERS = (
     ),
     Column("median_rank", "the median of these ranks", "number", range=(1, inf)),
     Column("share", "the share of the corpus' tokens that are words of the set", "number", range=(0, 1)),
+    Column("known", "how many of the words have a known frequency", "count"),
+    Column(
+        "mean_log",
+        "the mean of their log frequencies: natural logarithms of occurrences per million tokens, or of 1 / rank",
+        "number",
+        range=ANY,
+    ),
+    Column("variance_log", "the variance of these (divided by their number)", "number", range=(0, inf)),
 )
 FREQUENCY = Table(
     "frequency",
-    "One row per set of a query and model: how frequent the set's words are in the corpus that the model is of. In "
-    "studies with models whose frequencies are known: those that are trained here, corpora, and models whose words "
-    "the config declares `sorted`.",
+    "One row per set of a query and model: how frequent the set's words are in the corpus that the model is of, or "
+    "in other texts of its language. In studies with models whose frequencies are known: those that are trained "
+    "here, corpora, fastText's .bin where the config names the format, with `frequencies: wordfreq` all, and models "
+    "whose words the config declares `sorted`.",
     (
         CRITERION,
         QUERY_ID,
@@ -62,9 +71,10 @@ FREQUENCY = Table(
         *NUMBERS,
         Column(
             "source",
-            "counts: the model has the words' counts in its corpus; rank: only the order of its words is known, and "
-            "mean, variance and share are empty",
-            values=("counts", "rank"),
+            "counts: the model has the words' counts in its corpus; wordfreq: a proxy, the frequency in the texts of "
+            "the package wordfreq in the model's language, and only the columns of logarithms are not empty; rank: "
+            "only the order of the model's words is known, and mean, variance and share are empty",
+            values=("counts", "wordfreq", "rank"),
         ),
     ),
     inputs=_inputs,

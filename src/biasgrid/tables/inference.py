@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..options import P_VALUES
 from ..results import KEYS, cells, results_of
 from .influence import changes
 from .inputs import inference_files
@@ -22,6 +23,12 @@ INTERVALS = ("percentile", "bca", "jackknife")
 # of the test against random groups
 GROUPS = {"draws": "groups_draws", "p_value": "p_groups", "p_low": "p_groups_low", "p_high": "p_groups_high"}
 GROUPS["reason"] = "groups_reason"
+# of the one within bands of frequency
+BANDS = {"partitions": "bands_partitions", "draws": "bands_draws", "p_value": "p_bands"}
+BANDS |= {"p_low": "p_bands_low", "p_high": "p_bands_high", "reason": "bands_reason"}
+# and of the one against control words
+CONTROLS = {"draws": "controls_draws", "p_value": "p_controls", "p_low": "p_controls_low"}
+CONTROLS |= {"p_high": "p_controls_high", "reason": "controls_reason"}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -43,6 +50,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         row |= {name: test.get(name) for name in (*TESTED, "test_of")}
         groups = result.get("random_groups", {})
         row |= {column: groups.get(name) for name, column in GROUPS.items()}
+        bands, controls = result.get("frequency_bands", {}), result.get("control_words", {})
+        row |= {column: bands.get(name) for name, column in BANDS.items()}
+        row |= {column: controls.get(name) for name, column in CONTROLS.items()}
+        middle = controls.get("middle") or (None, None, None)
+        row |= dict(zip(("controls_low", "controls_median", "controls_high"), middle, strict=True))
+        row["frequency"] = bands.get("frequency") or controls.get("frequency")
         row["p_isotropic_directions"] = result.get("isotropic_directions", {}).get("p_value")
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
         for name in INTERVALS:
@@ -70,8 +83,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             table[column.name] = pd.Series(counts, dtype=object)
     tests = equal_tests(cells_inferred, inputs["queries"])
     for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
-        table[f"p_{name}"] = adjusted(table, method, tests=tests)
-        table[f"p_groups_{name}"] = adjusted(table, method, "p_groups", tests)
+        for column in P_VALUES:
+            prefix = "p" if column == "p_value" else column
+            table[f"{prefix}_{name}"] = adjusted(table, method, column, tests)
     return table
 
 
@@ -103,6 +117,20 @@ def _ends(what: str, names: str, **of_numbers: Any) -> tuple[Column, Column]:
     return (
         Column(f"{names}_low", f"lower end of {what}", "number", **of_numbers),
         Column(f"{names}_high", "its upper end", "number", **of_numbers),
+    )
+
+
+def _p_values(column: str, test: str) -> tuple[Column, ...]:
+    return (
+        Column(column, f"p-value of {test}", "number", range=(0, 1)),
+        *_ends("its 95 % interval", column, range=(0, 1)),
+        Column(f"{column}_holm", f"{column}, adjusted by Holm's method", "number", range=(0, 1)),
+        Column(
+            f"{column}_benjamini_hochberg",
+            f"{column}, adjusted by Benjamini and Hochberg's",
+            "number",
+            range=(0, 1),
+        ),
     )
 
 
@@ -194,6 +222,32 @@ INFERENCE = Table(
             (0, inf),
         ),
         *_ends("the percentile interval over them", "units", **AS_VALUE),
+        Column(
+            "frequency",
+            "what the next two tests know the words' frequencies by: counts in the model's corpus, wordfreq (a "
+            "proxy), or the rank in a model that is sorted by frequency",
+            values=("counts", "wordfreq", "rank", ""),
+        ),
+        Column(
+            "bands_partitions",
+            "how many permutations there are of the words within bands of frequency",
+            "optional count",
+        ),
+        Column("bands_draws", "how many of them the test looked at", "optional count"),
+        *_p_values("p_bands", "the permutation test within bands of frequency"),
+        Column("bands_reason", "why there is no such test"),
+        Column("controls_draws", "how many sets of control words were drawn", "optional count"),
+        *_p_values("p_controls", "the test against control words"),
+        Column("controls_reason", "why there is no such test"),
+        Column(
+            "controls_low",
+            "2.5 % of the draws of control words have a lower value",
+            "number",
+            "the metric's",
+            ANY,
+        ),
+        Column("controls_median", "the median of their values", "number", "the metric's", ANY),
+        Column("controls_high", "2.5 % of them have a higher value", "number", "the metric's", ANY),
     ),
     inputs=_inputs,
     spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},

@@ -10,11 +10,15 @@ import pandas as pd
 
 from ..errors import BiasgridError, unknown
 from ..in_memory import File
+from ..options import P_VALUES
 from ..results import KEYS, cells, results_of
 from ..statistics.adjustment import METHODS
 from .inputs import cell_files, inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
+
+# column of p-values -> that of the adjusted ones
+ADJUSTED = {column: f"{column}_adjusted" for column in P_VALUES} | {"p_value": "p_adjusted"}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -45,15 +49,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             )
         # of the same cell as the value: another draws with another seed
         inference = inferred.get((key, query), {})
-        row["p_value"] = inference.get("permutation", {}).get("p_value")
-        row["p_groups"] = inference.get("random_groups", {}).get("p_value")
+        row |= {column: inference.get(test, {}).get("p_value") for column, test in P_VALUES.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
-    table = table.astype(dict.fromkeys(["value", "p_value", "p_groups", "ci_low", "ci_high"], "float64"))
+    table = table.astype(dict.fromkeys(["value", *P_VALUES, "ci_low", "ci_high"], "float64"))
     tests = equal_tests(cells_inferred, inputs["queries"])
-    table["p_adjusted"] = adjusted(table, spec["adjust"], tests=tests)
-    table["p_groups_adjusted"] = adjusted(table, spec["adjust"], "p_groups", tests)
+    for column, name in ADJUSTED.items():
+        table[name] = adjusted(table, spec["adjust"], column, tests)
     return table
 
 
@@ -165,6 +168,21 @@ SCORES = Table(
             "number",
             range=(0, 1),
         ),
+        Column(
+            "p_bands",
+            "p-value of the permutation test within bands of frequency; `inference.csv` says why there is none",
+            "number",
+            range=(0, 1),
+        ),
+        Column("p_bands_adjusted", "p_bands, adjusted likewise", "number", range=(0, 1)),
+        Column(
+            "p_controls",
+            "p-value of the test against control words, which are as frequent as the words that the groups are "
+            "compared with",
+            "number",
+            range=(0, 1),
+        ),
+        Column("p_controls_adjusted", "p_controls, adjusted likewise", "number", range=(0, 1)),
     ),
     inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
     spec=_spec,

@@ -127,5 +127,6 @@ READERS = (
         meaning="Facebook's fastText .bin, with or without subwords; not quantized",
         detect=detect,
         read=read,
+        counts=True,
     ),
 )

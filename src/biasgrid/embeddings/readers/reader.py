@@ -34,6 +34,8 @@ class Reader:
         Whether `detect` only finds a source likely to be of this format. One that is sure counts before it.
     pickled
         Whether such a file can hold code, so that its checksum, or the user, must vouch for it.
+    counts
+        Whether every such source says how often each word occurs in its corpus; another may say it, too.
     """
 
     name: str
@@ -43,3 +45,4 @@ class Reader:
     folder: bool = False
     guesses: bool = False
     pickled: bool = False
+    counts: bool = False

@@ -1,0 +1,242 @@
+"""Control words: what would the metric give for words that are as frequent, and mean whatever they mean?
+
+The protected groups stay. The words that they are compared with are replaced, each by a word of the model's
+vocabulary that is about as frequent. So a score is seen beside what frequency alone gives, also of a metric that has
+no permutation test. Control words are of no topic. Words of one topic have values that are alike: a set of them lies
+further out than control words more often than chance would have it, even where the topic has nothing to do with the
+groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.frequencies import Frequency
+from ..embeddings.model import remembered
+from ..embeddings.store import DebiasedModel
+from ..geometry import unit
+from ..metrics.registry import Metric, one_by_one
+from ..query import Query
+from ..words import FoundSet, WordOptions, rows_of
+from .bootstrap import digest
+from .frequency_bands import UNKNOWN, frequency_of, of_sets
+from .permutation import Permutation, drawn_test
+from .pool import Pool
+from .random_groups import MOST_UNDEFINED
+from .sampled import rows_at_once
+
+# words of a corpus that control words are drawn from: as many as a pool of vectors has at most
+MOST_WORDS = 30_000
+
+
+@dataclass(frozen=True)
+class ControlTest:
+    """The outcome of a test against control words.
+
+    test       its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random
+               splits are left out here
+    frequency  what frequencies are known by: "counts", "wordfreq" or "rank"
+    own        mean and variance of the logarithms of frequency of the sets that are replaced
+    matched    the mean of these over the control words
+    """
+
+    test: Permutation
+    frequency: str
+    own: dict[str, list[float | None]]
+    matched: dict[str, list[float | None]]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of the words beside the test; "middle" has the ends of the middle 95 % of their values, and
+        between them the median."""
+        middle = np.quantile(self.test.null_distribution, [0.025, 0.5, 0.975]).tolist()
+        return {"frequency": self.frequency, "own": self.own, "matched": self.matched, "middle": middle}
+
+
+def control_test(
+    metric: Metric,
+    query: Query,
+    targets: Sequence[FoundSet],
+    attributes: Sequence[FoundSet],
+    parameters: Mapping[str, Any],
+    options: WordOptions,
+    model: Any,
+    pool: Pool | None,
+    *,
+    draws: int,
+    nearest: int,
+    alternative: str,
+    seed: int,
+    frequency: str,
+    language: str | None,
+) -> ControlTest | str:
+    """Test a metric's value of a query against that of control words; or why that cannot be done, in a sentence.
+
+    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has
+    them, `alternative` is "greater", "less" or "two-sided"; `pool` has the words to draw from, None: a corpus' own.
+    Each word is replaced by one of the `nearest` words in frequency, none of them of the query, none twice in a draw.
+    A p-value is (k + 1) / (draws + 1), k the number of draws of which the value is as extreme.
+    """
+    known = frequency_of(model, frequency, language)
+    if known is None:
+        return UNKNOWN
+    replaced = attributes if metric.regrouped == "targets" else targets
+    sets = (*query.target_sets, *query.attribute_sets)
+    left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
+    store = model.model if isinstance(model, DebiasedModel) else model
+    keys = tuple(dict.fromkeys(key for s in replaced for key in s.keys))
+    drawn = _draw(store, pool, (frequency, language), keys, tuple(left_out.tolist()), draws, nearest, seed)
+    if isinstance(drawn, str):
+        return drawn
+    entries, rows, places = drawn
+    vectors = model.take(entries, rows)
+    vectors = unit(vectors) if options.normalize else vectors
+    controls = FoundSet("control words", entries, entries, np.arange(len(entries)), vectors, {}, ())
+    values = _values(metric, targets, attributes, controls, keys, places, parameters, model)
+    observed, values = float(values[0]), values[1:]
+    undefined = int(np.count_nonzero(~np.isfinite(values)))
+    if not np.isfinite(observed) or undefined > MOST_UNDEFINED * len(values):
+        return f"the metric has no value for {undefined} of {len(values)} draws of control words"
+    test = drawn_test(values[np.isfinite(values)], observed, alternative)
+    place = {key: i for i, key in enumerate(keys)}
+    by_control = known.logarithms(entries, rows)[places]
+    of_each = [by_control[:, [place[key] for key in s.keys]] for s in replaced]
+    own = [known.logarithms(s.keys, store.rows(s.keys)) for s in replaced]
+    matched = {
+        "mean_log_frequency": [float(np.nanmean(logs)) for logs in of_each],
+        "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in of_each],
+    }
+    return ControlTest(test, known.source, of_sets(own), matched)
+
+
+def _values(
+    metric: Metric,
+    targets: Sequence[FoundSet],
+    attributes: Sequence[FoundSet],
+    controls: FoundSet,
+    keys: Sequence[str],
+    places: np.ndarray,
+    parameters: Mapping[str, Any],
+    model: Any,
+) -> np.ndarray:
+    """The metric's value of the words as they are, then of each draw of control words."""
+    first = metric.regrouped == "targets"
+    groups, words = (targets, attributes) if first else (attributes, targets)
+    joined = [*words, controls]
+    ends = np.cumsum([len(s.keys) for s in joined])
+    sides = (list(groups), joined) if first else (joined, list(groups))
+    if metric.of_model:
+        parameters = {**parameters, **metric.of_model(model, *sides, **parameters)}
+    pooled = [np.concatenate([s.vectors for s in side]) for side in sides]
+    statistic = (
+        metric.resampled(*pooled, **parameters)
+        if metric.resampled
+        else one_by_one(metric, *pooled, parameters)
+    )
+    of_groups = _ones([len(s.keys) for s in groups])
+    as_they_are = _ones([len(s.keys) for s in words], ends[-1])
+    place = {key: i for i, key in enumerate(keys)}
+    columns = [ends[-2] + places[:, [place[key] for key in s.keys]] for s in words]
+    found = [statistic(*((of_groups, as_they_are) if first else (as_they_are, of_groups)))]
+    block = rows_at_once(len(pooled[0]) + len(pooled[1]))
+    for start in range(0, len(places), block):
+        part = []
+        for of_set in columns:
+            weights = np.zeros((len(of_set[start : start + block]), ends[-1]))
+            np.put_along_axis(weights, of_set[start : start + block], 1.0, axis=1)
+            part.append(weights)
+        found.append(statistic(*((of_groups, part) if first else (part, of_groups))))
+    return np.concatenate(
+        [np.broadcast_to(f, n) for f, n in zip(found, _lengths(len(places), block), strict=True)]
+    )
+
+
+def _lengths(draws: int, block: int) -> list[int]:
+    return [1, *(min(block, draws - start) for start in range(0, draws, block))]
+
+
+def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
+    """Weights (1, all words of the side) of sets that stand one after the other, every word once in its own."""
+    ends = np.cumsum(sizes)
+    weights = np.zeros((len(sizes), 1, length or ends[-1]))
+    for of_set, size, end in zip(weights, sizes, ends, strict=True):
+        of_set[:, end - size : end] = 1
+    return list(weights)
+
+
+# a study's metrics ask for the same ones
+@remembered(512)
+def _draw(
+    store: Any,
+    pool: Pool | None,
+    source: tuple[str, str | None],
+    keys: tuple[str, ...],
+    left_out: tuple[int, ...],
+    draws: int,
+    nearest: int,
+    seed: int,
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | str:
+    """Control words for `keys`: vocabulary entries and their rows, and which of them stand for each key in each draw,
+    int64 (draws, keys); or why there are none.
+
+    What is drawn depends on `seed`, the words, the query's words and the model, so that all metrics draw alike.
+    """
+    entries, rows, logs = _vocabulary(store, pool, source)
+    free = np.flatnonzero(~np.isin(rows, left_out))
+    of_keys = Frequency.of(store, *source).logarithms(keys, store.rows(keys))
+    if not np.isfinite(of_keys).all():
+        unknown = keys[int(np.argmin(np.isfinite(of_keys)))]
+        return f"it is not known how frequent {unknown!r} is"
+    if len(free) < 2 * max(len(keys), nearest):
+        return f"the model has {len(free)} words that are in no set of the query: too few to draw from"
+    logs = logs[free]
+    rng = np.random.default_rng([seed, digest(keys)])
+    chosen = np.empty((draws, len(keys)), dtype=np.int64)
+    used = np.zeros((draws, len(free)), dtype=bool)
+    every = np.arange(draws)
+    for key in rng.permutation(len(keys)):
+        low, high = _window(logs, of_keys[key], nearest)
+        # where many words are as frequent, those drawn before leave too few: the window grows
+        while (taken := used[:, low:high].sum(axis=1).max()) > (high - low) // 2 and high - low < len(free):
+            low, high = _window(logs, of_keys[key], int(2 * taken + nearest))
+        luck = rng.random((draws, high - low))
+        luck[used[:, low:high]] = 2
+        chosen[:, key] = low + luck.argmin(axis=1)
+        used[every, chosen[:, key]] = True
+    kept, places = np.unique(chosen, return_inverse=True)
+    kept_free = free[kept]
+    return tuple(entries[i] for i in kept_free.tolist()), rows[kept_free], places.reshape(chosen.shape)
+
+
+def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]:
+    """Where the words lie whose logarithms of frequency, which fall, are nearest to a word's."""
+    nearest = min(nearest, len(logs))
+    low = high = int(np.searchsorted(-logs, -frequency))
+    while high - low < nearest:
+        up = low > 0 and (high == len(logs) or logs[low - 1] - frequency <= frequency - logs[high])
+        low, high = (low - 1, high) if up else (low, high + 1)
+    return low, high
+
+
+@remembered(8)
+def _vocabulary(
+    store: Any, pool: Pool | None, source: tuple[str, str | None]
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The words of a model that control words are drawn from, their rows, and the logarithms of their frequencies,
+    which fall."""
+    if pool is None:
+        entries = store.words()[:MOST_WORDS]
+        rows = np.arange(len(entries))
+    else:
+        entries, rows = list(pool.entries), pool.rows
+    # numbers and marks are no words of a text's topics
+    plain = [i for i, entry in enumerate(entries) if entry.removeprefix(store.vocab_prefix).isalpha()]
+    entries, rows = [entries[i] for i in plain], rows[plain]
+    logs = Frequency.of(store, *source).logarithms(entries, rows)
+    order = np.lexsort((rows, -logs))
+    order = order[np.isfinite(logs[order])]
+    return [entries[i] for i in order.tolist()], rows[order], logs[order]
