@@ -25,7 +25,7 @@ class Trained(Strict):
 
     type: Literal["trained"] = field("trained here")
     corpus: Key = field("the key of the corpus under `corpora`, or of a model of kind `corpus`")
-    algorithm: Literal["word2vec", "fasttext", "glove"] = field("what trains it")
+    algorithm: Literal["word2vec", "fasttext", "glove", "ppmi"] = field("what trains it")
     params: Params = field("its parameters, and the seed (docs/text8.md)", dict)
 
     @model_validator(mode="after")
