@@ -84,8 +84,8 @@ class Calibration(Strict):
     metrics: Annotated[dict[Key, Measured], Field(min_length=1)] = field("metrics by key")
 
 
-Ratio = Annotated[Number, Field(ge=1, le=10_000)]
-Difference = Annotated[list[Ratio], Field(min_length=2, max_length=2)]
+Width = Annotated[Number, Field(ge=1, le=10_000)]
+Difference = Annotated[list[Annotated[Number, Field(gt=0, le=10_000)]], Field(min_length=2, max_length=2)]
 FREQUENCY = (
     "how many times as frequent the first target set is as the second, and the first attribute set as the second, in "
     "the middle"
@@ -129,7 +129,7 @@ class CorpusTraining(Strict):
 class BandedMetric(Measured):
     """A metric whose tests are tried on shuffled corpora."""
 
-    widths: Annotated[list[Ratio], Field(min_length=1), Distinct] = field(
+    widths: Annotated[list[Width], Field(min_length=1), Distinct] = field(
         "how far bands of frequency reach: a test within bands for each number", None
     )
 
@@ -159,7 +159,7 @@ class FrequencyTests(Strict):
     queries: Whole = field("queries of each kind per corpus without bias", 40, ge=1, le=MOST)
     biased_queries: Whole = field("queries of each kind per corpus with one", 15, ge=1, le=MOST)
     draws: Whole = field("random permutations, and sets of control words, of each test", 199, ge=99, le=MOST)
-    widths: Annotated[list[Ratio], Field(min_length=1), Distinct] = field(
+    widths: Annotated[list[Width], Field(min_length=1), Distinct] = field(
         "how far bands of frequency reach; a metric may have its own", lambda: [4]
     )
     metrics: Annotated[dict[Key, BandedMetric], Field(min_length=1)] = field("metrics by key")

@@ -79,8 +79,8 @@ def corpus_of(corpus: Any, spec: Mapping[str, Any]) -> tuple[Text, dict[str, lis
 def p_values(
     model: EmbeddingStore, text: Text, drawn: Mapping[str, list[Sets]], spec: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """kind -> metric -> test -> `p_values` (one for each query, None where there is none), `permutations` of each, and
-    `reasons`, why there is no test, by how often."""
+    """kind -> metric -> test -> `p_values`, one for each query, None where there is none; and `reasons`, why there is
+    no test, by how often. A test within bands is named with their width: frequency_bands:4."""
     pool = make_pool(model)
     found: dict[str, Any] = {}
     for kind, queries in drawn.items():
@@ -128,13 +128,12 @@ def _tests(
 
 
 def _nothing() -> dict[str, Any]:
-    return {"p_values": [], "permutations": [], "reasons": {}}
+    return {"p_values": [], "reasons": {}}
 
 
 def _note(found: dict[str, Any], tested: Mapping[str, Any]) -> None:
     p_value = tested.get("p_value")
     found["p_values"].append(p_value)
-    found["permutations"].append(tested.get("partitions"))
     if p_value is None:
         reason = tested.get("reason", "the metric has no value for some permutations")
         found["reasons"][reason] = found["reasons"].get(reason, 0) + 1
