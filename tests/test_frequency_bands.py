@@ -250,10 +250,14 @@ def test_the_values_of_control_words_are_the_metric_of_their_neighbours_in_frequ
     ask = {"draws": 200, "nearest": 4}
     infer_query(metric, query, by_frequency, {}, WordOptions(), control_words=ask, nulls=nulls)
     drawn = set(np.round(nulls[query.name]["control_words"], 9))
+
+    def vectors(of):
+        return by_frequency.take(of, by_frequency.rows(of))
+
     around = [[words[i + k] for k in range(-6, 7) if k] for i in (300, 600)][: len(query.attribute_sets)]
     possible = {
-        round(metric.function([by_frequency.vectors(s.words) for s in query.target_sets], chosen).value, 9)
-        for chosen in itertools.product(*([by_frequency.vectors([w]) for w in near] for near in around))
+        round(metric.function([vectors(s.words) for s in query.target_sets], chosen).value, 9)
+        for chosen in itertools.product(*([vectors([w]) for w in near] for near in around))
     }
     # of each word the four that are nearest in frequency, and no others
     assert drawn <= possible

@@ -73,7 +73,7 @@ def control_test(
     alternative: str,
     seed: int,
     frequency: str,
-    language: str | None,
+    language: str,
 ) -> ControlTest | str:
     """Test a metric's value of a query against that of control words; or why that cannot be done, in a sentence.
 
@@ -174,7 +174,7 @@ def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
 def _draw(
     store: Any,
     pool: Pool | None,
-    source: tuple[str, str | None],
+    source: tuple[str, str],
     keys: tuple[str, ...],
     left_out: tuple[int, ...],
     draws: int,
@@ -230,7 +230,7 @@ def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]
 
 @remembered(8)
 def _vocabulary(
-    store: Any, pool: Pool | None, source: tuple[str, str | None]
+    store: Any, pool: Pool | None, source: tuple[str, str]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The words of a model that control words are drawn from, their rows, and the logarithms of their frequencies,
     which fall."""

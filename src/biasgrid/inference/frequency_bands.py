@@ -23,7 +23,7 @@ UNKNOWN = (
 )
 
 
-def frequency_of(model: Any, source: str, language: str | None) -> Frequency | None:
+def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
     """How frequent a model's words are, untouched or under a debias method: by its counts; else, where `source` is
     "wordfreq", by that package; else, where its model.json says that it is sorted, by rank; None where none of it is
     known. Raises BiasgridError where the package is missing, or does not have the language."""

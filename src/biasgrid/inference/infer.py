@@ -191,7 +191,7 @@ def banded_test(
     *,
     width: float,
     frequency: str = "own",
-    language: str | None = None,
+    language: str = "en",
     seed: int = 0,
     **options: Any,
 ) -> tuple[Permutation | str, dict[str, Any]]:
