@@ -72,7 +72,7 @@ class Frequencies(Strict):
         "has no counts by that package (a study says it of all models: `frequencies`)",
         "own",
     )
-    language: str = field("in which language `wordfreq` looks words up; left out: English", None)
+    language: str = field("in which language `wordfreq` looks words up", "en")
 
 
 class FrequencyBands(Frequencies):

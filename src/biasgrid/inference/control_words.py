@@ -31,6 +31,7 @@ from .sampled import rows_at_once
 
 # words of a corpus that control words are drawn from: as many as a pool of vectors has at most
 MOST_WORDS = 30_000
+MOST_BLOCKS = 200  # of words that control words are drawn for at once
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def control_test(
     alternative: str,
     seed: int,
     frequency: str,
-    language: str | None,
+    language: str,
 ) -> ControlTest | str:
     """Test a metric's value of a query against that of control words; or why that cannot be done, in a sentence.
 
@@ -173,7 +174,7 @@ def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
 def _draw(
     store: Any,
     pool: Pool | None,
-    source: tuple[str, str | None],
+    source: tuple[str, str],
     keys: tuple[str, ...],
     left_out: tuple[int, ...],
     draws: int,
@@ -197,16 +198,21 @@ def _draw(
     rng = np.random.default_rng([seed, digest(keys)])
     chosen = np.empty((draws, len(keys)), dtype=np.int64)
     used = np.zeros((draws, len(free)), dtype=bool)
-    every = np.arange(draws)
-    for key in rng.permutation(len(keys)):
-        low, high = _window(logs, of_keys[key], nearest)
-        # where many words are as frequent, those drawn before leave too few: the window grows
-        while (taken := used[:, low:high].sum(axis=1).max()) > (high - low) // 2 and high - low < len(free):
-            low, high = _window(logs, of_keys[key], int(2 * taken + nearest))
-        luck = rng.random((draws, high - low))
-        luck[used[:, low:high]] = 2
-        chosen[:, key] = low + luck.argmin(axis=1)
-        used[every, chosen[:, key]] = True
+    # words one by one; of long lists several at a time, which are as frequent as each other
+    blocks = np.array_split(np.argsort(-of_keys, kind="stable"), min(len(keys), MOST_BLOCKS))
+    for block in (blocks[i] for i in rng.permutation(len(blocks))):
+        frequency, size = float(np.median(of_keys[block])), max(nearest, 3 * len(block))
+        low, high = _window(logs, frequency, size)
+        # where many words of the query are as frequent, those drawn before leave too few: the window grows
+        while high - low < len(free) and high - low - (
+            taken := int(used[:, low:high].sum(axis=1).max())
+        ) < max(2 * len(block), size // 2):
+            low, high = _window(logs, frequency, 2 * taken + size)
+        luck = rng.random((draws, high - low)) + used[:, low:high]
+        of_block = low + luck.argpartition(len(block) - 1, axis=1)[:, : len(block)]
+        # which of them stands for which word is chance, too
+        chosen[:, block] = rng.permuted(of_block, axis=1)
+        np.put_along_axis(used, of_block, True, axis=1)
     kept, places = np.unique(chosen, return_inverse=True)
     kept_free = free[kept]
     return tuple(entries[i] for i in kept_free.tolist()), rows[kept_free], places.reshape(chosen.shape)
@@ -215,16 +221,16 @@ def _draw(
 def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]:
     """Where the words lie whose logarithms of frequency, which fall, are nearest to a word's."""
     nearest = min(nearest, len(logs))
-    low = high = int(np.searchsorted(-logs, -frequency))
-    while high - low < nearest:
-        up = low > 0 and (high == len(logs) or logs[low - 1] - frequency <= frequency - logs[high])
-        low, high = (low - 1, high) if up else (low, high + 1)
-    return low, high
+    place = int(np.searchsorted(-logs, -frequency))
+    starts = np.arange(max(place - nearest, 0), min(place, len(logs) - nearest) + 1)
+    furthest = np.maximum(np.abs(logs[starts] - frequency), np.abs(logs[starts + nearest - 1] - frequency))
+    low = int(starts[furthest.argmin()])
+    return low, low + nearest
 
 
 @remembered(8)
 def _vocabulary(
-    store: Any, pool: Pool | None, source: tuple[str, str | None]
+    store: Any, pool: Pool | None, source: tuple[str, str]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The words of a model that control words are drawn from, their rows, and the logarithms of their frequencies,
     which fall."""

@@ -23,7 +23,7 @@ UNKNOWN = (
 )
 
 
-def frequency_of(model: Any, source: str, language: str | None) -> Frequency | None:
+def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
     """How frequent a model's words are, untouched or under a debias method: by its counts; else, where `source` is
     "wordfreq", by that package; else, where its model.json says that it is sorted, by rank; None where none of it is
     known. Raises BiasgridError where the package is missing, or does not have the language."""
@@ -49,14 +49,41 @@ def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
         int64 (words,), from 0.
     """
     found = np.empty(len(logarithms), dtype=np.int64)
-    # rounding decides over no word that is exactly `width` times less frequent
-    reach = np.log(width) * (1 + 1e-12)
+    reach = _reach(width)
     band, most = -1, np.nan
     for place in np.argsort(-logarithms, kind="stable").tolist():
         if not most - logarithms[place] <= reach:
             band, most = band + 1, logarithms[place]
         found[place] = band
     return found
+
+
+def pair_bands(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
+    """The band of each word of pairs, those of the first words and then those of the second: the two words of a pair
+    are in one, which is theirs alone, where neither is more than `width` times as frequent as the other.
+
+    Parameters
+    ----------
+    first, second
+        Natural logarithms of frequencies, (pairs,); NaN where a word's is not known, which is in no band with any.
+    width
+        From 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 (2 pairs,), from 0.
+    """
+    pairs = np.arange(len(first))
+    return np.concatenate(
+        [pairs, np.where(np.abs(first - second) <= _reach(width), pairs, pairs + len(first))]
+    )
+
+
+def _reach(width: float) -> float:
+    """How far apart logarithms in one band may be: rounding decides over no word that is exactly `width` times less
+    frequent."""
+    return float(np.log(width)) * (1 + 1e-12)
 
 
 def of_sets(logarithms: Sequence[np.ndarray]) -> dict[str, list[float | None]]:

@@ -21,7 +21,7 @@ from ..query import Query
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, interval_of_units, intervals
 from .control_words import control_test
-from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, of_sets
+from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, of_sets, pair_bands
 from .permutation import Permutation, drawn_test, permutation_test, permutations_of
 from .pool import Pool, pool_of
 from .random_groups import groups_test
@@ -191,7 +191,7 @@ def banded_test(
     *,
     width: float,
     frequency: str = "own",
-    language: str | None = None,
+    language: str = "en",
     seed: int = 0,
     **options: Any,
 ) -> tuple[Permutation | str, dict[str, Any]]:
@@ -200,7 +200,8 @@ def banded_test(
     logarithms of frequency of the exchanged sets.
 
     A band has words of which none is more than `width` times as frequent as another (`frequency_bands.bands`); a word
-    changes places only with words of its band.
+    changes places only with words of its band. The words of a pair change places where neither is more than `width`
+    times as frequent as the other.
     """
     exchanged = _exchanged(sampled)
     if isinstance(exchanged, str):
@@ -209,9 +210,9 @@ def banded_test(
     if known is None:
         return UNKNOWN, {}
     logarithms = [known.logarithms(s.keys, model.rows(s.keys)) for s in exchanged]
-    of_words = bands(np.concatenate(logarithms), width)
-    sizes, shared = _dealt(sampled, exchanged)
     pairs = sampled.metric.exchanged == "pairs"
+    of_words = pair_bands(*logarithms, width) if pairs else bands(np.concatenate(logarithms), width)
+    sizes, shared = _dealt(sampled, exchanged)
     count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
     facts = {"frequency": known.source, "partitions": count} | of_sets(logarithms)
     if count < FEWEST:
