@@ -143,7 +143,23 @@ rule calibrated:
         RUN.perform(real_step(wildcards), log[0], in_worker=True)
 
 
-# A training, a shuffled corpus: vectors, and all tests of every metric on them.
+# A training, a shuffled corpus: vectors, in a process of the run's workers, and all tests of every metric on them.
+rule vectors:
+    input:
+        files_of(vectors_step),
+    output:
+        f"{RESULTS}/frequency/{{training}}/{{corpora}}/{{number}}.npz",
+    log:
+        f"{LOGS}/vectors/{{training}}/{{corpora}}/{{number}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    params:
+        depends_on=dependence_of(vectors_step),
+    run:
+        RUN.perform(vectors_step(wildcards), log[0], in_worker=True)
+
+
 rule frequency:
     input:
         files_of(frequency_step),
@@ -152,8 +168,8 @@ rule frequency:
     log:
         f"{LOGS}/frequency/{{training}}/{{corpora}}/{{number}}.txt",
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
-        runtime=lambda w, attempt: 20 * attempt,
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
     params:
         depends_on=dependence_of(frequency_step),
     run:

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError
 from .layout import MARGIN, PAGE, add_axes, legend_line, page, styled
 from .palette import DASHED, MODEL_COLOURS, ZEBRA
-from .text import NORMAL, SMALL, short, text_width
+from .text import NORMAL, SMALL, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,10 +66,10 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
     reach = "" if width is None else f" A band reaches {width:g} times in frequency."
     note = (
         f"Share of p ≤ .05 ({subject}) on vectors of shuffled corpora, by how many times as frequent the first target "
-        "set is as the second, and the first attribute set as the second. On the right, a share of the target words' "
-        f"occurrences has an attribute word beside it: a bias.{reach} Lines: 95 % intervals."
+        "set is as the second, and the first attribute set as the second. Where a bias is planted, so many of all "
+        f"occurrences of the target words have an attribute word beside them.{reach} Lines: 95 % intervals."
     )
-    left, gap, head, foot = max(text_width(name, SMALL) for name in names) + 0.12, 0.12, 0.5, 0.36
+    left, gap, head, foot = max(text_width(name, SMALL) for name in names) + 0.12, 0.12, 0.66, 0.36
     across = (PAGE[0] - MARGIN - left) / len(kinds) - gap
     down = min(0.32, (PAGE[1] - 2.0 - head - foot) / len(rows))
     height = down * len(rows)
@@ -91,17 +91,22 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         axes.set_xticklabels(["0", ".05", ".2", ".5", "1"])
         axes.set_yticks(range(len(rows)), names if column == 0 else [""] * len(rows))
         axes.tick_params(axis="y", length=0)
-        axes.set_title(_head(of_kind.iloc[0]), size=SMALL, pad=4)
+        axes.set_title(_head(of_kind.iloc[0]), loc="left", size=SMALL, pad=4)
         if column == 0 or of_kind["corpora"].iloc[0] != corpora:
             corpora = of_kind["corpora"].iloc[0]
             said = {"unbiased": "no bias", "biased": "bias planted"}[corpora]
             x = (MARGIN + left + column * (across + gap)) / figure.get_figwidth()
-            y = 1 - (top + 0.1) / figure.get_figheight()
+            y = 1 - (top + 0.06) / figure.get_figheight()
             figure.text(x, y, said, ha="left", va="center", size=NORMAL, weight="bold")
     return figure
 
 
 def _head(row: pd.Series) -> str:
     """What a column is of."""
-    ratios = f"targets {short(row['target_ratio'])} : 1\nattributes {short(row['attribute_ratio'])} : 1"
-    return f"{ratios}\n{100 * row['share']:.0f} % planted" if row["share"] else ratios
+    target, attribute = (_ratio(row[f"{side}_ratio"]) for side in ("target", "attribute"))
+    ratios = f"targets {target}\nattributes {attribute}"
+    return f"{ratios}\nplanted: {100 * row['share']:.0f} %" if row["share"] else ratios
+
+
+def _ratio(value: float) -> str:
+    return f"{value:g} : 1" if value >= 1 else f"1 : {1 / value:g}"

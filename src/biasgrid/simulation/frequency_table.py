@@ -1,4 +1,4 @@
-"""The table and the figures of tests on shuffled corpora."""
+"""The table of tests on shuffled corpora."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import pandas as pd
 from scipy.stats import beta, t
 
 from ..configs import read_json
-from ..figures import simulation_frequency as figures
-from ..figures.layout import save
-from ..frames import read_frame, write_frame
+from ..frames import write_frame
 from ..tables.table import Column
 
 FREQUENCY_TESTS = (
@@ -59,15 +57,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
 
 
-def draw(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Draw frequency_tests.csv ("table"), with a row for each training or metric, as "by" says."""
-    table = read_frame(inputs["table"], TEXTS)
-    save(figures.shares(table, spec["labels"], spec["by"]), output)
-
-
-def shares(
-    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str, Any]]
-) -> Iterator[tuple]:
+def shares(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple]:
     """Rows of the table, COLUMNS, from what each cell `found`; those of all trainings together come last."""
     corpora: dict[tuple, dict[int, list[Mapping[str, Any]]]] = {}
     for training in (None, ALL):

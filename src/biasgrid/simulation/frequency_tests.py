@@ -1,4 +1,4 @@
-"""Tests of metrics on models of shuffled corpora: frequencies that differ and no bias, or a bias that is planted."""
+"""All tests of metrics on vectors of shuffled corpora."""
 
 from __future__ import annotations
 
@@ -6,87 +6,66 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .. import metrics
 from ..embeddings.store import EmbeddingStore
-from ..embeddings.training import PARAMETERS, train
+from ..embeddings.store_writer import StoreWriter
+from ..errors import BiasgridError
 from ..files import write_text
 from ..inference import infer_query
 from ..inference.pool import make_pool
 from ..measure import as_finite, dumps
 from ..query import Query
-from .planting import Frequencies, Sets, Text
 
 PLAIN, BANDS, CONTROLS = "permutation", "frequency_bands", "control_words"
 
 
 def run(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the p-values of all tests on one model of one corpus.
+    """Write the p-values of all tests on the vectors of one corpus.
 
     Parameters
     ----------
     inputs
-        "store": a `StoreOf` of a corpus.
+        "vectors": what `frequency_vectors.vectors` writes.
     spec
-        "training", "corpora" and "number", what the file says first; "algorithm" and its "params"; "queries" of each of
-        "kinds", [key, {"frequency": the two ratios, "share": of planted occurrences}]; the arguments of `Frequencies`,
-        "of_words"; "metrics", [key, entry] each; "draws"; "seed", of the corpus and its queries.
+        "training", "corpora" and "number", what the file says first; "metrics", [key, entry] each; "draws".
     """
-    text, drawn = corpus_of(inputs["store"].open(), spec)
-    params = dict(spec["params"])
-    if "seed" in PARAMETERS[spec["algorithm"]]:
-        params["seed"] = spec["number"]
+    arrays = _read(inputs["vectors"])
     # BLAS of several threads rounds otherwise
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
-        model = train(
-            text,
-            Path(folder) / "model",
-            where=f"{spec['training']}/{spec['corpora']}/{spec['number']}",
-            name=spec["training"],
-            algorithm=spec["algorithm"],
-            params=params,
-            metadata={},
-        )
-        found = p_values(model, text, drawn, spec)
+        with StoreWriter(Path(folder) / "model", inputs["vectors"]) as writer:
+            writer.add(arrays["words"].tolist(), arrays["vectors"], counts=arrays["counts"])
+            facts = {"name": spec["training"], "format": "trained", "vocab_prefix": "", "sorted": True}
+            writer.finish(facts | {"tokens": int(arrays["tokens"])})
+        found = p_values(EmbeddingStore.open(Path(folder) / "model"), arrays, spec)
     record = {key: spec[key] for key in ("training", "corpora", "number")}
     write_text(output, dumps(as_finite(record | {"found": found})) + "\n")
 
 
-def corpus_of(corpus: Any, spec: Mapping[str, Any]) -> tuple[Text, dict[str, list[Sets]]]:
-    """A shuffled text, and the sets of its queries by their kind; a bias is planted in those that have one.
-
-    Queries of one kind have no word in common; where a bias is planted, no two queries have one.
-    """
-    rng = np.random.default_rng(spec["seed"])
-    text, how = Text.shuffled(corpus, rng), Frequencies(**spec["of_words"])
-    drawn, kinds, planted = {}, dict(spec["kinds"]), any(kind["share"] for _, kind in spec["kinds"])
-    free = how.free(text)
-    for key, kind in kinds.items():
-        if not planted:
-            free = how.free(text)
-        drawn[key] = [how.draw(text, tuple(kind["frequency"]), free, rng) for _ in range(spec["queries"])]
-    kept = np.concatenate([words for queries in drawn.values() for sets in queries for words in sets])
-    for key, kind in kinds.items():
-        if kind["share"]:
-            pairs = [pair for x, y, a, b in drawn[key] for pair in ((x, a), (y, b))]
-            text = text.planted(pairs, kind["share"], kept, rng)
-    return text, drawn
+def _read(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, SyntaxError, OverflowError) as error:
+        raise BiasgridError(
+            f"{path}: no vectors of a shuffled corpus ({error}); delete it, and run again"
+        ) from None
 
 
 def p_values(
-    model: EmbeddingStore, text: Text, drawn: Mapping[str, list[Sets]], spec: Mapping[str, Any]
+    model: EmbeddingStore, arrays: Mapping[str, np.ndarray], spec: Mapping[str, Any]
 ) -> dict[str, Any]:
     """kind -> metric -> test -> `p_values`, one for each query, None where there is none; and `reasons`, why there is
     no test, by how often. A test within bands is named with their width: frequency_bands:4."""
     pool = make_pool(model)
     found: dict[str, Any] = {}
-    for kind, queries in drawn.items():
+    for kind in (name.removeprefix("query/") for name in arrays if name.startswith("query/")):
         found[kind] = {key: {} for key, _ in spec["metrics"]}
-        for number, sets in enumerate(queries):
-            words = [[text.words[i] for i in of_set] for of_set in sets]
+        for number, words in enumerate(arrays[f"query/{kind}"].tolist()):
             for key, entry in spec["metrics"]:
                 metric = metrics.metric(entry.get("metric", key))
                 # the first attribute set, to which the bias is planted, where a metric takes any number
@@ -98,7 +77,13 @@ def p_values(
 
 
 def _tests(
-    metric: Any, query: Query, model: EmbeddingStore, pool: Any, entry: Mapping[str, Any], draws: int, seed: int
+    metric: Any,
+    query: Query,
+    model: EmbeddingStore,
+    pool: Any,
+    entry: Mapping[str, Any],
+    draws: int,
+    seed: int,
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Each test by its name, that within bands with their width."""
     # few permutations are enumerated: there are 20 of them, or more

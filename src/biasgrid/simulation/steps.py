@@ -42,14 +42,25 @@ def real_step(simulation: Simulation, cell: RealCell) -> Step:
     )
 
 
+def vectors_step(simulation: Simulation, cell: FrequencyCell) -> Step:
+    """The step that trains vectors on a shuffled corpus."""
+    return Step(
+        f"vectors {cell.name}",
+        _model(simulation, simulation.config["frequency"]["corpus"]),
+        simulation.frequency_vectors_file(cell),
+        cell.of_vectors,
+        "biasgrid.simulation.frequency_vectors:vectors",
+    )
+
+
 def frequency_step(simulation: Simulation, cell: FrequencyCell) -> Step:
-    """The step that trains vectors on a shuffled corpus and tries all tests on them."""
-    functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["metrics"]}
+    """The step that tries all tests on the vectors of a shuffled corpus."""
+    functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.of_tests["metrics"]}
     return Step(
         f"frequency {cell.name}",
-        _model(simulation, simulation.config["frequency"]["corpus"]),
+        {"vectors": simulation.frequency_vectors_file(cell)},
         simulation.frequency_cell_file(cell),
-        cell.spec,
+        cell.of_tests,
         "biasgrid.simulation.frequency_tests:run",
         tuple(sorted({metrics.REGISTRY.module(name) for name in functions})),
     )
@@ -76,7 +87,7 @@ def table_steps(simulation: Simulation) -> dict[str, Step]:
         )
     if shuffled := simulation.frequency_cells.values():
         # of all trainings the kinds are the same
-        kinds = {kind: entry for cell in shuffled for kind, entry in cell.spec["kinds"]}
+        kinds = {kind: entry for cell in shuffled for kind, entry in cell.of_vectors["kinds"]}
         steps["frequency_tests"] = Step(
             "table frequency_tests",
             {"cells": list(map(simulation.frequency_cell_file, shuffled))},
@@ -101,14 +112,18 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
         )
         for true in ("expected", "all_words"):
             spec = {"true": true, "level": level, **labels}
-            drawn[f"coverage-{true.replace('_', '-')}"] = {"table": tables["simulation"]}, spec, "figures:coverage"
+            drawn[f"coverage-{true.replace('_', '-')}"] = (
+                {"table": tables["simulation"]},
+                spec,
+                "figures:coverage",
+            )
     if simulation.real_cells:
         spec = {"labels": simulation.real_labels}
         drawn["calibration"] = {"table": tables["calibration"]}, spec, "figures:calibration"
     if simulation.frequency_cells:
         spec = {"labels": simulation.frequency_labels}
         for by in ("training", "metric"):
-            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": by}, "frequency_table:draw"
+            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": by}, "frequency_figures:draw"
             drawn[f"frequency-tests-by-{by}"] = of_rows
     return {
         name: Step(

@@ -52,12 +52,14 @@ class RealCell:
 
 @dataclass(frozen=True)
 class FrequencyCell:
-    """Vectors that are trained on a shuffled corpus. `spec` is everything that its results depend on."""
+    """Vectors that are trained on a shuffled corpus, and tests on them. `of_vectors` and `of_tests` are everything that
+    these depend on."""
 
     training: str
     corpora: str
     number: int
-    spec: Mapping[str, Any]
+    of_vectors: Mapping[str, Any]
+    of_tests: Mapping[str, Any]
 
     @property
     def name(self) -> str:
@@ -170,25 +172,25 @@ class Simulation(Folders):
             for key, entry in section["metrics"].items()
         ]
         kinds = {
-            UNBIASED: [[key, {"frequency": ratios, "share": 0}] for key, ratios in section["unbiased"].items()],
+            UNBIASED: [
+                [key, {"frequency": ratios, "share": 0}] for key, ratios in section["unbiased"].items()
+            ],
             BIASED: [[key, dict(kind)] for key, kind in section["biased"].items()],
         }
+        of_words = {key: section[key] for key in ("words", "occurrences", "spread", "least")}
         queries = {UNBIASED: section["queries"], BIASED: section["biased_queries"]}
         cells = {}
         for training, how in section["trainings"].items():
             for corpora in (UNBIASED, BIASED) if section["biased"] else (UNBIASED,):
                 for number in range(1, section["corpora"] + 1):
-                    spec = {"training": training, "corpora": corpora, "number": number}
-                    spec |= {"algorithm": how["algorithm"], "params": how["params"]}
-                    spec["trained_by"] = trained_by(how["algorithm"])
-                    spec |= {"kinds": kinds[corpora], "queries": queries[corpora], "metrics": entries}
-                    spec["of_words"] = {
-                        key: section[key] for key in ("words", "occurrences", "spread", "least")
-                    }
-                    spec["draws"] = section["draws"]
+                    of_vectors = {key: how[key] for key in ("algorithm", "params")}
+                    of_vectors |= {"trained_by": trained_by(how["algorithm"]), "number": number}
+                    of_vectors |= {"kinds": kinds[corpora], "queries": queries[corpora], "of_words": of_words}
                     # all trainings have the same corpora and queries
-                    spec["seed"] = seed_of(self.config["seed"], f"{corpora}/{number}")
-                    cell = FrequencyCell(training, corpora, number, spec)
+                    of_vectors["seed"] = seed_of(self.config["seed"], f"{corpora}/{number}")
+                    of_tests = {"training": training, "corpora": corpora, "number": number}
+                    of_tests |= {"metrics": entries, "draws": section["draws"]}
+                    cell = FrequencyCell(training, corpora, number, of_vectors, of_tests)
                     cells[cell.name] = cell
         return cells
 
@@ -221,6 +223,10 @@ class Simulation(Folders):
     def real_file(self, cell: RealCell) -> Path:
         """Where the p-values of queries from a real model are."""
         return self.results / "real" / f"{cell.name}.json"
+
+    def frequency_vectors_file(self, cell: FrequencyCell) -> Path:
+        """Where the vectors of a shuffled corpus are."""
+        return self.results / "frequency" / f"{cell.name}.npz"
 
     def frequency_cell_file(self, cell: FrequencyCell) -> Path:
         """Where the p-values of tests on a shuffled corpus are."""
