@@ -65,15 +65,16 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
     subject = labels[first] if by == "training" else "all trainings together"
     reach = "" if width is None else f" A band reaches {width:g} times in frequency."
     note = (
-        f"Share of p ≤ .05 ({subject}) on vectors of shuffled corpora, by how many times as frequent the first target "
-        "set is as the second, and the first attribute set as the second. Where a bias is planted, so many of all "
-        f"occurrences of the target words have an attribute word beside them.{reach} Lines: 95 % intervals."
+        f"Share of p ≤ .05 ({subject}) on vectors of shuffled corpora, by how many times as frequent the first "
+        "target set is as the second, and the first attribute set as the second. Where a bias is planted, so many of "
+        f"all occurrences of the target words have an attribute word beside them.{reach} Lines: 95 % intervals."
     )
     left, gap, head, foot = max(text_width(name, SMALL) for name in names) + 0.12, 0.12, 0.66, 0.36
     across = (PAGE[0] - MARGIN - left) / len(kinds) - gap
     down = min(0.32, (PAGE[1] - 2.0 - head - foot) / len(rows))
     height = down * len(rows)
     figure, top = page("Tests where frequency passes for bias", note, legend, PAGE[0], head + height + foot)
+    corpora = ""
     for column, kind in enumerate(kinds):
         axes = add_axes(figure, MARGIN + left + column * (across + gap), top + head, across, height)
         for place in range(0, len(rows), 2):
@@ -92,7 +93,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         axes.set_yticks(range(len(rows)), names if column == 0 else [""] * len(rows))
         axes.tick_params(axis="y", length=0)
         axes.set_title(_head(of_kind.iloc[0]), loc="left", size=SMALL, pad=4)
-        if column == 0 or of_kind["corpora"].iloc[0] != corpora:
+        if of_kind["corpora"].iloc[0] != corpora:
             corpora = of_kind["corpora"].iloc[0]
             said = {"unbiased": "no bias", "biased": "bias planted"}[corpora]
             x = (MARGIN + left + column * (across + gap)) / figure.get_figwidth()

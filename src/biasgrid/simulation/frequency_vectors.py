@@ -26,8 +26,8 @@ def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) ->
     spec
         "algorithm" and its "params"; "number", its seed; and what `corpus_of` takes.
     output
-        Arrays: "words" by falling frequency, their "vectors" and "counts", "tokens" of the corpus, and for each kind of
-        query its words, (queries, 4, words): target sets, attribute sets.
+        Arrays: "words" by falling frequency, their "vectors" and "counts", "tokens" of the corpus, and for each kind
+        of query its words, (queries, 4, words): target sets, attribute sets.
     """
     text, drawn = corpus_of(inputs["store"].open(), spec)
     params = dict(spec["params"])

@@ -62,8 +62,9 @@ class Text:
         Parameters
         ----------
         pairs
-            Two sets of words each, no word in two. Beside `share` of all occurrences of a word of the first, at random,
-            the word before or after it changes places with an occurrence of a word of the second from elsewhere.
+            Two sets of words each, no word in two. Beside `share` of all occurrences of a word of the first, at
+            random, the word before or after it changes places with an occurrence of a word of the second from
+            elsewhere.
         kept
             Words that do not give way, such as those of all pairs.
         """

@@ -52,8 +52,8 @@ class RealCell:
 
 @dataclass(frozen=True)
 class FrequencyCell:
-    """Vectors that are trained on a shuffled corpus, and tests on them. `of_vectors` and `of_tests` are everything that
-    these depend on."""
+    """Vectors that are trained on a shuffled corpus, and tests on them. `of_vectors` and `of_tests` are everything
+    that these depend on."""
 
     training: str
     corpora: str
