@@ -65,9 +65,9 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
     subject = labels[first] if by == "training" else "all trainings together"
     reach = "" if width is None else f" A band reaches {width:g} times in frequency."
     note = (
-        f"Share of p ≤ .05 ({subject}) on vectors of shuffled corpora, by how many times as frequent the first "
-        "target set is as the second, and the first attribute set as the second. Where a bias is planted, so many of "
-        f"all occurrences of the target words have an attribute word beside them.{reach} Lines: 95 % intervals."
+        f"Share of p ≤ .05 ({subject}) on vectors of shuffled corpora. T 4 : 1: the first target set is 4 times as "
+        "frequent as the second; A: the attribute sets likewise. Bias 30 %: so many of all occurrences of the target "
+        f"words have an attribute word beside them.{reach} Lines: 95 % intervals."
     )
     left, gap, head, foot = max(text_width(name, SMALL) for name in names) + 0.12, 0.12, 0.66, 0.36
     across = (PAGE[0] - MARGIN - left) / len(kinds) - gap
@@ -89,7 +89,8 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         # small shares and 1 are both seen
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5), xticks=[0, 0.05, 0.2, 0.5, 1])
-        axes.set_xticklabels(["0", ".05", ".2", ".5", "1"])
+        # the others have no room
+        axes.set_xticklabels(["", ".05", "", ".5", "1"])
         axes.set_yticks(range(len(rows)), names if column == 0 else [""] * len(rows))
         axes.tick_params(axis="y", length=0)
         axes.set_title(_head(of_kind.iloc[0]), loc="left", size=SMALL, pad=4)
@@ -105,8 +106,8 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
 def _head(row: pd.Series) -> str:
     """What a column is of."""
     target, attribute = (_ratio(row[f"{side}_ratio"]) for side in ("target", "attribute"))
-    ratios = f"targets {target}\nattributes {attribute}"
-    return f"{ratios}\nplanted: {100 * row['share']:.0f} %" if row["share"] else ratios
+    ratios = f"T {target}\nA {attribute}"
+    return f"{ratios}\nbias {100 * row['share']:.0f} %" if row["share"] else ratios
 
 
 def _ratio(value: float) -> str:
