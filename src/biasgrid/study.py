@@ -168,7 +168,7 @@ class Study(Folders):
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
         found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
-        if self.frequency_source(cell.model) == WORDFREQ:
+        if self.config["frequencies"] == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
             proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
             found |= {part: found[part] | proxy for part in BY_FREQUENCY if part in found}
         return found
