@@ -20,6 +20,7 @@ MEAN, VARIANCE = "mean_log_frequency", "variance_log_frequency"
 OF_WORDS, OF_GROUPS = "difference_log_frequency", "groups_difference_log_frequency"
 NEARER, BIASED, OTHER = "nearer to the first group", "more biased", "a higher number"
 WORDS, SETS = "words", "sets"
+FEWEST = 5  # different words or sets of a correlation
 
 Place = tuple[str, str, str, str]  # criterion, metric, model, debias method
 Numbers = tuple[float, ...]  # a score, a covariate, and what is given, if anything
@@ -68,6 +69,22 @@ def _numbered(labels: Iterable[Any]) -> np.ndarray:
     """Labels as numbers, in the order in which they come."""
     places: dict[Any, int] = {}
     return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+
+
+def possible(grid: Any, criteria: Iterable[str]) -> bool:
+    """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
+    (sub-)queries, as a correlation has at least."""
+    criteria, counted = set(criteria), set(grid.counted)
+    known = {
+        (c.criterion, c.metric) for c in grid.cells.values() if c.model in counted and c.criterion in criteria
+    }
+    for entry in measured(grid)["metrics"] if known else ():
+        if (entry["criterion"], entry["metric"]) in known:
+            queries = [grid.queries[part["id"]] for part in entry["parts"].values()]
+            sets = [s for query in queries for s in (*query.target_sets, *query.attribute_sets)]
+            if len(queries) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
+                return True
+    return False
 
 
 def measured(grid: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ..statistics.correlation import METHODS, over_units
 from .correlation_columns import correlation_columns
 from .covariate_points import (
     BIASED,
+    FEWEST,
     LOG,
     MEAN,
     NEARER,
@@ -24,6 +25,7 @@ from .covariate_points import (
     Points,
     measured,
     points_of,
+    possible,
 )
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
@@ -32,7 +34,6 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 5  # different words or sets of a correlation
 DRAWS = 1000
 FEW = f"fewer than {FEWEST} different words or sets"
 ALIKE, COVARIATE_ALIKE = "the scores are all alike", "the covariate is the same for all"
@@ -71,23 +72,13 @@ def _correlated(points: Points, method: str, seed: int) -> tuple[float, float, f
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.counted or not _possible(grid):
+    if not possible(grid, grid.config["criteria"]):
         return {}
     return {
         "cells": cell_files(grid),
         "frequencies": [grid.frequency_file(model) for model in grid.counted],
         "scores": grid.table_file("scores"),
     }
-
-
-def _possible(grid: Any) -> bool:
-    """Whether a metric's queries have as many different words, or (sub-)queries, as a correlation has at least."""
-    for entry in measured(grid)["metrics"]:
-        queries = [grid.queries[part["id"]] for part in entry["parts"].values()]
-        sets = [s for query in queries for s in (*query.target_sets, *query.attribute_sets)]
-        if len(queries) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
-            return True
-    return False
 
 
 COVARIATES = Table(
