@@ -241,6 +241,23 @@ def means_shown(found: Tables) -> list[float]:
     return list(found["scores"].groupby(["metric", "model"])["value"].mean())
 
 
+def own_covariates(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of gender's phenomena, of PMI those of the corpus that a model is trained on."""
+    sources = {key: model["source"].get("corpus", {}).get("name") for key, model in study.models.items()}
+    own = np.array(
+        [
+            corpus in ("", sources[model])
+            for model, corpus in zip(table["model"], table["corpus"], strict=True)
+        ]
+    )
+    return table[own & (table["criterion"] == "Gender of 30 phenomena") & (table["method"] == "spearman")]
+
+
+def covariates_shown(found: Tables) -> list[float]:
+    table = found["covariates"].dropna(subset="correlation")
+    return [*table["correlation"], *table[["ci_low", "ci_high"]].to_numpy().ravel()]
+
+
 def frequency_shown(found: Tables) -> list[str]:
     """The correlations with frequency, and their intervals, as they are written."""
     table = found["phenomenon_correlations"]
@@ -757,6 +774,9 @@ PICTURES = {
     ),
     "gallery-phenomena": of_study(
         "thesis", "phenomena-gender-of-30-phenomena", of_phenomena, means_shown, small=True
+    ),
+    "gallery-covariates": of_study(
+        "thesis", "covariates-gender-of-30-phenomena", own_covariates, covariates_shown, small=True
     ),
     "gallery-phenomenon-correlations": of_study(
         "thesis",

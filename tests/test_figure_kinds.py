@@ -29,6 +29,7 @@ from biasgrid.figures import Drawing
 from biasgrid.figures.analogies import analogies
 from biasgrid.figures.bars import bars
 from biasgrid.figures.comparison import comparison
+from biasgrid.figures.covariates import covariates
 from biasgrid.figures.directions import directions
 from biasgrid.figures.influence import influence
 from biasgrid.figures.layout import EXTENSIONS, save
@@ -50,6 +51,7 @@ from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.null import Null
 from biasgrid.plan.code import closure
 from biasgrid.study import Study
+from biasgrid.tables.covariates import COVARIATES
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "seed_lists", "sweeney", "thesis"]
@@ -236,6 +238,8 @@ def makers():
     place = {"criterion": "Gender", "query": "Q", "metric": "weat", "model": "a", "debias": "none"}
     leaves = pd.DataFrame([place | {"set": "S", "word": f"w{i}", "influence": i / 9} for i in range(4)])
     angle = {"direction_a": "pca", "direction_b": "mean", "angle": 12.5}
+    correlated = {"of": "words", "covariate": "log_frequency", "method": "spearman", "source": "rank"}
+    correlated |= {"correlation": 0.5, "ci_low": 0.2, "ci_high": 0.8}
     shares = [
         {"id": "q", "query": "Q", "set": n, "word": n, "share": 0.5, "value": 0.1, "status": "ok"}
         for n in "AB"
@@ -280,6 +284,10 @@ def makers():
         "bars_by_query": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}),
         "bars_by_model": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}, by="model"),
         "comparison": lambda: comparison(test_comparison_figure.whole_study(1, ["a"]), {}, [("q00", "Q")]),
+        "covariates": lambda: covariates(
+            pd.DataFrame([dict.fromkeys(COVARIATES.names, "") | place | correlated]),
+            *({}, "Gender", [("weat", [("a", "none")])], {}),
+        ),
         "directions": lambda: directions(pd.DataFrame([place | angle]), {}, "Gender"),
         "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender", "weat"),
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),

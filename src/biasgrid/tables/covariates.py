@@ -106,7 +106,8 @@ COVARIATES = Table(
         ),
         Column(
             "covariate",
-            "of words log_frequency (natural logarithm) and pmi, the word's PMI between the same groups. Of sets "
+            "of words log_frequency (natural logarithm) and pmi, the word's PMI between the same groups; a word that "
+            "stands beside one of them alone has none. Of sets "
             "mean_log_frequency and variance_log_frequency, of the words that are compared with the groups; "
             "difference_log_frequency, the mean of the first set of such words less that of the second, such as "
             "the two sets of names of a WEAT (van Loon et al. 2022); groups_difference_log_frequency, the same of "
