@@ -44,7 +44,7 @@ def main() -> None:
         store = EmbeddingStore.open(f"data/embeddings/{model}")
         for criterion, query in QUERIES.items():
             of_criterion = study.config["criteria"][criterion]["queries"]
-            words = {
+            lists = {
                 word for key in of_criterion for s in study.queries[key].attribute_sets for word in s.words
             }
             rows = rows_of(store, sorted(lists))
