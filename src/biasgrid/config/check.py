@@ -18,7 +18,7 @@ from ..options import PARTS
 from ..query import Query
 from ..resources import located
 from .common import one_language
-from .models import TRAINED
+from .models import check_corpora
 from .names import known
 from .trainings import check_training
 
@@ -42,11 +42,7 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_debias(config, where)
     _check_evaluations(config, where)
     _check_files(config, where)
-    for key, model in config["models"].items():
-        if model["source"]["type"] == TRAINED:
-            counted = [name for name, other in config["models"].items() if other.get("kind") == "corpus"]
-            corpora = [*config["corpora"], *counted]
-            known("corpus", [model["source"]["corpus"]], corpora, f"{where}: models: {key}: source")
+    check_corpora(config, where)
     known("model", config["beside"], config["models"], f"{where}: beside")
     for key, other in config["beside"].items():
         if other in (key, config["models"][key].get("published_as", key)):
