@@ -20,6 +20,7 @@ from ..resources import located
 from .common import one_language
 from .models import check_corpora
 from .names import known
+from .shuffled import check_shuffled
 from .trainings import check_training
 
 
@@ -52,6 +53,8 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
             )
     for name, training in config.get("trainings", {}).items():
         check_training(training, config["models"], f"{where}: trainings: {name}")
+    for name, entry in config.get("shuffled", {}).items():
+        check_shuffled(entry, config["models"], f"{where}: shuffled: {name}")
     _check_languages(config, where)
     for criterion, entry in config["criteria"].items():
         own = [queries[key] for key in entry["queries"]]

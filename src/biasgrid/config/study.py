@@ -15,6 +15,7 @@ from .figures import DEFAULT, Figures
 from .inference import Inference
 from .metrics import Metrics, Words
 from .models import Archives, Models
+from .shuffled import ShuffledText
 from .trainings import Trainings
 
 __all__ = ["Includes", "StudyConfig", "included"]
@@ -100,6 +101,10 @@ class StudyConfig(Run):
     )
     trainings: Trainings = field(
         "by name, models that are trained with other parameters, whose values are compared (trainings.csv)",
+        None,
+    )
+    shuffled: ShuffledText = field(
+        "by name, models of real text and models of the same text shuffled, whose values are compared (shuffled.csv)",
         None,
     )
     inference: Inference = field("how certain every value is", Inference)
