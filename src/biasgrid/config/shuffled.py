@@ -72,8 +72,8 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
         for key in others:
             if _made(models[key]) != _made(models[first]):
                 raise BiasgridError(
-                    f"{where}: {key} and {first}, which are of {corpus}, must have the same algorithm and parameters, "
-                    "but for the seed"
+                    f"{where}: {key} and {first}, which are of {corpus}, must have the same algorithm and "
+                    "parameters, but for the seed"
                 )
 
 
