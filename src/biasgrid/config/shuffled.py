@@ -31,18 +31,6 @@ class Beside(Strict):
 ShuffledText = Annotated[dict[Name, Beside], Field(min_length=1)]
 
 
-def by_corpus(
-    entry: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]
-) -> dict[str, dict[str, list[str]]]:
-    """Corpus -> "real" and "shuffled" -> keys of models, of an entry of a checked config."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for part in ("real", "shuffled"):
-        for key in entry[part]:
-            corpus, _ = _text(key, models)
-            found.setdefault(corpus, {"real": [], "shuffled": []})[part].append(key)
-    return found
-
-
 def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
     """Check that models of shuffled text stand beside such of the same text in order, which were made alike.
 
@@ -51,6 +39,7 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
     BiasgridError
         One line that begins with `where`.
     """
+    of_corpora: dict[str, dict[str, list[str]]] = {}
     for part in ("real", "shuffled"):
         known("model", entry[part], models, f"{where}: {part}")
         for key in entry[part]:
@@ -62,7 +51,8 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
                     else f"is of {corpus} as it is, and not of a shuffled corpus"
                 )
                 raise BiasgridError(f"{where}: {part}: {key} {said}")
-    for corpus, parts in by_corpus(entry, models).items():
+            of_corpora.setdefault(corpus, {"real": [], "shuffled": []})[part].append(key)
+    for corpus, parts in of_corpora.items():
         for part, keys in parts.items():
             if not keys:
                 raise BiasgridError(
@@ -77,7 +67,7 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
                 )
 
 
-def _text(key: str, models: Mapping[str, Mapping[str, Any]], where: str = "") -> tuple[str, bool]:
+def _text(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> tuple[str, bool]:
     """The corpus that a model is of, and whether it is shuffled."""
     source = models[key]["source"]
     corpus = source["corpus"] if source["type"] == TRAINED else key

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..config.shuffled import by_corpus
 from ..embeddings.training import PARAMETERS
 from ..statistics.adjustment import holm
 from ..statistics.means import mean_interval, ratio_interval
@@ -77,11 +76,16 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
 def pairs(grid: Any) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
-    return [
-        {"name": name, "corpus": corpus, **keys, "exact": not any(_seeded(grid, key) for key in keys["real"])}
-        for name, entry in grid.config.get("shuffled", {}).items()
-        for corpus, keys in by_corpus(entry, grid.config["models"]).items()
-    ]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, entry in grid.config.get("shuffled", {}).items():
+        for text in ("real", "shuffled"):
+            for model in entry[text]:
+                corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
+                pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
+                pair = found.setdefault((name, corpus), pair)
+                pair[text].append(model)
+                pair["exact"] &= text == "shuffled" or not _seeded(grid, model)
+    return list(found.values())
 
 
 def _seeded(grid: Any, model: str) -> bool:
