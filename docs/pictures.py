@@ -35,6 +35,7 @@ from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
+from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
 from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.files import write_bytes
 from biasgrid.properties.figures import counterexamples, matrix, ranges
@@ -291,6 +292,12 @@ def of_trainings(study: Study, table: pd.DataFrame) -> pd.DataFrame:
     training = study.config["trainings"]["word2vec"]
     models = {model for models in training["vary"].values() for model in models}
     return table[table["model"].isin(models | {training["base"]})]
+
+
+def shares_shown(found: Tables) -> list[float]:
+    """The shares that are within the axis; others are marked at its edge."""
+    shares = found["shuffled"]["share"]
+    return list(shares[shares.between(*SHARES_DRAWN)])
 
 
 def trade_off_shown(found: Tables) -> list[float]:
@@ -693,6 +700,7 @@ PICTURES = {
     ),
     "correlations": of_study("embedded", "correlations", of_method, correlations_shown),
     "rank-intervals": of_study("embedded", "rank-intervals", overall, ranks_shown),
+    "shuffled": of_study("frequency", "shuffled-gender-career", only(query_id="career"), shares_shown),
     "quality-ranks": of_study("embedded", "quality-ranks", overall, quality_shown),
     "trade-off": of_study("debias", "trade-off-gender", of_gender, trade_off_shown),
     "hidden-bias": of_study("debias", "hidden-bias-gender", of_gender, hidden_shown),

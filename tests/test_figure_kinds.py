@@ -45,6 +45,7 @@ from biasgrid.figures.ratings import ratings
 from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
+from biasgrid.figures.shuffled import shuffled
 from biasgrid.figures.trainings import trainings
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.figures.word_set_map import word_set_map
@@ -54,7 +55,17 @@ from biasgrid.study import Study
 from biasgrid.tables.covariates import COVARIATES
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
-CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "seed_lists", "sweeney", "thesis"]
+CONFIGS = [
+    "bolukbasi",
+    "caliskan",
+    "debias",
+    "embedded",
+    "frequency",
+    "same",
+    "seed_lists",
+    "sweeney",
+    "thesis",
+]
 CONFIGS += ["trainings", "wefe_documentation"]
 TOY = """
 from biasgrid.figures import Drawing, Figure
@@ -244,6 +255,14 @@ def makers():
         {"id": "q", "query": "Q", "set": n, "word": n, "share": 0.5, "value": 0.1, "status": "ok"}
         for n in "AB"
     ]
+    of_texts = [
+        {"training": training, "corpus": corpus, "share": share, "share_low": low}
+        for training, corpus, share, low in (
+            ("T", "a", 0.5, 0.1),
+            ("T", "b", 50.0, np.nan),
+            ("U", "a", 1, 0.5),
+        )
+    ]
     ends = {"she": [["nurse", 0.3]], "he": [["boss", 0.2]]}
     drawn = {"words": ["w1", "w2"], "side": ["s", "t"], "xy": [[0, 0], [3, 4]]}
     answer = {"criterion": "Gender", "model": "a", "debias": "none", "questions": "mine", "method": "3cosadd"}
@@ -327,6 +346,16 @@ def makers():
             pd.DataFrame([pair | dict.fromkeys(numbers, 0.5)]), {}, "C", "a", "none", "mine"
         ),
         "sentiment": lambda: sentiment(pd.DataFrame([place | s for s in shares], columns=COLUMNS), {}, "C"),
+        "shuffled": lambda: shuffled(
+            pd.DataFrame([place | {"query_id": "k", "share_high": 2.0} | share for share in of_texts]),
+            {},
+            "Gender",
+            "k",
+            "title",
+            ["T", "U"],
+            ["weat"],
+            {"Q": ""},
+        ),
         "trainings": lambda: trainings(
             pd.DataFrame([place | {"training": "T", "parameter": "seed", "seeds_low": 0.2, "seeds_high": 0.6}]),
             pd.DataFrame([place | {"model": model, "value": 0.5} for model in "abc"]),

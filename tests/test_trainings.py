@@ -185,6 +185,15 @@ def test_what_is_wrong_is_one_line(project, monkeypatch, keys, says):
     assert "\n" not in str(caught.value)
 
 
+def test_an_algorithm_without_a_seed_may_be_compared(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    more = change(vary={"algorithm": ["glove", "ppmi"]})
+    more["models"] |= trained("ppmi", "ppmi")
+    for name in ("seed", "sg", "epochs"):
+        del more["models"]["ppmi"]["source"]["params"][name]
+    assert "ppmi" in Study.of(more).trained
+
+
 def test_the_shipped_study_varies_one_parameter_at_a_time():
     study = Study.read(ROOT / "config" / "trainings.yaml", ROOT)
     assert "trainings" in study.tables

@@ -79,4 +79,6 @@ def _differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterable[
         yield from (name for name in names if first.get(name) != second.get(name))
     else:
         yield ALGORITHM
-        yield from (name for name in SHARED if name not in first or first[name] != second.get(name))
+        of_both = PARAMETERS[base[ALGORITHM]].keys() & PARAMETERS[other[ALGORITHM]].keys()  # PPMI has no seed
+        both = [name for name in SHARED if name in of_both]
+        yield from (name for name in both if name not in first or first[name] != second.get(name))

@@ -41,10 +41,13 @@ def vocabulary(sentences: Iterable[list[str]], min_count: int) -> tuple[list[str
     return words, np.array([found[word] for word in words], dtype=np.int64), found.total()
 
 
-def cooccurrences(sentences: Iterable[list[str]], words: list[str], window: int) -> sparse.csr_array:
+def cooccurrences(
+    sentences: Iterable[list[str]], words: list[str], window: int, *, weighted: bool = True
+) -> sparse.csr_array:
     """How often words are near each other: X above, float64 (words, words), symmetric.
 
-    Tokens that are none of the words are left out first, as by word2vec.
+    Tokens that are none of the words are left out first, as by word2vec. Not `weighted`, each pair counts 1 whatever
+    the distance.
     """
     shape = len(words), len(words)
     total = sparse.csr_array(shape)
@@ -52,7 +55,7 @@ def cooccurrences(sentences: Iterable[list[str]], words: list[str], window: int)
         for distance in range(1, window + 1):
             first, second = ids[:-distance], ids[distance:]
             both = (first >= 0) & (second >= 0)
-            weights = np.full(np.count_nonzero(both), 1 / distance)
+            weights = np.full(np.count_nonzero(both), 1 / distance if weighted else 1.0)
             total = total + sparse.coo_array((weights, (first[both], second[both])), shape=shape).tocsr()
     return (total + total.T).tocsr()
 

@@ -1,4 +1,4 @@
-"""Models that are trained here on a corpus, with gensim's Word2Vec or FastText or our GloVe: seeded, by one worker.
+"""Models that are trained here on a corpus: gensim's Word2Vec and FastText, our GloVe and PPMI; seeded, one worker.
 
 The same corpus and parameters give the same bytes in every process of one machine with one version of gensim and
 NumPy. Other processors and BLAS libraries add numbers up in another order, so that there the last bits of a sum, and
@@ -7,6 +7,7 @@ after a million steps the vectors, may differ.
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -55,7 +56,10 @@ PARAMETERS = {
     "fasttext": WORD2VEC | {"min_n": COUNT, "max_n": COUNT, "bucket": COUNT},
     "glove": {name: WORD2VEC[name] for name in ("vector_size", "window", "min_count", "epochs", "seed")}
     | {"x_max": (float, 0.001, MOST), "alpha": (float, 0, 10), "learning_rate": (float, 0, 10)},
+    "ppmi": {name: COUNT for name in ("vector_size", "window", "min_count")}
+    | {"alpha": (float, 0, 1), "shift": (float, 1, MOST), "eig": (float, 0, 1)},
 }
+OURS = ("glove", "ppmi")  # modules of this package, which gensim has no part in
 KINDS = {int: "whole numbers", float: "numbers"}
 
 
@@ -87,10 +91,8 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
 
 def version(algorithm: str) -> str:
     """What, besides the corpus and the parameters, a model's vectors depend on."""
-    if algorithm == "glove":
-        from . import glove  # late: it imports SciPy
-
-        return f"glove version {glove.VERSION}"
+    if algorithm in OURS:
+        return f"{algorithm} version {_ours(algorithm).VERSION}"
     gensim = importlib.metadata.version("gensim") if has("gensim") else "missing"
     return f"version {VERSION} gensim {gensim}"
 
@@ -108,14 +110,14 @@ def train(
     """Train a model on a corpus and write it as the store `output`, words by falling frequency.
 
     A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'. In
-    GloVe it is the sum of its vectors as a word and as a context.
+    GloVe it is the sum of its vectors as a word and as a context; PPMI: see `ppmi`.
 
     Args:
         sentences: lists of tokens, which are looped over several times, such as `Sentences`. No window of context
             reaches beyond a sentence.
         where: the corpus, as messages name it.
         algorithm: one of `PARAMETERS`.
-        params: its parameters by their names; others are as gensim, or `glove.train`, has them.
+        params: its parameters by their names; others are as gensim, `glove.train` or `ppmi.train` has them.
         metadata: further entries of model.json.
 
     The store has the words' counts, and its model.json how many `tokens` the corpus has.
@@ -123,10 +125,8 @@ def train(
     Raises BiasgridError for a wrong parameter, and for a corpus that has too few words.
     """
     check_parameters(algorithm, params)
-    if algorithm == "glove":
-        from . import glove
-
-        words, vectors, counts, tokens = glove.train(sentences, where, **params)
+    if algorithm in OURS:
+        words, vectors, counts, tokens = _ours(algorithm).train(sentences, where, **params)
         facts = {"tokens": tokens}
     else:
         require("gensim", f"training {name}")
@@ -138,6 +138,11 @@ def train(
             record | facts | {"name": name, "format": "trained", "vocab_prefix": "", "sorted": True}
         )
     return EmbeddingStore.open(output)
+
+
+def _ours(algorithm: str) -> Any:
+    # by name and late: it imports SciPy
+    return importlib.import_module(f"{__package__}.{algorithm}")
 
 
 def _gensim(

@@ -27,7 +27,10 @@ INSIDE: Look = {"linestyle": "", "marker": "o", "markersize": 4.2, "color": LESS
 OUTSIDE: Look = INSIDE | {"color": MORE, "marker": "D", "markersize": 3.8}
 OF_SEED: Look = INSIDE | {"color": "#444444", "markersize": 3.4}
 # what a value is called; others are shown with their parameter
-NAMES = {"sg": {"0": "CBOW", "1": "skip-gram"}, "algorithm": {"fasttext": "fastText", "glove": "GloVe"}}
+NAMES = {
+    "sg": {"0": "CBOW", "1": "skip-gram"},
+    "algorithm": {"fasttext": "fastText", "glove": "GloVe", "ppmi": "PPMI"},
+}
 
 
 @styled

@@ -1,0 +1,97 @@
+"""Positive pointwise mutual information, reduced by an SVD (Levy, Goldberg, Dagan 2015): counts, and no prediction.
+
+X_ij is how many times word j stands at most `window` words from word i, on either side and within a sentence. With
+n_i, the sum of row i, and T, that of all rows (section 2.2, equation 3, and 3.2)
+
+    PPMI_ij = max(0, log((X_ij / T) / (n_i / T) / P(j)) - log k),  P(j) = n_j^alpha / sum of n_c^alpha over all c
+
+A word's vector is its row of U S^eig, where U S V' are the largest singular values of PPMI and their vectors (section
+3.3). The paper recommends alpha = .75, k = 1 with an SVD, and eig below 1 ("do not use SVD correctly": .5 or 0,
+section 7.1).
+
+Nothing is drawn at random: ARPACK always starts from the same vector, and the sign of each dimension is such that its
+largest entry is positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import svds
+
+from ..errors import BiasgridError
+from .glove import cooccurrences, vocabulary
+
+VERSION = 1  # raise it when a change of this module changes vectors
+
+
+def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float = 1) -> sparse.csr_array:
+    """PPMI of X, float64 (words, words).
+
+    Parameters
+    ----------
+    matrix
+        X, without negative entries.
+    alpha
+        The power of a context's count: 1 is PMI; below 1, rare contexts weigh less.
+    shift
+        k, of which the logarithm is subtracted: 1 is PPMI.
+    """
+    found = matrix.tocoo()
+    rows, columns = found.coords
+    of_word, of_context = matrix.sum(axis=1), matrix.sum(axis=0) ** alpha
+    with np.errstate(divide="ignore"):  # of a word that stands beside no other
+        logs = np.log(found.data) - np.log(of_word)[rows] - np.log(of_context / of_context.sum())[columns]
+    values = np.maximum(0, logs - np.log(shift))
+    made = sparse.coo_array((values, (rows, columns)), shape=matrix.shape).tocsr()
+    made.eliminate_zeros()
+    return made
+
+
+def vectors(matrix: sparse.csr_array, dimensions: int, eig: float = 0.5) -> NDArray[np.float64]:
+    """U S^eig of a matrix: (words, dimensions), the largest singular value first; zeros where that is 0."""
+    start = np.random.default_rng(0).random(matrix.shape[0])
+    own, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
+    order = np.argsort(-values, kind="stable")
+    own, values = own[:, order], values[order]
+    known = values > 1e-9 * max(values[0], 1e-300)  # what is left of a singular value that is 0
+    own = own * np.sign(own[np.abs(own).argmax(axis=0), np.arange(dimensions)])
+    return np.where(known, own * np.where(known, values, 1) ** eig, 0)
+
+
+def train(
+    sentences: Iterable[list[str]],
+    where: Path | str,
+    *,
+    vector_size: int = 100,
+    window: int = 5,
+    min_count: int = 5,
+    alpha: float = 0.75,
+    shift: float = 1,
+    eig: float = 0.5,
+) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
+    """Words by falling frequency, their vectors (words, vector_size) and counts, and how many tokens there are.
+
+    Raises
+    ------
+    BiasgridError
+        Naming the corpus as `where`: it has no more words that occur `min_count` times than a vector has dimensions,
+        or no two of them stand together more often than by chance.
+    """
+    words, counts, tokens = vocabulary(sentences, min_count)
+    if len(words) <= vector_size:
+        raise BiasgridError(
+            f"{where}: {len(words)} words occur {min_count} times (min_count): too few for {vector_size} dimensions "
+            "(vector_size), of which there must be fewer than words"
+        )
+    matrix = cooccurrences(sentences, words, window, weighted=False)
+    association = positive_pmi(matrix, alpha=alpha, shift=shift)
+    if not association.nnz:
+        raise BiasgridError(
+            f"{where}: no two words stand together more often than by chance (shift: {shift})"
+        )
+    return words, vectors(association, vector_size, eig).astype(np.float32), counts, tokens
