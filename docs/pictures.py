@@ -37,6 +37,7 @@ from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
 from biasgrid.figures.simulation import coverage, p_values, shares
+from biasgrid.figures.simulation_frequency import shares as frequency_shares
 from biasgrid.files import write_bytes
 from biasgrid.properties.figures import counterexamples, matrix, ranges
 from biasgrid.simulation import Simulation
@@ -393,6 +394,22 @@ def calibrated() -> Picture:
     return Picture("make simulation", ("calibration",), take, draw, shows)
 
 
+def frequency_tested(by: str) -> Picture:
+    def take() -> Tables:
+        return _results("simulation_frequency", "frequency_tests")
+
+    def draw(found: Tables) -> Figure:
+        labels = Simulation.read(ROOT / "config" / "simulation_frequency.yaml").frequency_labels
+        return frequency_shares(found["frequency_tests"], labels, by)
+
+    def shows(found: Tables) -> list[float]:
+        table = found["frequency_tests"]
+        of = table["metric"] == "weat" if by == "training" else table["training"] == "all"
+        return list(table["rejected_0.05"][of & ~table["width"].isin([2, 3, 6, 8])].dropna())
+
+    return Picture("make simulation-frequency", ("frequency_tests",), take, draw, shows)
+
+
 def factory() -> Factory:
     return Factory.read(ROOT / "config" / "factory.yaml")
 
@@ -710,6 +727,8 @@ PICTURES = {
     "simulation-p-values": simulated_p_values(),
     "simulation-coverage-expected": simulated("_covers_expected"),
     "simulation-calibration": calibrated(),
+    "simulation-frequency-tests": frequency_tested("training"),
+    "simulation-frequency-metrics": frequency_tested("metric"),
     "factory-truth-mean": planted("truth-ppmi", "mean"),
     "factory-truth-sd": planted("truth-ppmi", "sd"),
     "factory-truth-absolute": planted("truth-ppmi", "absolute"),

@@ -25,6 +25,7 @@ from biasgrid.embeddings.model import Model
 from biasgrid.factory import recovery as factory
 from biasgrid.options import PARTS
 from biasgrid.properties import files as properties
+from biasgrid.simulation import frequency_table
 from biasgrid.simulation import tables as simulation
 
 FOLDER = Path(__file__).with_name("reference")
@@ -76,6 +77,11 @@ OTHERS = {
         "make simulation",
         "One row per model, kind of query, metric and test: how often the test rejects.",
         simulation.CALIBRATION,
+    ),
+    "simulation_frequency/frequency_tests.csv": (
+        "make simulation-frequency",
+        "One row per training, kind of query in shuffled corpora, metric and test: how often the test rejects.",
+        frequency_table.FREQUENCY_TESTS,
     ),
     "factory/factory.csv": (
         "make factory",

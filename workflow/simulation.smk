@@ -77,6 +77,7 @@ rule simulated_all:
         # named one by one: a deleted cell is made again although the tables are there
         [str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
         [str(STUDY.real_file(cell)) for cell in STUDY.real_cells.values()],
+        [str(STUDY.frequency_cell_file(cell)) for cell in STUDY.frequency_cells.values()],
         [str(step.output) for step in TABLES.values()],
         expand(
             "{stem}.{extension}",
@@ -140,6 +141,39 @@ rule calibrated:
         depends_on=dependence_of(real_step),
     run:
         RUN.perform(real_step(wildcards), log[0], in_worker=True)
+
+
+# A training, a shuffled corpus: vectors, in a process of the run's workers, and all tests of every metric on them.
+rule vectors:
+    input:
+        files_of(vectors_step),
+    output:
+        f"{RESULTS}/frequency/{{training}}/{{corpora}}/{{number}}.npz",
+    log:
+        f"{LOGS}/vectors/{{training}}/{{corpora}}/{{number}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    params:
+        depends_on=dependence_of(vectors_step),
+    run:
+        RUN.perform(vectors_step(wildcards), log[0], in_worker=True)
+
+
+rule frequency:
+    input:
+        files_of(frequency_step),
+    output:
+        f"{RESULTS}/frequency/{{training}}/{{corpora}}/{{number}}.json",
+    log:
+        f"{LOGS}/frequency/{{training}}/{{corpora}}/{{number}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
+    params:
+        depends_on=dependence_of(frequency_step),
+    run:
+        RUN.perform(frequency_step(wildcards), log[0], in_worker=True)
 
 
 rule table:

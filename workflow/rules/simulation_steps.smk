@@ -11,6 +11,18 @@ def real_step(wildcards):
     return steps.real_step(STUDY, STUDY.real_cells["{model}/{kind}".format(**wildcards)])
 
 
+def frequency_cell(wildcards):
+    return STUDY.frequency_cells["{training}/{corpora}/{number}".format(**wildcards)]
+
+
+def vectors_step(wildcards):
+    return steps.vectors_step(STUDY, frequency_cell(wildcards))
+
+
+def frequency_step(wildcards):
+    return steps.frequency_step(STUDY, frequency_cell(wildcards))
+
+
 def table_step(wildcards):
     return TABLES[wildcards.table]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def simulate(args: argparse.Namespace) -> dict[str, Any]:
-    """Compute a cell of a simulation, or a model's store and pool; else its tables and figures.
+    """Compute a cell of a simulation, or a model's store and pool (a corpus' store); else its tables and figures.
 
     biasgrid simulate --config config/simulation.yaml --cell weat/8/0
     """
@@ -27,7 +27,9 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
         if args.model not in simulation.models:
             raise BiasgridError(f"{args.config}: {unknown('model', args.model, simulation.models)}")
         stores.make_folder(simulation)
-        stores.make_store(simulation, args.model)
+        store = stores.make_store(simulation, args.model)
+        if simulation.models[args.model].get("kind") == "corpus":  # no random groups are made of it
+            return {"store": str(store.path)}
         step = steps.pool_step(simulation, args.model)
         step.run()
         return {"pool": str(step.output)}
@@ -35,10 +37,14 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
         return {"results": _written(steps.table_steps(simulation), steps.figure_steps(simulation))}
     if args.cell in simulation.real_cells:
         step = steps.real_step(simulation, simulation.real_cells[args.cell])
+    elif args.cell in simulation.frequency_cells:
+        cell = simulation.frequency_cells[args.cell]
+        steps.vectors_step(simulation, cell).run()
+        step = steps.frequency_step(simulation, cell)
     elif args.cell in simulation.cells:
         step = steps.cell_step(simulation, simulation.cells[args.cell])
     else:
-        cells = [*simulation.cells, *simulation.real_cells]
+        cells = [*simulation.cells, *simulation.real_cells, *simulation.frequency_cells]
         raise BiasgridError(f"{args.config}: {unknown('cell', args.cell, cells)}")
     step.run()
     return {"cell": str(step.output)}
@@ -73,7 +79,7 @@ def add(commands: Commands) -> None:
     commands.add(
         simulate,
         config={"required": True, "type": located, "help": "the simulation's config"},
-        cell={"help": "metric/words/bias, or model/kind"},
+        cell={"help": "metric/words/bias, model/kind, or training/corpora/number"},
         model={"help": "fetch this model, and make its store and its pool of random groups"},
     )
     commands.add(

@@ -10,7 +10,7 @@ from ..embeddings.building import store_of
 from ..embeddings.store_of import StoreOf
 from ..plan.step import Step
 from .populations import ALL_WORDS_DRAWS
-from .study import Cell, RealCell, Simulation
+from .study import Cell, FrequencyCell, RealCell, Simulation
 
 
 def cell_step(simulation: Simulation, cell: Cell) -> Step:
@@ -42,16 +42,41 @@ def real_step(simulation: Simulation, cell: RealCell) -> Step:
     )
 
 
+def vectors_step(simulation: Simulation, cell: FrequencyCell) -> Step:
+    """The step that trains vectors on a shuffled corpus."""
+    return Step(
+        f"vectors {cell.name}",
+        _model(simulation, simulation.config["frequency"]["corpus"]),
+        simulation.frequency_vectors_file(cell),
+        cell.of_vectors,
+        "biasgrid.simulation.frequency_vectors:vectors",
+    )
+
+
+def frequency_step(simulation: Simulation, cell: FrequencyCell) -> Step:
+    """The step that tries all tests on the vectors of a shuffled corpus."""
+    functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.of_tests["metrics"]}
+    return Step(
+        f"frequency {cell.name}",
+        {"vectors": simulation.frequency_vectors_file(cell)},
+        simulation.frequency_cell_file(cell),
+        cell.of_tests,
+        "biasgrid.simulation.frequency_tests:run",
+        tuple(sorted({metrics.REGISTRY.module(name) for name in functions})),
+    )
+
+
 def table_steps(simulation: Simulation) -> dict[str, Step]:
     """The steps that make the tables, by the table's name."""
     steps, cells = {}, simulation.cells.values()
-    steps["simulation"] = Step(
-        "table simulation",
-        {"cells": list(map(simulation.cell_file, cells))},
-        simulation.results / "simulation.csv",
-        {"cells": [[cell.metric, cell.words, cell.bias] for cell in cells], "all_words": ALL_WORDS_DRAWS},
-        "biasgrid.simulation.tables:write",
-    )
+    if cells:
+        steps["simulation"] = Step(
+            "table simulation",
+            {"cells": list(map(simulation.cell_file, cells))},
+            simulation.results / "simulation.csv",
+            {"cells": [[cell.metric, cell.words, cell.bias] for cell in cells], "all_words": ALL_WORDS_DRAWS},
+            "biasgrid.simulation.tables:write",
+        )
     if simulation.real_cells:
         steps["calibration"] = Step(
             "table calibration",
@@ -59,6 +84,16 @@ def table_steps(simulation: Simulation) -> dict[str, Step]:
             simulation.results / "calibration.csv",
             {},
             "biasgrid.simulation.tables:write_real",
+        )
+    if shuffled := simulation.frequency_cells.values():
+        # of all trainings the kinds are the same
+        kinds = {kind: entry for cell in shuffled for kind, entry in cell.of_vectors["kinds"]}
+        steps["frequency_tests"] = Step(
+            "table frequency_tests",
+            {"cells": list(map(simulation.frequency_cell_file, shuffled))},
+            simulation.results / "frequency_tests.csv",
+            {"kinds": kinds},
+            "biasgrid.simulation.frequency_table:write",
         )
     return steps
 
@@ -68,26 +103,35 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
     tables = {name: step.output for name, step in table_steps(simulation).items()}
     cells, labels = simulation.cells.values(), {"labels": simulation.labels}
     level = simulation.config["coverage"]["level"]
-    drawn = {
-        "p-values": (
+    drawn = {}
+    if cells:
+        drawn["p-values"] = (
             {"cells": list(map(simulation.cell_file, cells))},
             {"cells": [[cell.metric, cell.words, cell.bias] for cell in cells], **labels},
-            "p_values",
+            "figures:p_values",
         )
-    }
-    for true in ("expected", "all_words"):
-        spec = {"true": true, "level": level, **labels}
-        drawn[f"coverage-{true.replace('_', '-')}"] = {"table": tables["simulation"]}, spec, "coverage"
+        for true in ("expected", "all_words"):
+            spec = {"true": true, "level": level, **labels}
+            drawn[f"coverage-{true.replace('_', '-')}"] = (
+                {"table": tables["simulation"]},
+                spec,
+                "figures:coverage",
+            )
     if simulation.real_cells:
         spec = {"labels": simulation.real_labels}
-        drawn["calibration"] = {"table": tables["calibration"]}, spec, "calibration"
+        drawn["calibration"] = {"table": tables["calibration"]}, spec, "figures:calibration"
+    if simulation.frequency_cells:
+        spec = {"labels": simulation.frequency_labels}
+        for by in ("training", "metric"):
+            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": by}, "frequency_figures:draw"
+            drawn[f"frequency-tests-by-{by}"] = of_rows
     return {
         name: Step(
             f"figure {name}",
             inputs,
             simulation.results / "figures" / name,
             spec,
-            f"biasgrid.simulation.figures:{function}",
+            f"biasgrid.simulation.{function}",
         )
         for name, (inputs, spec, function) in drawn.items()
     }

@@ -11,11 +11,15 @@ from typing import Any
 from .. import metrics
 from ..config import load
 from ..config.models import MADE_HERE
+from ..config.names import known
 from ..config.simulation import SimulationConfig
 from ..configs import ordered
+from ..embeddings.training import version as trained_by
 from ..errors import BiasgridError
 from ..folders import Folders
 from ..seeds import seed_of
+
+UNBIASED, BIASED = "unbiased", "biased"  # shuffled corpora
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,23 @@ class RealCell:
 
 
 @dataclass(frozen=True)
+class FrequencyCell:
+    """Vectors that are trained on a shuffled corpus, and tests on them. `of_vectors` and `of_tests` are everything
+    that these depend on."""
+
+    training: str
+    corpora: str
+    number: int
+    of_vectors: Mapping[str, Any]
+    of_tests: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Training/corpora/number, its path below the simulation's cells of frequency."""
+        return f"{self.training}/{self.corpora}/{self.number}"
+
+
+@dataclass(frozen=True)
 class Simulation(Folders):
     """A checked config of a simulation. Build it with `Simulation.of`."""
 
@@ -60,6 +81,12 @@ class Simulation(Folders):
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
         config = load.complete(SimulationConfig, config, where, root)
+        if bool(config["metrics"]) != bool(config["words"]) or bool(config["words"]) != bool(config["bias"]):
+            raise BiasgridError(f"{where}: of `metrics`, `words` and `bias`, all or none must be there")
+        if not config["metrics"] and "frequency" not in config:
+            raise BiasgridError(f"{where}: it has neither `metrics` nor `frequency`: nothing to simulate")
+        if "frequency" in config:
+            _check_frequency(config, f"{where}: frequency")
         if "calibration" in config and not config["models"]:
             raise BiasgridError(f"{where}: calibration: it needs models, whose words it draws")
         for model, entry in config["models"].items():
@@ -134,6 +161,47 @@ class Simulation(Folders):
         models = {key: model.get("label", key) for key, model in self.models.items()}
         return _labels(self.config["calibration"]["metrics"]) | models
 
+    @cached_property
+    def frequency_cells(self) -> dict[str, FrequencyCell]:
+        """A cell for each training and shuffled corpus, by name."""
+        section = self.config.get("frequency")
+        if section is None:
+            return {}
+        # in the config's order, which is the table's
+        entries = [
+            [key, {"widths": section["widths"]} | {k: v for k, v in entry.items() if k != "label"}]
+            for key, entry in section["metrics"].items()
+        ]
+        kinds = {
+            UNBIASED: [
+                [key, {"frequency": ratios, "share": 0}] for key, ratios in section["unbiased"].items()
+            ],
+            BIASED: [[key, dict(kind)] for key, kind in section["biased"].items()],
+        }
+        of_words = {key: section[key] for key in ("words", "occurrences", "spread", "least")}
+        queries = {UNBIASED: section["queries"], BIASED: section["biased_queries"]}
+        cells = {}
+        for training, how in section["trainings"].items():
+            for corpora in (UNBIASED, BIASED) if section["biased"] else (UNBIASED,):
+                for number in range(1, section["corpora"] + 1):
+                    of_vectors = {key: how[key] for key in ("algorithm", "params")}
+                    of_vectors |= {"trained_by": trained_by(how["algorithm"]), "number": number}
+                    of_vectors |= {"kinds": kinds[corpora], "queries": queries[corpora], "of_words": of_words}
+                    # all trainings have the same corpora and queries
+                    of_vectors["seed"] = seed_of(self.config["seed"], f"{corpora}/{number}")
+                    of_tests = {"training": training, "corpora": corpora, "number": number}
+                    of_tests |= {"metrics": entries, "draws": section["draws"]}
+                    cell = FrequencyCell(training, corpora, number, of_vectors, of_tests)
+                    cells[cell.name] = cell
+        return cells
+
+    @property
+    def frequency_labels(self) -> dict[str, str]:
+        """What figures of tests on shuffled corpora print for a metric's or training's key."""
+        section = self.config["frequency"]
+        trainings = {key: entry.get("label", key) for key, entry in section["trainings"].items()}
+        return _labels(section["metrics"]) | trainings
+
     @property
     def models(self) -> dict[str, dict[str, Any]]:
         """The real models by key."""
@@ -156,6 +224,28 @@ class Simulation(Folders):
     def real_file(self, cell: RealCell) -> Path:
         """Where the p-values of queries from a real model are."""
         return self.results / "real" / f"{cell.name}.json"
+
+    def frequency_vectors_file(self, cell: FrequencyCell) -> Path:
+        """Where the vectors of a shuffled corpus are."""
+        return self.results / "frequency" / f"{cell.name}.npz"
+
+    def frequency_cell_file(self, cell: FrequencyCell) -> Path:
+        """Where the p-values of tests on a shuffled corpus are."""
+        return self.results / "frequency" / f"{cell.name}.json"
+
+
+def _check_frequency(config: Mapping[str, Any], where: str) -> None:
+    """Raises BiasgridError for a corpus or a metric that cannot be had."""
+    section = config["frequency"]
+    corpora = [key for key, entry in config["models"].items() if entry.get("kind") == "corpus"]
+    known("corpus", [section["corpus"]], corpora, where)
+    for key, entry in section["metrics"].items():
+        try:
+            metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
+            if metric.needs != "vectors":
+                raise BiasgridError("it is measured on corpora, and not on vectors")
+        except BiasgridError as error:
+            raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
 
 
 def _labels(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
