@@ -146,12 +146,13 @@ def over_units(
         if method == "pearson":
             total, *moments = (times @ of_units).T
         else:
-            weights = times[:, units]
+            weights = times.take(units, axis=1)  # row by row in memory, which indexing is not
             total = weights.sum(axis=1)
             ranks = [_ranks(weights, *of_row) for of_row in places]
             weighted = [weights * x for x in ranks]
             moments = [x.sum(axis=1) for x in weighted]
-            moments += [np.vecdot(weighted[i], ranks[j]) for i, j in pairs]
+            # without BLAS, which parts long rows among threads, and rounds otherwise then
+            moments += [np.einsum("ij,ij->i", weighted[i], ranks[j]) for i, j in pairs]
         means = [x / total for x in moments[: len(rows)]]
         products = dict(zip(pairs, moments[len(rows) :], strict=True))
         covariances = {(i, j): x / total - means[i] * means[j] for (i, j), x in products.items()}
@@ -190,5 +191,5 @@ def _places(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _ranks(weights: np.ndarray, order: np.ndarray, starts: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Ranks of numbers that stand so many times in each resample, (resamples, n); equal numbers share their mean."""
-    times = np.add.reduceat(weights[:, order], starts, axis=1)
-    return (np.cumsum(times, axis=1) - times / 2)[:, among]
+    times = np.add.reduceat(weights.take(order, axis=1), starts, axis=1)
+    return (np.cumsum(times, axis=1) - times / 2).take(among, axis=1)
