@@ -72,9 +72,8 @@ class Study(Folders):
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
         """What is fetched: models, archives of benchmarks and corpora, by name."""
-        models = {
-            key: model for key, model in self.models.items() if model["source"]["type"] not in MADE_HERE
-        }
+        made = {key for key, model in self.models.items() if model["source"]["type"] in MADE_HERE}
+        models = {key: model for key, model in self.models.items() if key not in made}
         return models | self.config["benchmarks"] | self.config["corpora"]
 
     @cached_property
