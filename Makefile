@@ -10,7 +10,7 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
 
-.PHONY: help study study-npm all-metrics atlas debias text8 trainings seed_lists replications $(REPLICATIONS) full simulation simulation-frequency factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help study study-npm all-metrics atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -34,6 +34,7 @@ debias: ## every debias method on every embedded model: bias removed, quality lo
 text8: ## models trained here, on text8
 trainings: ## how far scores hang on the hyper-parameters of training, beside its seed: 31 small models
 seed_lists: ## how far scores hang on the list of words that a study takes, and which pairs stand for their direction
+frequency: ## what metrics find in shuffled text: 56 small models, on the Brown corpus and text8; needs npm
 atlas: ## the embedded study's questions to every static model that a package registry has
 replications: $(REPLICATIONS) ## the studies below, one after the other
 caliskan: ## Caliskan et al. 2017: ten WEAT tests
@@ -50,7 +51,7 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 # docs/atlas.md
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
 
-atlas debias text8 trainings seed_lists $(REPLICATIONS): .venv/installed
+atlas debias text8 trainings seed_lists frequency $(REPLICATIONS): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
 
 ## How far metrics and inference can be trusted

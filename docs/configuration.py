@@ -38,6 +38,7 @@ NAMES = {
     simulation.SimulationConfig: "A simulation",
     factory.FactoryConfig: "A planted-bias benchmark",
     models.Trained: "Trained",
+    models.ShuffledCorpus: "Shuffled",
 }
 # types that a section or a phrase says more about than their parts do
 KINDS = [
@@ -46,7 +47,7 @@ KINDS = [
     (common.Params, "mapping"),
     (criteria.WordSet, "word set"),
     (models.Source, "[source](#sources)"),
-    (models.ArchiveSource, "[source](#sources), but `trained`"),
+    (models.ArchiveSource, "[source](#sources), but `trained` and `shuffled`"),
     (study.Evaluations, "[evaluations](#evaluations)"),
     (figures.Figures, f"list of any of {', '.join(f'`{name}`' for name in figures.kinds())}"),
 ]
@@ -98,7 +99,8 @@ def _sources(done: list[type[BaseModel]]) -> Iterator[str]:
             for key, entry in source.keys.items()
         ]
         yield from table(("key", "what it holds", "default", "meaning"), rows)
-    yield from _sections(models.Trained, done, "###")
+    for made_here in models.MADE_HERE.values():
+        yield from _sections(made_here, done, "###")
 
 
 def _evaluations(done: list[type[BaseModel]]) -> Iterator[str]:

@@ -30,6 +30,7 @@ SHOWN = {
     "quality-ranks": "quality-ranks",
     "rank-intervals": "rank-intervals",
     "rankings": "rankings",
+    "shuffled": "shuffled",
     "trade-off": "trade-off",
 }
 

@@ -126,6 +126,7 @@ def tests(metric: Metric) -> Iterator[str]:
         yield item(
             "**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by."
         )
+        yield item(_by_frequency(metric))
         yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
         return
     yield item(
@@ -133,6 +134,7 @@ def tests(metric: Metric) -> Iterator[str]:
         "other words, than arbitrary groups of words of this model do? They are drawn anew, as coherent and as "
         f"frequent as the query's; all other words stay. {_p_value(metric, 'random groups')}"
     )
+    yield item(_by_frequency(metric))
     if metric.isotropic:
         yield item(
             "`p_isotropic_directions` is no test: it is the share of random directions, all equally likely, along "
@@ -141,7 +143,20 @@ def tests(metric: Metric) -> Iterator[str]:
     if metric.no_test:
         yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
     else:
-        yield "\nNeither test implies the other: [p-values](../inference.md#p-values)."
+        yield "\nNo test implies another: [p-values](../inference.md#p-values)."
+
+
+def _by_frequency(metric: Metric) -> str:
+    other = {"targets": "attribute", "attributes": "target"}[metric.regrouped]
+    bands = (
+        "**Within bands of frequency** (`p_bands`): the same permutations, but only between words as frequent. "
+        if not metric.no_test
+        else ""
+    )
+    return (
+        f"{bands}**Control words** (`p_controls`): is the value more biased than with words as frequent in place of "
+        f"those of the {other} sets?"
+    )
 
 
 def _p_value(metric: Metric, drawn: str) -> str:

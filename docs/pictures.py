@@ -35,6 +35,7 @@ from biasgrid.factory import Factory
 from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
+from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
 from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.figures.simulation_frequency import shares as frequency_shares
 from biasgrid.files import write_bytes
@@ -242,6 +243,23 @@ def means_shown(found: Tables) -> list[float]:
     return list(found["scores"].groupby(["metric", "model"])["value"].mean())
 
 
+def own_covariates(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of gender's phenomena, of PMI those of the corpus that a model is trained on."""
+    sources = {key: model["source"].get("corpus", {}).get("name") for key, model in study.models.items()}
+    own = np.array(
+        [
+            corpus in ("", sources[model])
+            for model, corpus in zip(table["model"], table["corpus"], strict=True)
+        ]
+    )
+    return table[own & (table["criterion"] == "Gender of 30 phenomena") & (table["method"] == "spearman")]
+
+
+def covariates_shown(found: Tables) -> list[float]:
+    table = found["covariates"].dropna(subset="correlation")
+    return [*table["correlation"], *table[["ci_low", "ci_high"]].to_numpy().ravel()]
+
+
 def frequency_shown(found: Tables) -> list[str]:
     """The correlations with frequency, and their intervals, as they are written."""
     table = found["phenomenon_correlations"]
@@ -275,6 +293,12 @@ def of_trainings(study: Study, table: pd.DataFrame) -> pd.DataFrame:
     training = study.config["trainings"]["word2vec"]
     models = {model for models in training["vary"].values() for model in models}
     return table[table["model"].isin(models | {training["base"]})]
+
+
+def shares_shown(found: Tables) -> list[float]:
+    """The shares that are within the axis; others are marked at its edge."""
+    shares = found["shuffled"]["share"]
+    return list(shares[shares.between(*SHARES_DRAWN)])
 
 
 def trade_off_shown(found: Tables) -> list[float]:
@@ -693,6 +717,7 @@ PICTURES = {
     ),
     "correlations": of_study("embedded", "correlations", of_method, correlations_shown),
     "rank-intervals": of_study("embedded", "rank-intervals", overall, ranks_shown),
+    "shuffled": of_study("frequency", "shuffled-gender-career", only(query_id="career"), shares_shown),
     "quality-ranks": of_study("embedded", "quality-ranks", overall, quality_shown),
     "trade-off": of_study("debias", "trade-off-gender", of_gender, trade_off_shown),
     "hidden-bias": of_study("debias", "hidden-bias-gender", of_gender, hidden_shown),
@@ -776,6 +801,9 @@ PICTURES = {
     ),
     "gallery-phenomena": of_study(
         "thesis", "phenomena-gender-of-30-phenomena", of_phenomena, means_shown, small=True
+    ),
+    "gallery-covariates": of_study(
+        "thesis", "covariates-gender-of-30-phenomena", own_covariates, covariates_shown, small=True
     ),
     "gallery-phenomenon-correlations": of_study(
         "thesis",

@@ -26,7 +26,7 @@ def make_cells(study: Study) -> None:
     """The cells and their inference."""
     for cell in study.cells.values():
         steps.cell_step(study, cell).run()
-    if "random_groups" in study.config["inference"]:
+    if steps.POOLED & study.config["inference"].keys():
         for model in study.models:
             steps.pool_step(study, model).run()
     for group in study.inference_groups.values():

@@ -28,7 +28,7 @@ def steps_of(study: Study) -> Iterable[Step]:
     """The steps of a study's plan."""
     for cell in study.cells.values():
         yield steps.cell_step(study, cell)
-    if "random_groups" in study.config["inference"]:
+    if steps.POOLED & study.config["inference"].keys():
         for model in study.models:
             yield steps.pool_step(study, model)
     for model in study.counted:

@@ -133,6 +133,21 @@ def test_which_tests_of_random_groups_are_equal():
     assert of("mac") not in (of("rnsb"), of("weat"))
 
 
+def test_which_tests_by_frequency_are_equal():
+    def controls(name, params=None, **options):
+        return signature(name, params, column="p_controls", **options)
+
+    # within bands there are fewer permutations, and the values are the same
+    assert signature("weat", column="p_bands") == signature("weat")
+    # the groups stay, the words of the other side are drawn, and the effect size divides by how these spread
+    assert controls("weat") != controls("weat_es")
+    # of target sets of unlike sizes, a difference of sums is another than one of means
+    assert controls("weat") != controls("generalized_weat")
+    assert controls("sc_weat") == controls("nas")
+    assert controls("same") == controls("direct_bias", {"direction": "mean"})
+    assert controls("mac") not in (controls("rnsb"), controls("weat"), signature("mac", column="p_groups"))
+
+
 KEYS = ["criterion", "query", "metric", "model", "debias"]
 
 

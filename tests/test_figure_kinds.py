@@ -29,6 +29,7 @@ from biasgrid.figures import Drawing
 from biasgrid.figures.analogies import analogies
 from biasgrid.figures.bars import bars
 from biasgrid.figures.comparison import comparison
+from biasgrid.figures.covariates import covariates
 from biasgrid.figures.directions import directions
 from biasgrid.figures.influence import influence
 from biasgrid.figures.layout import EXTENSIONS, save
@@ -44,15 +45,27 @@ from biasgrid.figures.ratings import ratings
 from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
+from biasgrid.figures.shuffled import shuffled
 from biasgrid.figures.trainings import trainings
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.null import Null
 from biasgrid.plan.code import closure
 from biasgrid.study import Study
+from biasgrid.tables.covariates import COVARIATES
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
-CONFIGS = ["bolukbasi", "caliskan", "debias", "embedded", "same", "seed_lists", "sweeney", "thesis"]
+CONFIGS = [
+    "bolukbasi",
+    "caliskan",
+    "debias",
+    "embedded",
+    "frequency",
+    "same",
+    "seed_lists",
+    "sweeney",
+    "thesis",
+]
 CONFIGS += ["trainings", "wefe_documentation"]
 TOY = """
 from biasgrid.figures import Drawing, Figure
@@ -236,9 +249,19 @@ def makers():
     place = {"criterion": "Gender", "query": "Q", "metric": "weat", "model": "a", "debias": "none"}
     leaves = pd.DataFrame([place | {"set": "S", "word": f"w{i}", "influence": i / 9} for i in range(4)])
     angle = {"direction_a": "pca", "direction_b": "mean", "angle": 12.5}
+    correlated = {"of": "words", "covariate": "log_frequency", "method": "spearman", "source": "rank"}
+    correlated |= {"correlation": 0.5, "ci_low": 0.2, "ci_high": 0.8}
     shares = [
         {"id": "q", "query": "Q", "set": n, "word": n, "share": 0.5, "value": 0.1, "status": "ok"}
         for n in "AB"
+    ]
+    of_texts = [
+        {"training": training, "corpus": corpus, "share": share, "share_low": low}
+        for training, corpus, share, low in (
+            ("T", "a", 0.5, 0.1),
+            ("T", "b", 50.0, np.nan),
+            ("U", "a", 1, 0.5),
+        )
     ]
     ends = {"she": [["nurse", 0.3]], "he": [["boss", 0.2]]}
     drawn = {"words": ["w1", "w2"], "side": ["s", "t"], "xy": [[0, 0], [3, 4]]}
@@ -280,6 +303,10 @@ def makers():
         "bars_by_query": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}),
         "bars_by_model": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}, by="model"),
         "comparison": lambda: comparison(test_comparison_figure.whole_study(1, ["a"]), {}, [("q00", "Q")]),
+        "covariates": lambda: covariates(
+            pd.DataFrame([dict.fromkeys(COVARIATES.names, "") | place | correlated]),
+            *({}, "Gender", [("weat", [("a", "none")])], {}),
+        ),
         "directions": lambda: directions(pd.DataFrame([place | angle]), {}, "Gender"),
         "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender", "weat"),
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),
@@ -319,6 +346,16 @@ def makers():
             pd.DataFrame([pair | dict.fromkeys(numbers, 0.5)]), {}, "C", "a", "none", "mine"
         ),
         "sentiment": lambda: sentiment(pd.DataFrame([place | s for s in shares], columns=COLUMNS), {}, "C"),
+        "shuffled": lambda: shuffled(
+            pd.DataFrame([place | {"query_id": "k", "share_high": 2.0} | share for share in of_texts]),
+            {},
+            "Gender",
+            "k",
+            "title",
+            ["T", "U"],
+            ["weat"],
+            {"Q": ""},
+        ),
         "trainings": lambda: trainings(
             pd.DataFrame([place | {"training": "T", "parameter": "seed", "seeds_low": 0.2, "seeds_high": 0.6}]),
             pd.DataFrame([place | {"model": model, "value": 0.5} for model in "abc"]),

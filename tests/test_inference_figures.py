@@ -29,7 +29,7 @@ from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.layout import save
-from biasgrid.figures.null import drawing, facts, null_distribution
+from biasgrid.figures.null import NAMES, drawing, facts, null_distribution
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import cliques, rank_intervals
 from biasgrid.figures.scores import scores
@@ -565,7 +565,7 @@ def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
 
 @pytest.mark.parametrize("name", ["weat", "mac", "direct_bias"])
 def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
-    """On real vectors: permutation, random groups, bootstrap; random groups alone of a metric that has no other."""
+    """On real vectors: all tests, bootstrap; random groups and control words of a metric that has no others."""
     query = Query.of(
         [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
         [["science", "physics", "chemistry"], ["poetry", "art", "dance"]],
@@ -573,6 +573,8 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
         ["Science", "Arts"],
     )
     asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
+    asked["frequency_bands"] = {"width": 1000, "frequency": "wordfreq"}
+    asked["control_words"] = {"draws": 99, "frequency": "wordfreq"}
     spec = {"function": name, "params": {}, "words": {}, "seed": 0, "inference": asked}
     write_text(tmp_path / "query.json", query.to_json())
     write_null(
@@ -581,7 +583,8 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
     null = Null.load(tmp_path / "null.npz")
     results, values = null.results, null.values
     figure = null_distribution(null, name, facts(metrics.metric(name)))
-    tests = ["permutation", "random_groups"] if name == "weat" else ["random_groups"]
+    tests = ["random_groups", "control_words"]
+    tests = ["permutation", "random_groups", "frequency_bands", "control_words"] if name == "weat" else tests
     (result,) = results
     assert len(figure.axes) == len(tests) + 1
     says = " ".join(" ".join(texts(figure)).split())
@@ -592,7 +595,7 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
         added = record["method"] != "exact"
         tails = 1 + (record["alternative"] == "two-sided")
         assert record["p_value"] == pytest.approx(min(tails * (tail + added) / (rest + tail + added), 1))
-        assert f"{test.replace('_', ' ').capitalize()}: p = {record['p_value']:.3g}" in says
+        assert f"{NAMES[test]}: p = {record['p_value']:.3g}" in says
     assert ("Permutation" in says) == (name == "weat")
     assert "arbitrary groups of the model's words in place of the query's" in says
     assert_readable(figure)

@@ -349,6 +349,7 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
         "projections",
         "phenomena",
         "phenomenon-correlations",
+        "covariates",
     }
     # the pairs are Google's
     asked = [

@@ -389,6 +389,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
         "correlations",
         "lost_words",
         "frequency",
+        "covariates",
         "report",
         "study",
     }

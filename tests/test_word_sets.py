@@ -113,6 +113,7 @@ SIZES = {
         "female_terms": 10,
     },
     "bingliu": {"positive_words": 2006, "negative_words": 4783},
+    "frequency": {"words": 198},
     "japanese": dict.fromkeys(
         ("male_terms", "female_terms", "career", "family", "science", "maths", "arts"), 8
     ),
@@ -196,7 +197,7 @@ def test_sets_have_their_sources_sizes_and_metadata(name):
     for key in ("title", "paper", "taken_from", "licence"):
         assert isinstance(record[key], str)
         assert record[key].strip()
-    assert any(str(year) in record["paper"] for year in range(2004, 2022))
+    assert any(str(year) in record["paper"] for year in range(2004, 2023))
     assert record["notes"]
     assert {key: len(value) for key, value in record["sets"].items()} == SIZES[name]
 

@@ -13,7 +13,7 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
-from .config.models import frequency_source_of, source_of
+from .config.models import MADE_HERE, frequency_source_of, resolved
 from .config.phenomena import of_criteria
 from .configs import ordered
 from .debias import UNTOUCHED
@@ -56,9 +56,8 @@ class Study(Folders):
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
-        """The models by key. Of one that is trained here the source says all of its corpus: name and source."""
-        entries = self.config["models"].items()
-        return {key: model | {"source": source_of(model, self.config)} for key, model in entries}
+        """The models by key. Of one that is made here of a corpus the source says all of that: name and source."""
+        return {key: resolved(model, self.config) for key, model in self.config["models"].items()}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
@@ -73,7 +72,8 @@ class Study(Folders):
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
         """What is fetched: models, archives of benchmarks and corpora, by name."""
-        models = {key: model for key, model in self.models.items() if key not in self.trained}
+        made = {key for key, model in self.models.items() if model["source"]["type"] in MADE_HERE}
+        models = {key: model for key, model in self.models.items() if key not in made}
         return models | self.config["benchmarks"] | self.config["corpora"]
 
     @cached_property
@@ -168,7 +168,7 @@ class Study(Folders):
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
         parts = {part: self.config["inference"].get(part) for part in INFERRED}
         found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
-        if self.frequency_source(cell.model) == WORDFREQ:
+        if self.config["frequencies"] == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
             proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
             found |= {part: found[part] | proxy for part in BY_FREQUENCY if part in found}
         return found

@@ -34,7 +34,12 @@ def study(tmp_path_factory):
     }
     config["words"] = {"lost_vocabulary_threshold": 0.3, "preprocessors": [{}, {"lowercase": True}]}
     config["criteria"]["First"]["queries"]["q2"]["targets"]["A"][0] = "A0"
-    config["inference"]["random_groups"] = {"draws": 19}
+    config["inference"] |= {
+        "random_groups": {"draws": 19},
+        "frequency_bands": {},
+        "control_words": {"draws": 19},
+    }
+    config["models"]["one"]["sorted"] = True
     return in_process.make(Study.of(config))
 
 
@@ -78,6 +83,8 @@ def test_every_score_has_a_record_with_its_numbers(study, read):
     assert [key(read, r) for r in read.records] == list(scores[KEYS].itertuples(index=False, name=None))
     assert [r.number for r in read.records] == list(range(len(scores)))
     assert scores["value"].isna().any()
+    # of the model that is sorted by frequency
+    assert set(scores.loc[scores["p_bands"].notna(), "model"]) == {"one"}
     for record, row in zip(read.records, scores.itertuples(), strict=True):
         assert same(record.value, row.value)
         assert record.status == row.status
@@ -87,6 +94,8 @@ def test_every_score_has_a_record_with_its_numbers(study, read):
         for test, p, adjusted in (
             ("permutation", "p_value", "p_adjusted"),
             ("random_groups", "p_groups", "p_groups_adjusted"),
+            ("frequency_bands", "p_bands", "p_bands_adjusted"),
+            ("control_words", "p_controls", "p_controls_adjusted"),
         ):
             of_test = record.tests.get(test, {})
             assert same(of_test.get("p_value"), getattr(row, p))

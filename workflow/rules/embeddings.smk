@@ -20,7 +20,7 @@ rule archive:
 # be reading it in the folder that both share. The rule's output is the record of what the study was computed on.
 rule store:
     input:
-        f"{EMBEDDINGS}/raw/{{model}}/manifest.json",
+        lambda w: f"{EMBEDDINGS}/raw/{stores.archive(STUDY, w.model)}/manifest.json",
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -41,7 +41,7 @@ rule store:
 
 rule train:
     input:
-        lambda w: f"{EMBEDDINGS}/raw/{STUDY.models[w.model]['source']['corpus']['name']}/manifest.json",
+        lambda w: f"{EMBEDDINGS}/raw/{stores.archive(STUDY, w.model)}/manifest.json",
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:

@@ -61,6 +61,7 @@ def study_of(
         "correlations": list(CORRELATIONS),
         "debias": _debias(states, list(criteria)),
         "inference": _inference(**inference),
+        "frequencies": "own",
         "figures": [],
         "null_distributions": [],
         # the criterion that the debias methods stand under

@@ -19,8 +19,9 @@ from ..options import PARTS
 from ..query import Query
 from ..resources import located
 from .common import one_language
-from .models import TRAINED
+from .models import check_corpora
 from .names import known
+from .shuffled import check_shuffled
 from .trainings import check_training
 
 
@@ -45,11 +46,7 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_files(config, where)
     if config["frequencies"] == WORDFREQ:
         require("wordfreq", f"{where}: frequencies: wordfreq")
-    for key, model in config["models"].items():
-        if model["source"]["type"] == TRAINED:
-            counted = [name for name, other in config["models"].items() if other.get("kind") == "corpus"]
-            corpora = [*config["corpora"], *counted]
-            known("corpus", [model["source"]["corpus"]], corpora, f"{where}: models: {key}: source")
+    check_corpora(config, where)
     known("model", config["beside"], config["models"], f"{where}: beside")
     for key, other in config["beside"].items():
         if other in (key, config["models"][key].get("published_as", key)):
@@ -59,6 +56,8 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
             )
     for name, training in config.get("trainings", {}).items():
         check_training(training, config["models"], f"{where}: trainings: {name}")
+    for name, entry in config.get("shuffled", {}).items():
+        check_shuffled(entry, config["models"], f"{where}: shuffled: {name}")
     _check_languages(config, where)
     for criterion, entry in config["criteria"].items():
         own = [queries[key] for key in entry["queries"]]

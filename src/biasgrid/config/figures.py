@@ -15,6 +15,7 @@ DEFAULT = [
     "rankings-by-criterion",
     "rank-intervals",
     "correlations",
+    "covariates",
     "scores",
     "quality-ranks",
     "mitigation",

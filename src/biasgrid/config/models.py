@@ -16,8 +16,11 @@ from ..options import Whole
 from ..validation import Strict, checked, field
 from .common import Key, Language, Params, Text
 from .metrics import Words
+from .names import known
 
-TRAINED = "trained"  # the type of source of a model that is trained here
+# types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
+TRAINED, SHUFFLED = "trained", "shuffled"
+CORPUS = "corpus"  # the kind
 
 
 class Trained(Strict):
@@ -37,10 +40,23 @@ class Trained(Strict):
         return self
 
 
+class ShuffledCorpus(Strict):
+    """Another corpus of the study with its tokens in a random order: every word as frequent as before, and no word
+    nearer to one than to another. It is fetched with that corpus, and read and counted as that is."""
+
+    type: Literal["shuffled"] = field("a corpus of the study, shuffled")
+    corpus: Key = field("the key of the model of kind `corpus` whose tokens are shuffled")
+    seed: Whole = field("seed of the order; another one is another shuffled corpus", 1, ge=0)
+
+
+MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus}
+
+
 def _source(values: Any) -> Any:
-    if isinstance(values, dict) and values.get("type") == TRAINED:
-        return checked(Trained, values)
-    return _registered(values, [*sources.REGISTRY, TRAINED])
+    given = values.get("type") if isinstance(values, dict) else None
+    if isinstance(given, str) and given in MADE_HERE:
+        return checked(MADE_HERE[given], values)
+    return _registered(values, [*sources.REGISTRY, *MADE_HERE])
 
 
 def _archive(values: Any) -> Any:
@@ -84,7 +100,8 @@ class Model(Strict):
 
     label: Text = field("what tables and figures print")
     source: Source = field(
-        "where it is from: a mapping with `type` (`biasgrid list sources`, or `trained`) and the keys of that type"
+        "where it is from: a mapping with `type` (`biasgrid list sources`, `trained` or `shuffled`) and the keys of "
+        "that type"
     )
     download_mb: Whole = _megabytes()
     kind: Annotated[str, AfterValidator(_kind)] = field(
@@ -127,6 +144,8 @@ class Model(Strict):
                     )
         if isinstance(self.source, Trained) and kind.name != kinds.VECTORS:
             raise BiasgridError(f"source: what is trained here are vectors, and no {kind.name}")
+        if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
+            raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
         return self
 
     @model_validator(mode="after")
@@ -134,13 +153,16 @@ class Model(Strict):
         if isinstance(self.source, Trained) and (self.format or self.vocab_prefix):
             given = "format" if self.format else "vocab_prefix"
             raise BiasgridError(f"{given}: is for files; a model that is trained here has none")
+        if isinstance(self.source, ShuffledCorpus) and (self.format or self.window):
+            given = "format" if self.format else "window"
+            raise BiasgridError(f"{given}: a shuffled corpus has that of {self.source.corpus}; leave it out")
         return self
 
 
 class Archive(Strict):
     """An archive of benchmarks, or a corpus."""
 
-    source: ArchiveSource = field("where it is from: as of a model, but for `trained`")
+    source: ArchiveSource = field("where it is from: as of a model, but for `trained` and `shuffled`")
     download_mb: Whole = _megabytes()
     licence: str = field("its licence", "not stated")
 
@@ -160,16 +182,41 @@ def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
     return WORDFREQ if declared == WORDFREQ else RANK if model.get("sorted") else None
 
 
-def source_of(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's source in a checked config; of one that is trained here it says all of its corpus: name, source, and
-    how its sentences are read."""
+def resolved(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """A model of a checked config. The source of one that is made here of a corpus says all of that: its name and
+    source, how its sentences are read, and the seed of their order where they are shuffled. A shuffled corpus has the
+    format and the window of the one that it is made of."""
     source = model["source"]
-    if source["type"] != TRAINED:
-        return source
-    name = source["corpus"]
-    counted = config["models"].get(name)
-    corpus = {"name": name, "source": (counted or config["corpora"][name])["source"]}
+    if source["type"] not in MADE_HERE:
+        return {**model}
+    name, models = source["corpus"], config["models"]
+    corpus: dict[str, Any] = {}
+    if name in models and models[name]["source"]["type"] == SHUFFLED:
+        corpus["shuffle"] = models[name]["source"]["seed"]
+        name = models[name]["source"]["corpus"]
+    counted = models.get(name)
+    corpus |= {"name": name, "source": (counted or config["corpora"][name])["source"]}
+    read = {key: counted[key] for key in ("format", "window") if key in counted} if counted else {}
+    if source["type"] == SHUFFLED:
+        return {**model, **read, "source": {**source, "corpus": corpus}}
     # a running text is trained on as any corpus is, and others by their sentences
-    if counted and not ("window" in counted and counted.get("format") == "tokens"):
-        corpus["format"] = counted.get("format", DEFAULT)
-    return source | {"corpus": corpus}
+    if counted and not ("window" in read and read.get("format") == "tokens"):
+        corpus["format"] = read.get("format", DEFAULT)
+    return {**model, "source": {**source, "corpus": corpus}}
+
+
+def check_corpora(config: Mapping[str, Any], where: str) -> None:
+    """Check that the corpora of which models are made are there.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`.
+    """
+    counted = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
+    whole = [key for key, model in counted.items() if model["source"]["type"] != SHUFFLED]
+    allowed = {TRAINED: [*config["corpora"], *counted], SHUFFLED: whole}
+    for key, model in config["models"].items():
+        source = model["source"]
+        if source["type"] in allowed:
+            known("corpus", [source["corpus"]], allowed[source["type"]], f"{where}: models: {key}: source")

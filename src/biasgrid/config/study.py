@@ -15,6 +15,7 @@ from .figures import DEFAULT, Figures
 from .inference import Inference
 from .metrics import Metrics, Words
 from .models import Archives, Models
+from .shuffled import ShuffledText
 from .trainings import Trainings
 
 __all__ = ["Includes", "StudyConfig", "included"]
@@ -107,6 +108,10 @@ class StudyConfig(Run):
         "it is `sorted`, else unknown; `wordfreq`: of a model without counts, a proxy, the frequency in the texts of "
         "the package wordfreq (extra `frequency`) in the model's `language`, by default English",
         "own",
+    )
+    shuffled: ShuffledText = field(
+        "by name, models of real text and models of the same text shuffled, whose values are compared (shuffled.csv)",
+        None,
     )
     inference: Inference = field("how certain every value is", Inference)
     figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import BiasgridError, DiskError
 from ..files import locked, write_text
+from .corpus.shuffled import Shuffled
 from .corpus.text import Sentences
 from .kinds import REGISTRY as KINDS
 from .kinds import VECTORS, Kind
@@ -24,7 +25,7 @@ def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
 ) -> EmbeddingStore:
     """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
-    model that is trained here, from its corpus' archive.
+    model that is made here of a corpus, from that one's archive.
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
     of it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is
@@ -37,9 +38,8 @@ def build_store(
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch, read_manifest
 
-    folder, source, kind = Path(folder), model["source"], KINDS[model.get("kind", VECTORS)]
-    trained = source["type"] == "trained"
-    kept_as, fetched = (source["corpus"]["name"], source["corpus"]["source"]) if trained else (name, source)
+    folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
+    kept_as, fetched = archive_of(name, model)
     archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
     manifest = read_manifest(folder / "raw" / kept_as)
     # all that the store depends on
@@ -70,6 +70,14 @@ def build_store(
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
+def archive_of(name: str, model: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name and source of the archive that a model is made from: its own, or that of the corpus that it is made of."""
+    source = model["source"]
+    if source["type"] in ("trained", "shuffled"):
+        return source["corpus"]["name"], source["corpus"]["source"]
+    return name, source
+
+
 def make_vectors(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
@@ -79,8 +87,11 @@ def make_vectors(
         from . import training
 
         how = {"algorithm": source["algorithm"], "params": source["params"]}
-        format = source["corpus"].get("format")
+        corpus = source["corpus"]
+        format = corpus.get("format")
         sentences = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
+        if "shuffle" in corpus:
+            sentences = Shuffled(sentences, corpus["shuffle"])
         training.train(sentences, folder, where=archive, name=name, **how, metadata=metadata)
         return
     convert(

@@ -60,6 +60,8 @@ def direct_bias(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -119,6 +121,12 @@ def direct_bias(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -181,6 +189,8 @@ def ect(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -214,6 +224,12 @@ def ect(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -270,6 +286,8 @@ def generalized_weat(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -307,6 +325,12 @@ def generalized_weat(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -369,6 +393,8 @@ def gipe(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -421,6 +447,12 @@ def gipe(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -484,6 +516,8 @@ def proximity(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -534,6 +568,12 @@ def proximity(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -597,6 +637,8 @@ def pmn(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -647,6 +689,12 @@ def pmn(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -707,6 +755,8 @@ def indirect_bias(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -749,6 +799,12 @@ def indirect_bias(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -811,6 +867,8 @@ def mac(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -849,6 +907,12 @@ def mac(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -906,6 +970,8 @@ def pair_frequency(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -942,6 +1008,12 @@ def pair_frequency(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1003,6 +1075,8 @@ def pmi(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1046,6 +1120,12 @@ def pmi(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1113,6 +1193,8 @@ def ripa(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1155,6 +1237,12 @@ def ripa(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1217,6 +1305,8 @@ def rnd(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1253,6 +1343,12 @@ def rnd(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1317,6 +1413,8 @@ def rnsb(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1377,6 +1475,12 @@ def rnsb(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1443,6 +1547,8 @@ def same(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1486,6 +1592,12 @@ def same(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1549,6 +1661,8 @@ def same_skew(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1590,6 +1704,12 @@ def same_skew(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1647,6 +1767,8 @@ def same_stereotype(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1690,6 +1812,12 @@ def same_stereotype(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1747,6 +1875,8 @@ def sc_weat(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1790,6 +1920,12 @@ def sc_weat(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1850,6 +1986,8 @@ def nas(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1886,6 +2024,12 @@ def nas(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -1943,6 +2087,8 @@ def semaxis(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -1988,6 +2134,12 @@ def semaxis(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -2048,6 +2200,8 @@ def weat(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -2086,6 +2240,12 @@ def weat(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -2146,6 +2306,8 @@ def weat_es(
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -2182,6 +2344,12 @@ def weat_es(
     random_groups : bool | Mapping[str, Any] | None, default None
         Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
         `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.

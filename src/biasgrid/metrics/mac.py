@@ -103,6 +103,7 @@ METRICS = (
         details={
             "targets_eval": "mean cosine distance to the words of each of {A}; 1 is orthogonal, less is nearer"
         },
+        scored_by=("targets_eval", "mean"),
         template=("n", "n"),
         range=(0.0, 2.0),
         neutral=1.0,

@@ -169,10 +169,12 @@ SENTENCES: dict[str, dict[str, Any]] = {
         "above": "most neighbours lean to {T1}",
         "below": "most neighbours lean to {T2}",
         "details": {"share": "share of its nearest neighbours that lean to {T1}"},
+        "nearer": "first",
     },
 }
 CORRELATED = {
     "asks": "Do words of {A} that lean to {T1} have more nearest neighbours that lean to {T1}?",
     "above": "words of {A} that lean to {T1} have more neighbours that do, too",
     "below": "words of {A} that lean to {T1} have fewer neighbours that do, too",
+    "nearer": "",  # of a set's value
 }

@@ -111,6 +111,12 @@ class Metric:
     contrasts  its scores have contrasts, which make a table of a study
     word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
                first; negative, the second
+    scored_by  the detail that has a word's own number, and what is taken of several numbers: "first", their "mean",
+               the "difference" of the first and the second, or "" where there is one. Left out: `word_bias`, else the
+               first of `details`
+    nearer     which of two groups a word is nearer to that has a higher number there, and, where values can lie on
+               both sides of the neutral one, the words of a query that has a higher value: the "first" or the
+               "second"; empty where numbers say nothing of the kind. Left out, with `word_bias`: the first
     asks       what it asks of a query, as a question; `sentence` puts the sets' names in: {T1}, {T2}, {A1}, {A2} are
                one target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} the groups and {W} the sets on
                the other side, whichever side `groups` says
@@ -146,6 +152,8 @@ class Metric:
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
     word_bias: str = ""
+    scored_by: tuple[str, Literal["first", "mean", "difference", ""]] = ("", "")
+    nearer: Literal["first", "second", ""] = ""
     asks: str = ""
     above: str = ""
     below: str = ""
@@ -157,6 +165,10 @@ class Metric:
     def __post_init__(self):
         if not self.exchanged:
             object.__setattr__(self, "exchanged", "pairs" if self.paired else "targets")
+        if not self.scored_by[0]:
+            object.__setattr__(self, "scored_by", (self.word_bias or next(iter(self.details), ""), ""))
+        if self.word_bias and not self.nearer:
+            object.__setattr__(self, "nearer", "first")
 
     def __call__(self, query: Any, model: Any, **options: Any) -> Any:
         """Measure a query of this metric's template on a model, as the metric's function does."""

@@ -197,7 +197,7 @@ def _check(relation: str) -> None:
 
 
 def _variant(*, relation: str) -> Mapping[str, Any]:
-    return {"no_test": ""} if relation == MEAN else {}
+    return {"no_test": "", "scored_by": ("word_values", "first")} if relation == MEAN else {}
 
 
 METRICS = (
@@ -212,6 +212,7 @@ METRICS = (
             "inner_product": "inner product with the relation vector: positive leans to {T1}, negative to {T2}",
             "word_values": "mean inner product with the relation vectors: positive leans to {T1}, negative to {T2}",
         },
+        nearer="first",
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,

@@ -123,7 +123,9 @@ def _variant(*, distance: str) -> dict[str, Any]:
         return {}
     per_word = "cosine with the mean of {T1} less that with the mean of {T2}: positive is nearer to {T1}"
     details = {"distance_by_word": per_word}
-    return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": details, "scaled": False}
+    return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": details, "nearer": "first"} | {
+        "scaled": False
+    }
 
 
 NEARER_TO_FIRST = "the words of {A} are nearer to {T1}"
@@ -140,6 +142,7 @@ METRICS = (
             "distance_by_word": "distance to the mean of {T1} less that to the mean of {T2}: positive is nearer to "
             "{T2}"
         },
+        nearer="second",
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,

@@ -410,6 +410,7 @@ METRICS = (
         "others?",
         above="the classifier finds some words of {T} more likely to be of {A2} than others",
         details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
+        nearer="second",
         template=("n", 2),
         range=(0.0, np.inf),
         neutral=0.0,

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import metrics
 from ..config import load
+from ..config.models import MADE_HERE
 from ..config.names import known
 from ..config.simulation import SimulationConfig
 from ..configs import ordered
@@ -89,7 +90,7 @@ class Simulation(Folders):
         if "calibration" in config and not config["models"]:
             raise BiasgridError(f"{where}: calibration: it needs models, whose words it draws")
         for model, entry in config["models"].items():
-            if entry["source"]["type"] == "trained":
+            if entry["source"]["type"] in MADE_HERE:
                 raise BiasgridError(f"{where}: models: {model}: a simulation trains no models; name others")
         for key, entry in config.get("calibration", {}).get("metrics", {}).items():
             try:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-METHODS = ("pearson", "spearman")  # of `with_interval`
+METHODS = ("pearson", "spearman")  # of `with_interval` and `over_units`
+BLOCK = 2**17  # numbers of resamples that are in memory at a time
 
 
 def of_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
@@ -97,3 +98,98 @@ def _of_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
     x, y = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
     # rounding can take a correlation beyond 1
     return np.clip(np.vecdot(x, y) / np.sqrt(np.vecdot(x, x) * np.vecdot(y, y)), -1, 1)
+
+
+def over_units(
+    numbers: Sequence[Sequence[float]],
+    units: Sequence[int],
+    method: str,
+    seed: int = 0,
+    draws: int = 2000,
+    level: float = 0.95,
+) -> tuple[float, float, float]:
+    """The correlation of two rows of numbers, and the ends of its interval, where several numbers are of one unit.
+
+    Parameters
+    ----------
+    numbers
+        (2, n), or (3, n): then the partial correlation of the first two given the third.
+    units
+        (n,) which of the units each of the n is of, from 0 on. The bootstrap draws units, each with all that are its.
+    method
+        "pearson" or "spearman": the same of ranks, which are ranked again in each resample.
+    seed, draws
+        Of the bootstrap.
+    level
+        The share of resamples between the ends (percentiles).
+
+    Returns
+    -------
+    tuple of float
+        Value, low, high, from -1 to 1; 0 is no relation. NaN where one row's numbers are all alike, or the third
+        row explains all of another. Both ends are NaN where more than half of the resamples have no value.
+    """
+    rows = np.array(numbers, dtype=float)
+    rows -= rows.mean(axis=1, keepdims=True)
+    units = np.asarray(units)
+    count = int(units.max()) + 1
+    pairs = [(i, j) for i in range(len(rows)) for j in range(i + 1)]
+    places = [_places(row) for row in rows]
+    # of each unit: the sums of its numbers and of their products
+    sums = [np.ones(len(units)), *rows, *(rows[i] * rows[j] for i, j in pairs)]
+    of_units = np.stack([np.bincount(units, of, count) for of in sums], axis=1)
+    # what rounding leaves of numbers that are all alike is nothing
+    spread = (rows * rows).mean(axis=1) if method == "pearson" else np.full(len(rows), len(units) ** 2.0)
+    least = 1e-14 * spread
+
+    def coefficients(times: np.ndarray) -> np.ndarray:
+        if method == "pearson":
+            total, *moments = (times @ of_units).T
+        else:
+            weights = times.take(units, axis=1)  # row by row in memory, which indexing is not
+            total = weights.sum(axis=1)
+            ranks = [_ranks(weights, *of_row) for of_row in places]
+            weighted = [weights * x for x in ranks]
+            moments = [x.sum(axis=1) for x in weighted]
+            # without BLAS, which parts long rows among threads, and rounds otherwise then
+            moments += [np.einsum("ij,ij->i", weighted[i], ranks[j]) for i, j in pairs]
+        means = [x / total for x in moments[: len(rows)]]
+        products = dict(zip(pairs, moments[len(rows) :], strict=True))
+        covariances = {(i, j): x / total - means[i] * means[j] for (i, j), x in products.items()}
+        squares = [
+            np.where(covariances[i, i] > low, covariances[i, i], np.nan) for i, low in enumerate(least)
+        ]
+        first, *given = (
+            (covariances[i, j] / np.sqrt(squares[i] * squares[j])).clip(-1, 1) for i, j in pairs if i > j
+        )
+        if not given:
+            return first
+        x, y = given
+        left = (1 - x * x) * (1 - y * y)
+        return ((first - x * y) / np.sqrt(np.where(left > 1e-12, left, np.nan))).clip(-1, 1)
+
+    (value,) = coefficients(np.ones((1, count)))
+    if np.isnan(value):
+        return math.nan, math.nan, math.nan
+    drawn = np.random.default_rng(seed).integers(count, size=(draws, count), dtype=np.int32)
+    resampled = []
+    for part in np.array_split(drawn, max(1, draws * len(units) // BLOCK)):
+        places_of = part + count * np.arange(len(part), dtype=np.int64)[:, None]
+        times = np.bincount(places_of.ravel(), minlength=len(part) * count).reshape(len(part), count)
+        resampled.append(coefficients(times.astype(float)))
+    return float(value), *percentile_interval(np.concatenate(resampled), level)
+
+
+def _places(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of a row of numbers: their order, where in it other numbers begin, and which of these each number is."""
+    order = np.argsort(row, kind="stable")
+    other = np.concatenate([[True], np.diff(row[order]) > 0])
+    among = np.empty(len(row), dtype=np.int64)
+    among[order] = np.cumsum(other) - 1
+    return order, np.flatnonzero(other), among
+
+
+def _ranks(weights: np.ndarray, order: np.ndarray, starts: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Ranks of numbers that stand so many times in each resample, (resamples, n); equal numbers share their mean."""
+    times = np.add.reduceat(weights.take(order, axis=1), starts, axis=1)
+    return (np.cumsum(times, axis=1) - times / 2).take(among, axis=1)

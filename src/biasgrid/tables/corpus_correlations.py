@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..seeds import seed_of
 from ..statistics.correlation import METHODS, with_interval
+from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
@@ -83,23 +84,7 @@ CORPUS_CORRELATIONS = Table(
         DEBIAS,
         Column("corpus_metric", "the key of the metric that the corpus is measured by"),
         Column("of", "the corpus: a model's key"),
-        Column(
-            "method",
-            "pearson: how near to a line the values and the corpus' differences lie; spearman: the same of "
-            "their ranks",
-            values=METHODS,
-        ),
-        Column("n", "queries with both", "count"),
-        Column(
-            "correlation", "0 is no relation; empty with fewer than three queries", "number", range=(-1, 1)
-        ),
-        Column(
-            "ci_low",
-            "lower end of its 95 % interval (percentiles of 2,000 resamples of queries)",
-            "number",
-            range=(-1, 1),
-        ),
-        Column("ci_high", "its upper end", "number", range=(-1, 1)),
+        *correlation_columns("the values and the corpus' differences", "queries with both", "queries"),
     ),
     inputs=lambda grid: {"scores": grid.table_file("scores")} if _criteria(grid) else {},
     spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config["seed"]},

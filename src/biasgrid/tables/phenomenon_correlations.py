@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..seeds import seed_of
 from ..statistics.correlation import METHODS, with_interval
+from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .phenomena import spec_of, values_of_phenomena
 from .scores import SCORES
@@ -143,22 +144,7 @@ PHENOMENON_CORRELATIONS = Table(
         Column(
             "of", "the model that the quantity is of: the model itself where it has counts, else a corpus"
         ),
-        Column(
-            "method",
-            "pearson: how near to a line values and quantity lie; spearman: the same of their ranks",
-            values=METHODS,
-        ),
-        Column("n", "phenomena with both", "count"),
-        Column(
-            "correlation", "0 is no relation; empty with fewer than three phenomena", "number", range=(-1, 1)
-        ),
-        Column(
-            "ci_low",
-            "lower end of its 95 % interval (percentiles of 2,000 resamples of phenomena)",
-            "number",
-            range=(-1, 1),
-        ),
-        Column("ci_high", "its upper end", "number", range=(-1, 1)),
+        *correlation_columns("values and quantity", "phenomena with both", "phenomena"),
     ),
     inputs=_inputs,
     spec=lambda grid: {**quantities_spec(grid), "seed": grid.config["seed"]},

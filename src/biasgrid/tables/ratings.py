@@ -11,6 +11,7 @@ from .. import ratings
 from ..resources import located
 from ..seeds import seed_of
 from ..statistics.correlation import with_interval
+from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
 from .words import WORDS, of_cell, place_of
@@ -70,25 +71,12 @@ RATINGS = Table(
     (
         *CELL,
         Column("detail", "which number of each word it is"),
-        Column(
-            "method",
-            "pearson: how near to a line biases and ratings lie; spearman: the same of their ranks",
-            values=("pearson", "spearman"),
+        *correlation_columns(
+            "biases and ratings",
+            "words with a bias and a rating",
+            "words",
+            "with fewer than three words, or all biases or ratings alike",
         ),
-        Column("n", "words with a bias and a rating", "count"),
-        Column(
-            "correlation",
-            "0 is no relation; empty with fewer than three words, or all biases or ratings alike",
-            "number",
-            range=(-1, 1),
-        ),
-        Column(
-            "ci_low",
-            "lower end of its 95 % interval (percentiles of 2,000 resamples of words)",
-            "number",
-            range=(-1, 1),
-        ),
-        Column("ci_high", "its upper end", "number", range=(-1, 1)),
     ),
     inputs=_inputs,
     spec=_spec,

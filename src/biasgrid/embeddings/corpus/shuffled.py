@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,4 +44,9 @@ class Shuffled:
             tokens.append(np.array(of_sentence, dtype=np.int32))
             ends.append(len(of_sentence))
         joined = np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32)
-        return list(numbers), np.random.default_rng(self.seed).permutation(joined), np.cumsum(ends).tolist()
+        return list(numbers), in_order(joined, self.seed), np.cumsum(ends).tolist()
+
+
+def in_order(tokens: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Tokens (tokens,) in the random order of a seed, which is the same of texts of the same length."""
+    return np.random.default_rng(seed).permutation(tokens)

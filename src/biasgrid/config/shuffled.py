@@ -1,0 +1,87 @@
+"""`shuffled`: models of real text beside models of the same text shuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..errors import BiasgridError
+from ..validation import Strict, field
+from .common import Distinct, Key, Name
+from .models import CORPUS, SHUFFLED, TRAINED
+from .names import known
+
+Keys = Annotated[list[Key], Field(min_length=1), Distinct]
+
+
+class Beside(Strict):
+    """Models of real text beside models of the same text shuffled, which were made alike."""
+
+    real: Keys = field(
+        "keys of models of kind `corpus`, or of models that are trained on these and differ in the seed alone; of "
+        "one corpus or of several, each of which is compared with itself"
+    )
+    shuffled: Keys = field(
+        "keys of models of the same corpora shuffled, with the same algorithm and parameters"
+    )
+
+
+ShuffledText = Annotated[dict[Name, Beside], Field(min_length=1)]
+
+
+def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Check that models of shuffled text stand beside such of the same text in order, which were made alike.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`.
+    """
+    of_corpora: dict[str, dict[str, list[str]]] = {}
+    for part in ("real", "shuffled"):
+        known("model", entry[part], models, f"{where}: {part}")
+        for key in entry[part]:
+            corpus, shuffled = _text(key, models, f"{where}: {part}")
+            if shuffled != (part == "shuffled"):
+                said = (
+                    "is of shuffled text"
+                    if shuffled
+                    else f"is of {corpus} as it is, and not of a shuffled corpus"
+                )
+                raise BiasgridError(f"{where}: {part}: {key} {said}")
+            of_corpora.setdefault(corpus, {"real": [], "shuffled": []})[part].append(key)
+    for corpus, parts in of_corpora.items():
+        for part, keys in parts.items():
+            if not keys:
+                raise BiasgridError(
+                    f"{where}: {part}: no model is of {corpus}, of which the other list has one"
+                )
+        first, *others = (key for keys in parts.values() for key in keys)
+        for key in others:
+            if _made(models[key]) != _made(models[first]):
+                raise BiasgridError(
+                    f"{where}: {key} and {first}, which are of {corpus}, must have the same algorithm and "
+                    "parameters, but for the seed"
+                )
+
+
+def _text(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> tuple[str, bool]:
+    """The corpus that a model is of, and whether it is shuffled."""
+    source = models[key]["source"]
+    corpus = source["corpus"] if source["type"] == TRAINED else key
+    model = models.get(corpus, {})
+    if corpus == key and model.get("kind") != CORPUS:
+        raise BiasgridError(f"{where}: {key} is neither a corpus nor trained here on one")
+    if model and model["source"]["type"] == SHUFFLED:
+        return model["source"]["corpus"], True
+    return corpus, False
+
+
+def _made(model: Mapping[str, Any]) -> Any:
+    """How a model was made of its corpus, but for the seed."""
+    source = model["source"]
+    if source["type"] != TRAINED:
+        return None
+    return source["algorithm"], {name: value for name, value in source["params"].items() if name != "seed"}

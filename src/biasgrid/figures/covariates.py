@@ -1,0 +1,214 @@
+"""Figure of how scores go with word frequency, and with the bias of a corpus itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import slug
+from .figure import Drawing, Figure, cells_of, labels, pages, tables
+from .layout import MARGIN, PAGE, add_panels, legend_line, legend_mark, nothing, styled
+from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
+from .rows import from_tables
+from .text import SMALL, text_width, unit_label, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+
+METHOD = "spearman"
+ROW = 0.115  # inches of a model
+LEAST = 0.24  # inches of a metric
+ACROSS, GAP = 3, 0.16  # panels side by side, and inches between them
+FOOT = 0.3
+ROOM = 6.4  # inches of a page for the rows of all its panels
+# covariate and what is given -> what a panel is called, of words and of sets
+HEADS = {
+    ("words", "log_frequency", ""): "Words: log frequency",
+    ("words", "log_frequency", "pmi"): "Words: log frequency, given PMI",
+    ("words", "pmi", ""): "Words: PMI",
+    ("words", "pmi", "log_frequency"): "Words: PMI, given log frequency",
+    ("sets", "mean_log_frequency", ""): "Sets: mean log frequency",
+    ("sets", "variance_log_frequency", ""): "Sets: variance of log frequency",
+    ("sets", "difference_log_frequency", ""): "Sets: difference of two sets",
+    ("sets", "groups_difference_log_frequency", ""): "Sets: difference of the groups",
+    ("sets", "pmi", ""): "Sets: PMI",
+}
+NOTE = (
+    "Spearman's ρ with 95 % intervals (bootstrap over words, or over sets of words). Words: a word's score and its "
+    "log frequency, within the same groups. Sets: the values of queries and the log frequency of their words. To the "
+    "right: frequent words are nearer to the first group; of MAC and others without a direction: get higher numbers."
+)
+OPEN: Look = {"markerfacecolor": "white", "markeredgewidth": 0.8}
+
+
+@styled
+def covariates(
+    table: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    rows: Sequence[tuple[str, Sequence[Unit]]],
+    corpora: Mapping[str, str],
+) -> figure.Figure:
+    """One panel per covariate, one row per metric, one mark per model and debias method.
+
+    Without any correlation the figure says so.
+
+    Parameters
+    ----------
+    table
+        covariates.csv.
+    labels
+        What is printed for the keys of metrics, models and debias methods.
+    criterion
+        Whose scores.
+    rows
+        Metrics and, of each, models with debias methods.
+    corpora
+        Model -> the corpus that it is trained on: of several corpora its panels of PMI have this one.
+    """
+    title = f"{criterion}: do scores go with word frequency?"
+    rows = [(metric, [tuple(unit) for unit in units]) for metric, units in rows]
+    known = table[table["criterion"] == criterion]
+    known = known[(known["method"] == METHOD) & known["metric"].isin([metric for metric, _ in rows])]
+    known = known.dropna(subset="correlation")
+    pairs = zip(known["model"], known["corpus"], strict=True)
+    known = known[
+        np.array([not corpus or corpora.get(model, corpus) == corpus for model, corpus in pairs], dtype=bool)
+    ]
+    if known.empty:
+        return nothing(title, "there are too few words and sets, or their frequencies are not known.")
+    panels = _panels(known, labels, corpora)
+    units = list(dict.fromkeys(unit for _, of in rows for unit in of))
+    drawn = set(zip(known["model"], known["debias"], strict=True))
+    units = [unit for unit in units if unit in drawn]
+    rows = [(metric, [unit for unit in of if unit in drawn]) for metric, of in rows]
+    heights = [max(LEAST, ROW * (len(of) + 0.7)) for _, of in rows]
+    names = [wrapped(labels.get(metric, metric), 16) for metric, _ in rows]
+    aside = max(text_width(name, SMALL) for name in names) + 0.08
+    across = min(ACROSS, len(panels))
+    width = min(2.4, (PAGE[0] - 2 * MARGIN - aside - (across - 1) * GAP) / across)
+    looks, letters = model_looks(model for model, _ in units), method_letters(units)
+    legend = [(unit_label(unit, labels), _sample(looks[unit[0]], letters.get(unit[1]))) for unit in units]
+    legend += [
+        ("the interval holds 0", legend_mark(marker="o", color=GREY, markersize=4.5, **OPEN)),
+        ("no relation", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+    ]
+    size = np.array([width, sum(heights)])
+    heads = {head: (head, "") for head in panels}
+    made, axes_of, _ = add_panels(
+        title, _note(known), heads, across, size, legend, gap=GAP, aside=aside, foot=FOOT
+    )
+    for i, (axes, part) in enumerate(zip(axes_of.values(), panels.values(), strict=True)):
+        top = 0.0
+        centres = []
+        for at, ((metric, of), height) in enumerate(zip(rows, heights, strict=True)):
+            if at % 2:
+                axes.axhspan(top, top + height, color=ZEBRA, linewidth=0, zorder=0)
+            mine = part[part["metric"] == metric].set_index(["model", "debias"])
+            for place, unit in enumerate(of):
+                if unit in mine.index:
+                    y = top + height / 2 + ROW * (place - (len(of) - 1) / 2)
+                    _draw_mark(axes, mine.loc[[unit]], y, looks[unit[0]], letters.get(unit[1]))
+            centres.append(top + height / 2)
+            top += height
+        axes.axvline(0, **DASHED)
+        axes.set(xlim=(-1.05, 1.05), ylim=(top, 0))
+        axes.set_xticks([-1, -0.5, 0, 0.5, 1], ["-1", "-.5", "0", ".5", "1"])
+        axes.set_yticks(centres, names if i % across == 0 else [""] * len(names))
+        axes.tick_params(axis="y", length=0)
+    return made
+
+
+def _panels(
+    known: pd.DataFrame, labels: Mapping[str, str], corpora: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
+    """What panels are called, and the rows of the table that each draws. PMI is the first of the corpus' metrics."""
+    found = {}
+    for (of, covariate, given), head in HEADS.items():
+        rows = known[(known["of"] == of) & (known["covariate"] == covariate) & (known["given"] == given)]
+        rows = rows[rows["corpus_metric"] == rows["corpus_metric"].min()] if len(rows) else rows
+        is_own = np.array(
+            [corpora.get(m) == c for m, c in zip(rows["model"], rows["corpus"], strict=True)], dtype=bool
+        )
+        if (rows["corpus"] == "").all():
+            parts = {head: rows}
+        else:
+            parts = {f"{head} (own corpus)": rows[is_own]}
+            for corpus, of_corpus in rows[~is_own].groupby("corpus"):
+                parts[f"{head} ({labels.get(corpus, corpus)})"] = of_corpus
+        found |= {name: part for name, part in parts.items() if len(part)}
+    return found
+
+
+def _note(known: pd.DataFrame) -> str:
+    """What is said of the marks, and where frequencies are from that are no counts."""
+    sources = set(known["source"])
+    note = NOTE + " No mark: fewer than five different words or sets, or all alike."
+    if "wordfreq" in sources:
+        note += " Models without counts have their frequencies from wordfreq, a proxy."
+    if "rank" in sources:
+        note += " Models without counts have the order of their words in place of frequencies."
+    return note
+
+
+def _sample(look: Look, letter: str | None) -> Any:
+    return legend_line(
+        **look
+        | ({"markerfacecolor": look["color"]} if not letter else OPEN | {"markeredgecolor": look["color"]})
+    )
+
+
+def _draw_mark(axes: Axes, row: pd.DataFrame, y: float, look: Look, letter: str | None) -> None:
+    (value, low, high), colour = row[["correlation", "ci_low", "ci_high"]].iloc[0], look["color"]
+    axes.plot([low, high], [y, y], color=colour, linewidth=0.9, zorder=2, solid_capstyle="butt")
+    holds = not (low > 0 or high < 0)
+    axes.plot(value, y, zorder=3, **look | (OPEN | {"markeredgecolor": colour} if holds else {}))
+    if letter:
+        add_letters(axes, [value], [y], look, letter, zorder=4)
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    # not the table, which tables of results are imported with: they import pandas
+    from ..tables.covariate_points import possible
+
+    counted = set(grid.counted)
+    for criterion in grid.config["criteria"]:
+        if not possible(grid, [criterion]):
+            continue
+        cells = cells_of(grid, [criterion])
+        # models whose words' frequencies are not known have marks beside a corpus alone
+        beside = any(grid.kind(cell.model).name == "corpus" for cell in cells)
+        units: dict[str, dict[Unit, None]] = {}
+        for cell in cells:
+            if beside or cell.model in counted:
+                units.setdefault(cell.metric, {})[cell.model, cell.debias] = None
+        corpora = {
+            model: name
+            for model in dict.fromkeys(cell.model for cell in cells)
+            if (name := grid.models[model]["source"].get("corpus", {}).get("name")) in grid.models
+        }
+        rows = [[metric, [list(unit) for unit in of]] for metric, of in units.items()]
+        down = 3 if beside else 2  # panels below each other
+        most = max(1, int(ROOM / down / max(max(LEAST, ROW * (len(of) + 0.7)) for _, of in rows)))
+        for name, part in pages(f"covariates-{slug(criterion)}", rows, most):
+            spec = {"labels": labels(grid, cells), "criterion": criterion, "rows": part, "corpora": corpora}
+            yield Drawing(name, tables(grid, "covariates"), spec)
+
+
+FIGURES = (
+    Figure(
+        "covariates",
+        "How scores of words and of sets go with word frequency, and with the bias of a corpus itself.",
+        _drawings,
+        from_tables(covariates, "covariates"),
+        reading="A panel is a covariate, a row a metric, a mark a model; the line is its 95 % interval. Right of the "
+        "dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get higher "
+        "numbers; left of it, to the second. A mark is open if its interval holds 0: the two need not go together. A "
+        "filled mark far from 0 in a panel of frequency, and near to 0 in that of PMI, is a metric that goes with "
+        "frequency rather than with what stands together in a text.",
+    ),
+)

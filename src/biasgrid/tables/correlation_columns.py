@@ -1,0 +1,47 @@
+"""The columns that tables of correlations have in common."""
+
+from __future__ import annotations
+
+from ..statistics.correlation import METHODS
+from .column import Column
+
+
+def correlation_columns(
+    both: str, n: str, units: str, empty: str = "", draws: int = 2000
+) -> tuple[Column, ...]:
+    """Method, n, correlation and the ends of its interval.
+
+    Parameters
+    ----------
+    both
+        What is correlated, such as "values and quantity".
+    n
+        What the number n counts.
+    units
+        What the bootstrap draws.
+    empty
+        When there is no correlation; left out: with fewer than three units.
+    draws
+        Of the bootstrap.
+    """
+    return (
+        Column(
+            "method",
+            f"pearson: how near to a line {both} lie; spearman: the same of their ranks",
+            values=METHODS,
+        ),
+        Column("n", n, "count"),
+        Column(
+            "correlation",
+            f"0 is no relation; empty {empty or f'with fewer than three {units}'}",
+            "number",
+            range=(-1, 1),
+        ),
+        Column(
+            "ci_low",
+            f"lower end of its 95 % interval (percentiles of {draws:,} resamples of {units})",
+            "number",
+            range=(-1, 1),
+        ),
+        Column("ci_high", "its upper end", "number", range=(-1, 1)),
+    )

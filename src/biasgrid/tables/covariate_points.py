@@ -1,0 +1,300 @@
+"""Scores of words and of sets beside word frequency and a corpus' own bias: what `tables.covariates` correlates."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from ..results import results
+from ..schema import read
+from .table import Files
+
+LOG, PMI = "log_frequency", "pmi"
+MEAN, VARIANCE = "mean_log_frequency", "variance_log_frequency"
+OF_WORDS, OF_GROUPS = "difference_log_frequency", "groups_difference_log_frequency"
+NEARER, BIASED, OTHER = "nearer to the first group", "more biased", "a higher number"
+WORDS, SETS = "words", "sets"
+FEWEST = 5  # different words or sets of a correlation
+
+Place = tuple[str, str, str, str]  # criterion, metric, model, debias method
+Numbers = tuple[float, ...]  # a score, a covariate, and what is given, if anything
+
+
+@dataclass(frozen=True)
+class Points:
+    """What is correlated.
+
+    numbers  (2, n): scores and the covariate; (3, n): and what is given
+    units    (n,) from 0 on, which word or set each of the n is of
+    groups   (n,) from 0 on, the groups within which scores are compared
+    """
+
+    numbers: np.ndarray
+    units: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def of(cls, points: Sequence[tuple[Numbers, Any, Any]]) -> Points:
+        """Of numbers, what they are of, and their groups; those that lack a number are left out."""
+        whole = [point for point in points if not any(map(isnan, point[0]))]
+        numbers = np.array([point[0] for point in whole], dtype=float).T
+        units, groups = (_numbered(point[i] for point in whole) for i in (1, 2))
+        return cls(numbers.reshape(len(points[0][0]), -1), units, groups)
+
+    @property
+    def centred(self) -> np.ndarray:
+        """The numbers less their means over those of the same groups."""
+        sizes = np.bincount(self.groups)
+        means = np.stack([np.bincount(self.groups, row) / sizes for row in self.numbers])
+        return self.numbers - means[:, self.groups]
+
+    @property
+    def alike(self) -> list[bool]:
+        """Of each row of numbers, whether they are all alike within the same groups."""
+        masks = [self.groups == group for group in np.unique(self.groups)]
+        spreads = [max(np.ptp(row[mask]) for mask in masks) for row in self.numbers]
+        return [
+            bool(spread <= 1e-12 * np.abs(row).max())
+            for spread, row in zip(spreads, self.numbers, strict=True)
+        ]
+
+
+def _numbered(labels: Iterable[Any]) -> np.ndarray:
+    """Labels as numbers, in the order in which they come."""
+    places: dict[Any, int] = {}
+    return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+
+
+def possible(grid: Any, criteria: Iterable[str]) -> bool:
+    """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
+    (sub-)queries, as a correlation has at least."""
+    criteria, counted = set(criteria), set(grid.counted)
+    known = {
+        (c.criterion, c.metric) for c in grid.cells.values() if c.model in counted and c.criterion in criteria
+    }
+    for entry in measured(grid)["metrics"] if known else ():
+        if (entry["criterion"], entry["metric"]) in known:
+            queries = [grid.queries[part["id"]] for part in entry["parts"].values()]
+            sets = [s for query in queries for s in (*query.target_sets, *query.attribute_sets)]
+            if len(queries) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
+                return True
+    return False
+
+
+def measured(grid: Any) -> dict[str, Any]:
+    """What the points depend on besides files, as JSON has it.
+
+    "metrics": of each criterion and metric the detail that words are scored by, what is taken of it and how often
+    (`Metric.scored_by`, `Metric.nearer`), its neutral value, whether it is PMI, and its (sub-)queries by name;
+    "prefixes": what the words of models begin with; "corpora": the models that are corpora.
+    """
+    entries = []
+    for criterion, given in grid.config["criteria"].items():
+        distinct: dict[tuple, int] = {}
+        for key in sorted(key for key in grid.metrics(criterion) if grid.fitting(criterion, key)):
+            metric = grid.metric(criterion, key)
+            parts: dict[str, dict[str, Any]] = {}
+            for query in given["queries"]:
+                if grid.queries[query].fits(metric.template):
+                    for part in grid.queries[query].subqueries(metric.template):
+                        parts.setdefault(part.name, {"id": query, **_part(part, metric, distinct)})
+            detail, taken = metric.scored_by
+            entry = {"criterion": criterion, "metric": key, "detail": detail, "taken": taken, "parts": parts}
+            entry |= {"sign": -1 if metric.nearer == "second" else 1, "neutral": metric.neutral}
+            entries.append({**entry, "pmi": metric.name == "pmi"})
+    prefixes = {key: model["vocab_prefix"] for key, model in grid.models.items() if model.get("vocab_prefix")}
+    corpora = sorted(model for model in grid.models if grid.kind(model).name == "corpus")
+    return {"metrics": entries, "prefixes": prefixes, "corpora": corpora}
+
+
+def _part(part: Any, metric: Any, distinct: dict[tuple, int]) -> dict[str, Any]:
+    """What is to know of a (sub-)query: its groups and the other sets by name, a number for the words of either, what
+    a higher score means of a word and of a set, and the (sub-)queries of PMI whose values (the first less the second)
+    go with it."""
+    sides = part.target_sets, part.attribute_sets
+    groups, words = sides if metric.groups == "targets" else sides[::-1]
+    leans = bool(metric.nearer) and len(groups) == 2
+    of_pmi: Sequence[Any] = ()
+    if metric.groups == "targets" and part.template == (2, 1):
+        of_pmi = [part]
+    elif metric.template == (2, 2):
+        # of X and Y between A and B, as in `tables.corpus_correlations`
+        of_pmi = part.subqueries((2, 1))
+    return {
+        "groups": [s.name for s in groups],
+        "words": [s.name for s in words],
+        "numbers": [distinct.setdefault(tuple(s.words for s in of), len(distinct)) for of in (groups, words)],
+        "higher": {
+            WORDS: NEARER if leans else OTHER,
+            SETS: BIASED if metric.bias != "two-sided" else NEARER if leans else OTHER,
+        },
+        "pmi": [of.name for of in of_pmi],
+    }
+
+
+class Frequencies:
+    """Those of the words and sets of models, from their files.
+
+    sources  model -> what its frequencies are known by
+    """
+
+    def __init__(self, files: Iterable[Any]):
+        records = [read(file, "a file of frequencies") for file in files]
+        self.sources: dict[str, str] = {record["model"]: record["source"] for record in records}
+        self._words = {record["model"]: record["words"] for record in records}
+        self._sets = {
+            (record["model"], of["criterion"], of["query"], of["set"]): of
+            for record in records
+            for of in record["sets"]
+        }
+
+    def word(self, model: str, word: str) -> float:
+        """The log frequency of a vocabulary entry; NaN where it is not known."""
+        log = self._words[model].get(word, {}).get("log_frequency")
+        return nan if log is None else log
+
+    def sets(self, model: str, criterion: str, query: str, names: Sequence[str]) -> tuple[float, float]:
+        """The mean and the variance of the log frequencies of the words of some sets of a query."""
+        found = [self._sets.get((model, criterion, query, name), {"known": 0}) for name in names]
+        found = [of for of in found if of["known"]]
+        count = sum(of["known"] for of in found)
+        if not count:
+            return nan, nan
+        mean = sum(of["known"] * of["mean_log"] for of in found) / count
+        squares = sum(of["known"] * (of["variance_log"] + (of["mean_log"] - mean) ** 2) for of in found)
+        return mean, squares / count
+
+    def difference(self, model: str, criterion: str, query: str, names: Sequence[str]) -> float:
+        """Of two sets of a query, the mean log frequency of the first less that of the second; of others NaN."""
+        if len(names) != 2:
+            return nan
+        first, second = (self.sets(model, criterion, query, [name])[0] for name in names)
+        return first - second
+
+
+def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], Points]:
+    """All that is correlated, by the columns of the table from criterion to source.
+
+    `inputs`: "cells", "frequencies" and "scores"; `spec`: as of `measured`.
+    """
+    frequencies = Frequencies(inputs["frequencies"])
+    found: dict[tuple[str, ...], list[tuple[Numbers, Any, Any]]] = defaultdict(list)
+    for key, point in _of_words(inputs["cells"], spec, frequencies):
+        found[key].append(point)
+    for key, point in _of_sets(inputs["scores"], spec, frequencies):
+        found[key].append(point)
+    points = {key: Points.of(of) for key, of in found.items()}
+    # without any, a model has no frequency, or no PMI, of what the metric is measured on
+    return {key: of for key, of in points.items() if len(of.units)}
+
+
+def _of_words(
+    files: Iterable[Any], spec: Mapping[str, Any], frequencies: Frequencies
+) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
+    scores = _word_scores(files, spec)
+    biases: dict[str, dict[tuple[str, str], dict[tuple[int, str], float]]] = {}
+    for entry in spec["metrics"]:
+        for (criterion, metric, model, debias), of in scores.items():
+            if entry["pmi"] and (criterion, metric, debias) == (entry["criterion"], entry["metric"], "none"):
+                known = {(groups, word.lower()): score for (groups, word, _), score in of.items()}
+                biases.setdefault(criterion, {})[model, metric] = known
+    for place, of in scores.items():
+        criterion, _, model, _ = place
+        source, prefix = frequencies.sources.get(model, ""), spec["prefixes"].get(model, "")
+        corpora = biases.get(criterion, {}) if model not in spec["corpora"] else {}
+        for (groups, word, higher), score in of.items():
+            key = (*place, WORDS, higher)
+            log = frequencies.word(model, word) if source else nan
+            if source:
+                yield (*key, LOG, "", "", "", source), ((score, log), word, groups)
+            for corpus, known in corpora.items():
+                bias = known.get((groups, word.removeprefix(prefix).lower()))
+                if bias is None:
+                    continue
+                bias = bias if higher == NEARER else abs(bias)
+                yield (*key, PMI, "", *corpus, ""), ((score, bias), word, groups)
+                if source:
+                    yield (*key, LOG, PMI, *corpus, source), ((score, log, bias), word, groups)
+                    yield (*key, PMI, LOG, *corpus, source), ((score, bias, log), word, groups)
+
+
+def _word_scores(
+    files: Iterable[Any], spec: Mapping[str, Any]
+) -> dict[Place, dict[tuple[int, str, str], float]]:
+    """By place the score of each word and pair of groups, and what a higher one means; the mean where a metric that
+    draws at random gives several."""
+    entries = {(entry["criterion"], entry["metric"]): entry for entry in spec["metrics"]}
+    found: dict[Place, dict[tuple[int, str, str], list[float]]] = {}
+    for (criterion, query, metric, model, debias), _, result in results(files):
+        entry = entries[criterion, metric]
+        part = entry["parts"][query]
+        higher, groups = part["higher"][WORDS], part["numbers"][0]
+        of_place = found.setdefault((criterion, metric, model, debias), {})
+        for by_word in result["detail"].get(entry["detail"], {}).values():
+            for word, value in by_word.items():
+                score = _score(value, entry["taken"])
+                if not isnan(score):
+                    signed = score * entry["sign"] if higher == NEARER else score
+                    of_place.setdefault((groups, word, higher), []).append(signed)
+    return {place: {key: fmean(values) for key, values in of.items()} for place, of in found.items()}
+
+
+def _score(value: Any, taken: str) -> float:
+    """A word's score, of its number, or of several by name; NaN without."""
+    numbers = list(value.values()) if isinstance(value, dict) else [value]
+    if None in numbers or (len(numbers) > 1 and not taken):
+        return nan
+    if taken == "difference":
+        return numbers[0] - numbers[1]
+    return fmean(numbers) if taken == "mean" else numbers[0]
+
+
+def _of_sets(
+    file: Any, spec: Mapping[str, Any], frequencies: Frequencies
+) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
+    # imported late: it imports pandas
+    from . import read as read_table
+
+    scores = read_table(file).dropna(subset="value")
+    columns = ["criterion", "metric", "model", "debias", "query", "value"]
+    values: dict[Place, dict[str, float]] = {}
+    for *place, query, value in scores[columns].itertuples(index=False, name=None):
+        values.setdefault(tuple(place), {})[query] = value
+    entries = {(entry["criterion"], entry["metric"]): entry for entry in spec["metrics"]}
+    for place, of_place in values.items():
+        criterion, metric, model, _ = place
+        entry, source = entries[criterion, metric], frequencies.sources.get(model, "")
+        corpora = {
+            (corpus, key): by_query
+            for (of, key, corpus, debias), by_query in values.items()
+            if (of, debias) == (criterion, "none")
+            and entries[of, key]["pmi"]
+            and model not in spec["corpora"]
+        }
+        for query, value in of_place.items():
+            part = entry["parts"][query]
+            higher, (groups, words) = part["higher"][SETS], part["numbers"]
+            score = {NEARER: entry["sign"] * value, BIASED: abs(value - entry["neutral"])}.get(higher, value)
+            # what has no direction goes with the size of a difference
+            sized = float if higher == NEARER else abs
+            key = (*place, SETS, higher)
+            if source:
+                at = model, criterion, part["id"]
+                mean, variance = frequencies.sets(*at, part["words"])
+                for covariate, number, unit in (
+                    (MEAN, mean, words),
+                    (VARIANCE, variance, words),
+                    (OF_WORDS, sized(frequencies.difference(*at, part["words"])), words),
+                    (OF_GROUPS, sized(frequencies.difference(*at, part["groups"])), groups),
+                ):
+                    yield (*key, covariate, "", "", "", source), ((score, number), unit, 0)
+            for corpus, by_query in corpora.items():
+                if part["pmi"] and all(name in by_query for name in part["pmi"]):
+                    first, *second = (by_query[name] for name in part["pmi"])
+                    yield (*key, PMI, "", *corpus, ""), ((score, sized(first - sum(second))), query, 0)

@@ -1,0 +1,171 @@
+"""The table of shuffled text: how far from neutral a metric is where no word is nearer to one than to another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..embeddings.training import PARAMETERS
+from ..statistics.adjustment import holm
+from ..statistics.means import mean_interval, ratio_interval
+from ..statistics.one_sample import t_test
+from . import spreads
+from .keys import CRITERION, DEBIAS, METRIC, QUERY
+from .scores import SCORES
+from .table import ANY, Column, Files, Table
+
+PLACE = ["criterion", "query", "metric", "debias"]
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Values of models of real and of shuffled text, one row per (sub-)query, metric, training and corpus.
+
+    spec: "shuffled", as `pairs` gives it; "neutral", as [criterion, metric, value].
+    """
+    neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
+    scores = SCORES.read(inputs["scores"])
+    rows = []
+    for pair in spec["shuffled"]:
+        of_pair = scores[scores["model"].isin([*pair["real"], *pair["shuffled"]])]
+        for key, part in of_pair.groupby(PLACE, sort=True):
+            place = dict(zip(PLACE, key, strict=True))
+            named = {"training": pair["name"], "corpus": pair["corpus"]}
+            values = {
+                text: part.loc[part["model"].isin(pair[text]), "value"] for text in ("real", "shuffled")
+            }
+            found = _compared(values, neutral[place["criterion"], place["metric"]], pair["exact"])
+            rows.append(place | named | found)
+    table = pd.DataFrame(rows, columns=SHUFFLED.names)
+    tested = table["p_value"].notna()
+    table.loc[tested, "p_adjusted"] = holm(table.loc[tested, "p_value"].to_numpy(dtype=float))
+    table = table.sort_values([*PLACE, "training", "corpus"], kind="stable", ignore_index=True)
+    return spreads.as_numbers(table, SHUFFLED.columns)
+
+
+def _compared(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:
+    """What the table says of the values of real and of shuffled text."""
+    found: dict[str, Any] = {"neutral": neutral}
+    distances = {}
+    for text, given in values.items():
+        known = given.dropna().to_numpy()
+        distance = distances[text] = np.abs(known - neutral)
+        found |= {f"{text}_models": len(known), f"{text}_lost": len(given) - len(known)}
+        if len(known):
+            found |= {f"{text}_mean": known.mean(), f"{text}_distance": distance.mean()}
+            found |= _ends(f"{text}_mean", mean_interval(known))
+            found |= _ends(f"{text}_distance", mean_interval(distance), least=0)
+    if all(map(len, distances.values())) and found["real_distance"] > 0:
+        found["share"] = found["shuffled_distance"] / found["real_distance"]
+        exact = exact and len(distances["real"]) == 1
+        ends = ratio_interval(distances["shuffled"], distances["real"], exact=exact)
+        found |= _ends("share", ends, least=0)
+    found["p_value"] = t_test(values["shuffled"].dropna().to_numpy(), neutral)
+    return found
+
+
+def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict[str, float]:
+    low, high = interval
+    return {f"{name}_low": low if math.isnan(low) else max(low, least), f"{name}_high": high}
+
+
+def pairs(grid: Any) -> list[dict[str, Any]]:
+    """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
+    models; "exact" where nothing is drawn at random for the real ones."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, entry in grid.config.get("shuffled", {}).items():
+        for text in ("real", "shuffled"):
+            for model in entry[text]:
+                corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
+                pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
+                pair = found.setdefault((name, corpus), pair)
+                pair[text].append(model)
+                pair["exact"] &= text == "shuffled" or not _seeded(grid, model)
+    return list(found.values())
+
+
+def _seeded(grid: Any, model: str) -> bool:
+    source = grid.config["models"][model]["source"]
+    return "seed" in PARAMETERS.get(source.get("algorithm"), ())
+
+
+def measured(grid: Any) -> Iterator[Any]:
+    """The cells of the models of a study's `shuffled`."""
+    models = {key for pair in pairs(grid) for text in ("real", "shuffled") for key in pair[text]}
+    return (cell for cell in grid.cells.values() if cell.model in models)
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    return {"scores": grid.table_file("scores")} if any(measured(grid)) else {}
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
+
+
+def _of_text(text: str, what: str) -> tuple[Column, ...]:
+    interval = f"95 % interval over {what} (Student's t); empty with fewer than two"
+    return (
+        Column(f"{text}_models", f"{what} that have a value", "count"),
+        Column(f"{text}_lost", f"{what} that have none", "count"),
+        Column(f"{text}_mean", "mean of their values", range=ANY, **spreads.AS_VALUE),
+        Column(f"{text}_mean_low", f"lower end of its {interval}", range=ANY, **spreads.AS_VALUE),
+        Column(f"{text}_mean_high", "upper end", range=ANY, **spreads.AS_VALUE),
+        Column(
+            f"{text}_distance",
+            "mean of their values' distances from the neutral value",
+            range=(0, inf),
+            **spreads.AS_VALUE,
+        ),
+        Column(f"{text}_distance_low", f"lower end of its {interval}", range=(0, inf), **spreads.AS_VALUE),
+        Column(f"{text}_distance_high", "upper end", range=(0, inf), **spreads.AS_VALUE),
+    )
+
+
+TRAINING = Column("training", "the name under `shuffled` in the config")
+CORPUS = Column("corpus", "the corpus, which the models of shuffled text are of, too")
+SHUFFLED = Table(
+    "shuffled",
+    "One row per (sub-)query, metric, training and corpus: how far from the neutral value a metric is on models of "
+    "real text, and on models of the same text shuffled. In studies with `shuffled`.",
+    (
+        CRITERION,
+        QUERY,
+        METRIC,
+        DEBIAS,
+        TRAINING,
+        CORPUS,
+        Column("neutral", "the metric's neutral value", range=ANY, **spreads.AS_VALUE),
+        *_of_text("real", "models of real text"),
+        *_of_text("shuffled", "models of shuffled text"),
+        Column(
+            "share", "shuffled_distance / real_distance: 1 is as much as real text", "number", range=(0, inf)
+        ),
+        Column(
+            "share_low",
+            "lower end of its 95 % interval (Fieller's, with unequal variances; real text whose models have no seed "
+            "has no variance); empty with fewer than two models, or where real_distance does not differ from 0",
+            "number",
+            range=(0, inf),
+        ),
+        Column("share_high", "upper end", "number", range=(0, inf)),
+        Column(
+            "p_value",
+            "of Student's t-test that values of shuffled text have the neutral value as their mean; empty with fewer "
+            "than two models",
+            "number",
+            range=(0, 1),
+        ),
+        Column("p_adjusted", "adjusted for all rows of the table (Holm)", "number", range=(0, 1)),
+    ),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+    key=("criterion", "query", "metric", "debias", "training", "corpus"),
+    cells=lambda grid: list(measured(grid)),
+)
+TABLES = (SHUFFLED,)

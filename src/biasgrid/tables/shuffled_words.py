@@ -1,0 +1,151 @@
+"""The table of words in shuffled text: how what a metric says of a word goes with how frequent the word is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..schema import read
+from ..seeds import seed_of
+from ..statistics.correlation import of_columns, with_interval
+from ..statistics.means import mean_interval
+from . import spreads
+from .keys import CRITERION, DEBIAS, METRIC, QUERY
+from .shuffled import CORPUS, TRAINING, pairs
+from .table import ANY, Column, Files, Table
+from .words import WORDS, place_of
+
+METHOD = "spearman"
+CELL = ["criterion", "metric", "model", "debias", "detail"]
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Correlations of words' values with their log frequency, one row per query, metric, training, corpus and text.
+
+    spec: "rows", as `_rows` gives them; "seed", the study's.
+    """
+    counts: dict[str, dict[str, Any]] = {}
+    for file in inputs["frequencies"]:
+        record = read(file, "a file of frequencies")
+        counts[record["model"]] = {word: known["count"] for word, known in record["words"].items()}
+    words = WORDS.read(inputs["words"]).dropna(subset="value")
+    groups = dict(list(words.groupby(CELL, sort=False)))
+    seed, rows = seed_of(spec["seed"], "shuffled words"), []
+    for row in spec["rows"]:
+        key = {
+            name: row[name]
+            for name in ("criterion", "query", "metric", "debias", "detail", "training", "corpus")
+        }
+        found = []
+        for model in row["models"]:
+            part = groups.get(tuple(row[name] if name != "model" else model for name in CELL))
+            if part is not None:
+                part = part[part["query"].isin(row["queries"])].drop_duplicates("word")
+                frequency = part["word"].map(counts[model]).to_numpy(dtype=float)
+                found.append((np.log(frequency), part["value"].to_numpy()))
+        rows.append(key | {"text": row["text"]} | _of_models(found, seed))
+    table = pd.DataFrame(rows, columns=SHUFFLED_WORDS.names)
+    table = table.sort_values([*SHUFFLED_WORDS.key], kind="stable", ignore_index=True)
+    return spreads.as_numbers(table, SHUFFLED_WORDS.columns)
+
+
+def _of_models(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
+    """What the table says of some models' words: their (log frequencies, values)."""
+    models = [(x, y) for x, y in models if len(x) > 2 and np.ptp(x) and np.ptp(y)]
+    found: dict[str, Any] = {"models": len(models), "rising": 0, "ci_of": ""}
+    if not models:
+        return found
+    values = np.array([of_columns(x[:, None], y[:, None], METHOD)[0] for x, y in models])
+    found |= {"words": np.mean([len(x) for x, _ in models]), "rising": int((values > 0).sum())}
+    found["correlation"] = values.mean()
+    if len(models) > 1:
+        found["ci_low"], found["ci_high"] = np.clip(mean_interval(values), -1, 1)
+        found["ci_of"] = "models"
+    else:
+        _, found["ci_low"], found["ci_high"] = with_interval(*models[0], METHOD, seed)
+        found["ci_of"] = "words"
+    thirds = [np.array_split(y[np.argsort(x, kind="stable")], 3) for x, y in models]
+    found["rare"], found["frequent"] = (np.mean([third[i].mean() for third in thirds]) for i in (0, 2))
+    return found
+
+
+def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
+    """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
+    for pair in pairs(grid):
+        for text in ("real", "shuffled"):
+            for cell in grid.leaning:
+                if cell.model in pair[text]:
+                    yield pair, text, cell
+
+
+def _rows(grid: Any) -> list[dict[str, Any]]:
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for pair, text, cell in _cells(grid):
+        key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
+        place = {name: of_cell for name, of_cell in place_of(grid, cell).items() if name != "model"}
+        place |= {"query": grid.queries[cell.query].name, "text": text, "models": []}
+        rows.setdefault(key, place | {"training": pair["name"], "corpus": pair["corpus"]})["models"].append(
+            cell.model
+        )
+    return list(rows.values())
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    models = {cell.model for *_, cell in _cells(grid)} & {*grid.counted}
+    if not models:
+        return {}
+    return {
+        "words": grid.table_file("words"),
+        "frequencies": [grid.frequency_file(m) for m in sorted(models)],
+    }
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    return {"rows": _rows(grid), "seed": grid.config["seed"]}
+
+
+SHUFFLED_WORDS = Table(
+    "shuffled_words",
+    "One row per query, metric, training, corpus and text: how a word's value goes with how frequent the word is. Of "
+    "metrics that say which of two groups a word is nearer to, in studies with `shuffled`.",
+    (
+        CRITERION,
+        QUERY,
+        METRIC,
+        DEBIAS,
+        Column("detail", "which number of each word it is; positive is nearer to the first group"),
+        TRAINING,
+        CORPUS,
+        Column("text", "the corpus as it is, or shuffled", values=("real", "shuffled")),
+        Column("models", "how many models", "count"),
+        Column("words", "how many words have a value, on average", "number", range=(3, inf)),
+        Column(
+            "correlation",
+            "Spearman's, of the words' values with the logarithm of their frequency: mean over the models. Above 0 "
+            "frequent words are nearer to the first group than rare ones are",
+            "number",
+            range=(-1, 1),
+        ),
+        Column("ci_low", "lower end of its 95 % interval", "number", range=(-1, 1)),
+        Column("ci_high", "upper end", "number", range=(-1, 1)),
+        Column(
+            "ci_of",
+            "what the interval is over: models (Student's t), which have the same words; of one model, words "
+            "(percentiles of 2,000 bootstrap resamples)",
+            values=("models", "words", ""),
+        ),
+        Column("rising", "models whose correlation is above 0", "count"),
+        Column("rare", "mean value of the rarest third of the words", range=ANY, **spreads.AS_VALUE),
+        Column("frequent", "mean value of the most frequent third", range=ANY, **spreads.AS_VALUE),
+    ),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+    key=("criterion", "query", "metric", "debias", "training", "corpus", "text"),
+    cells=lambda grid: [cell for *_, cell in _cells(grid)],
+)
+TABLES = (SHUFFLED_WORDS,)
