@@ -66,7 +66,7 @@ def test_ranks_in_place_of_counts_are_left_out(tmp_path):
     assert convert(tmp_path / "m.kv", tmp_path / "store", name="m", trust_pickle=True).counts is None
 
 
-@pytest.mark.parametrize("counts", [[5, 3], [5, 3, 0], [5.0, 3.0, 1.0], [5, 3, -1]])
+@pytest.mark.parametrize("counts", [[5, 3], [5, 3, 0], [5.0, 3.0, 1.0], [5, 3, -1], [1, 1, 1]])
 def test_what_cannot_be_counts_is_left_out(tmp_path, counts):
     vectors = KeyedVectors(2)
     vectors.add_vectors(["the", "cat", "dog"], np.ones((3, 2), dtype=np.float32))

@@ -180,6 +180,16 @@ def test_few_permutations_are_no_test(by_frequency):
     assert found.inference["frequency_bands"]["partitions"] == 1
 
 
+def test_one_count_for_all_words_is_none(tmp_path):
+    rng = np.random.default_rng(9)
+    model = counted(tmp_path / "store", np.ones(300, dtype=int), rng.normal(size=(300, 5)).astype(np.float32))
+    words = model.words()
+    found = metrics.weat(
+        Query.of([words[:8], words[8:16]], [words[16:20], words[20:24]]), model, frequency_bands=True
+    )
+    assert "it is not known how frequent" in found.reasons["p_bands"]
+
+
 def test_what_is_not_known_is_said(random_model):
     model = random_model(0)
     words = model.words()

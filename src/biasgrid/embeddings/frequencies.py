@@ -51,8 +51,7 @@ class Frequency:
         BiasgridError
             One sentence, where the package wordfreq, or its list of the language, is missing.
         """
-        counts = getattr(model, "counts", None)
-        if counts is not None:
+        if (counts := counts_of(model)) is not None:
             return cls(counts, getattr(model, "tokens", None) or model.metadata.get("tokens"))
         if source != WORDFREQ:
             return cls()
@@ -111,6 +110,13 @@ class Frequency:
             "mean_log": float(np.mean(known)) if len(known) else np.nan,
             "variance_log": float(np.var(known)) if len(known) else np.nan,
         }
+
+
+def counts_of(model: Any) -> NDArray[np.int64] | None:
+    """How often the word of each row of an open model is in its corpus; None where that is not known, also in a store
+    in which all words have one count: such stores were once made of files that have no counts."""
+    counts: NDArray[np.int64] | None = getattr(model, "counts", None)
+    return None if counts is None or (len(counts) > 1 and counts.min() == counts.max()) else counts
 
 
 def _occurrences(word: str, language: str) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.frequencies import WORDFREQ, Frequency
+from ..embeddings.frequencies import WORDFREQ, Frequency, counts_of
 from ..embeddings.store import DebiasedModel
 
 # with fewer permutations, there is no test: its p-value could not be below .05
@@ -28,7 +28,7 @@ def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
     "wordfreq", by that package; else, where its model.json says that it is sorted, by rank; None where none of it is
     known. Raises BiasgridError where the package is missing, or does not have the language."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    known = getattr(store, "counts", None) is not None or source == WORDFREQ or store.metadata.get("sorted")
+    known = counts_of(store) is not None or source == WORDFREQ or store.metadata.get("sorted")
     return Frequency.of(store, source, language) if known else None
 
 

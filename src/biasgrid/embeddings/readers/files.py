@@ -58,14 +58,15 @@ def check_array(array: object, where: Path) -> np.ndarray:
 def whole_counts(counts: object, words: int) -> np.ndarray | None:
     """Counts of words as a file has them, int64 (words,), if they are counts; None if not.
 
-    gensim gives the words of a word2vec file, which has no counts, the numbers n, n-1, n-2, ... in their place. They
-    say no more than the order of the words, as does a 0 for a word that was added later.
+    gensim gives the words of a word2vec file, which has no counts, the numbers n, n-1, n-2, ... in their place, which
+    say no more than the order of the words. It gives 1 to all words of vectors that were put together by hand, and 0
+    to a word that was added later.
     """
     if not isinstance(counts, np.ndarray) or counts.dtype.kind not in "iu" or counts.shape != (words,):
         return None
     counts = counts.astype(np.int64)
     stands_for_rank = words == 0 or (counts[0] >= words and (np.diff(counts) == -1).all())
-    return None if stands_for_rank or counts.min() < 1 else counts
+    return None if stands_for_rank or counts.min() < 1 or (words > 1 and np.ptp(counts) == 0) else counts
 
 
 def blocks(array: np.ndarray) -> Iterator[slice]:
