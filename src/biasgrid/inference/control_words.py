@@ -169,8 +169,8 @@ def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
     return list(weights)
 
 
-# a study's metrics ask for the same ones
-@remembered(512)
+# a study's metrics ask for the same ones, as many as a model has queries; of long lists they take megabytes
+@remembered(64)
 def _draw(
     store: Any,
     pool: Pool | None,
@@ -182,7 +182,7 @@ def _draw(
     seed: int,
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | str:
     """Control words for `keys`: vocabulary entries and their rows, and which of them stand for each key in each draw,
-    int64 (draws, keys); or why there are none.
+    int32 (draws, keys); or why there are none.
 
     What is drawn depends on `seed`, the words, the query's words and the model, so that all metrics draw alike.
     """
@@ -196,7 +196,7 @@ def _draw(
         return f"the model has {len(free)} words that are in no set of the query: too few to draw from"
     logs = logs[free]
     rng = np.random.default_rng([seed, digest(keys)])
-    chosen = np.empty((draws, len(keys)), dtype=np.int64)
+    chosen = np.empty((draws, len(keys)), dtype=np.int32)
     used = np.zeros((draws, len(free)), dtype=bool)
     # words one by one; of long lists several at a time, which are as frequent as each other
     blocks = np.array_split(np.argsort(-of_keys, kind="stable"), min(len(keys), MOST_BLOCKS))
@@ -215,7 +215,8 @@ def _draw(
         np.put_along_axis(used, of_block, True, axis=1)
     kept, places = np.unique(chosen, return_inverse=True)
     kept_free = free[kept]
-    return tuple(entries[i] for i in kept_free.tolist()), rows[kept_free], places.reshape(chosen.shape)
+    places = places.astype(np.int32).reshape(chosen.shape)
+    return tuple(entries[i] for i in kept_free.tolist()), rows[kept_free], places
 
 
 def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]:
