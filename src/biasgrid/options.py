@@ -75,19 +75,9 @@ class Frequencies(Strict):
     language: str = field("in which language `wordfreq` looks words up", "en")
 
 
-class FrequencyBands(Frequencies):
+class FrequencyBands(Frequencies, Permutation):
     """Permutation test within bands of frequency, of every metric that has a permutation test."""
 
-    draws: Whole = field(
-        "random permutations of the words within their bands, where there are too many to enumerate",
-        10_000,
-        ge=1,
-        le=100_000_000,
-    )
-    exact: Whole = field(
-        "all permutations are enumerated where there are at most this many", 20_000, ge=0, le=10_000_000
-    )
-    alternative: AnAlternative = field(ALTERNATIVE, "bias")
     width: Number = field(
         "how many times as frequent as the least frequent word of a band its most frequent one may be",
         4,

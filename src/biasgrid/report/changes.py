@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..query import Query
+from ..tables.scores import ADJUSTED
 from .answer import Answer, answers
 
 ALPHA = 0.05  # of adjusted p-values
@@ -22,23 +23,13 @@ CELL = ["criterion", "query", "metric", "model", "debias"]
 STATE = ["criterion", "metric", "model", "debias"]
 PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 PUBLISHED = ["source", "table", "criterion", "metric", "model", "quantity"]
+# columns of scores.csv that it once did not have: of all tests but the first
+LATER = [name for columns in list(ADJUSTED.items())[1:] for name in columns]
 # the columns that are compared, by table: its key, then numbers, then texts
 COLUMNS = {
     "scores": (
         CELL,
-        [
-            "value",
-            "p_value",
-            "p_adjusted",
-            "ci_low",
-            "ci_high",
-            "p_groups",
-            "p_groups_adjusted",
-            "p_bands",
-            "p_bands_adjusted",
-            "p_controls",
-            "p_controls_adjusted",
-        ],
+        ["value", "p_value", "p_adjusted", "ci_low", "ci_high", *LATER],
         ["words_used", "words_lost", "status"],
     ),
     "rankings": (STATE, ["value", "rank", "cells", "cells_nan"], []),

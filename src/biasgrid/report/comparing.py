@@ -18,20 +18,12 @@ from ..config import load
 from ..errors import BiasgridError
 from ..schema import read
 from ..statistics.aggregation import OVERALL
-from .changes import ABSENT, COLUMNS, GAINED, LOST, LOST_VALUE, NEW_VALUE, Changes, Side
+from .changes import ABSENT, COLUMNS, GAINED, LATER, LOST, LOST_VALUE, NEW_VALUE, Changes, Side
 from .names import Names, counted, joined, number
 from .step import templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
-LATER = {
-    "p_groups",
-    "p_groups_adjusted",
-    "p_bands",
-    "p_bands_adjusted",
-    "p_controls",
-    "p_controls_adjusted",
-}  # columns that tables once did not have
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # words of a set
 
@@ -72,7 +64,7 @@ def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = lines.readline().rstrip("\r\n").split(",")
     key, numbers, texts = COLUMNS[name]
-    needed = {*key, *numbers, *texts} - (LATER - set(header))
+    needed = {*key, *numbers, *texts} - (set(LATER) - set(header))
     replace(table, columns=tuple(column for column in table.columns if column.name in needed)).read(file)
     return pd.read_csv(file, keep_default_na=False, dtype="str", encoding="utf-8")
 
