@@ -114,6 +114,7 @@ class Sensitivity(Strict):
 
 # parts of inference -> their options. Those that a metric may have its own options of, the tests, come first
 TESTS = ("permutation", "random_groups", "frequency_bands", "control_words")
+POOLED = frozenset({"random_groups", "control_words"})  # those that draw words from a model's pool
 BY_FREQUENCY = ("frequency_bands", "control_words")  # those that need to know how frequent words are
 # column of scores.csv -> the test whose p-value it is
 P_VALUES = dict(zip(("p_value", "p_groups", "p_bands", "p_controls"), TESTS, strict=True))

@@ -12,6 +12,7 @@ from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
 from ..grid import Cell
 from ..measure import as_json, measure
+from ..options import POOLED
 from ..query import Query
 from ..words import WordOptions
 from .measured import MeasuredStudy, Outcome
@@ -73,7 +74,7 @@ def _in_parallel(
     tasks, own = [], metrics.REGISTRY.added
     for state, cells in by_model.items():
         pool = None
-        if any({"random_groups", "control_words"} & (inference or {}).keys() for _, _, inference in cells):
+        if any(POOLED & (inference or {}).keys() for _, _, inference in cells):
             from ..inference.pool import pool_of
 
             pool = pool_of(models[state])

@@ -55,7 +55,7 @@ def covariates(
 ) -> figure.Figure:
     """One panel per covariate, one row per metric, one mark per model and debias method.
 
-    Without any correlation the figure says so.
+    If there is no correlation, the figure has a sentence in place of panels.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ FIGURES = (
         from_tables(covariates, "covariates"),
         reading="A panel is a covariate, a row a metric, a mark a model; the line is its 95 % interval. Right of the "
         "dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get higher "
-        "numbers; left of it, to the second. A mark is open if its interval holds 0: the two need not go together. A "
+        "numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "
         "filled mark far from 0 in a panel of frequency, and near to 0 in that of PMI, is a metric that goes with "
         "frequency rather than with what stands together in a text.",
     ),

@@ -37,7 +37,7 @@ def seed_lists(
 ) -> figure.Figure:
     """One panel per metric, one row per model, one mark per list.
 
-    Without any value the figure says so.
+    If there is no value, the figure has a sentence in place of panels.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def shuffled(
 ) -> figure.Figure:
     """One panel per training, one row per metric and (sub-)query, one mark per corpus.
 
-    Without any share the figure says so.
+    If there is no share, the figure has a sentence in place of panels.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ FIGURES = (
         reading="A panel is a way of training, a row a metric, a mark a corpus. A mark says how far from the neutral "
         "value the metric is on models of shuffled text, in distances on models of the same text in order; the axis "
         "is logarithmic. At the dashed line shuffled text, in which no word is nearer to one than to another, gives "
-        "as much as real text. A line is a 95 % interval over models. An open mark has none: there is one model, or "
-        "the value of real text does not differ from the neutral one.",
+        "as much as real text. A line is a 95 % interval over models. Marks without an interval are open: there is "
+        "one model, or the value of real text does not differ from the neutral one.",
     ),
 )

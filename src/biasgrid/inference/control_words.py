@@ -129,35 +129,33 @@ def _values(
     groups, words = (targets, attributes) if first else (attributes, targets)
     joined = [*words, controls]
     ends = np.cumsum([len(s.keys) for s in joined])
-    sides = (list(groups), joined) if first else (joined, list(groups))
+
+    def sides(of_groups: Sequence, of_words: Sequence) -> tuple[Sequence, Sequence]:
+        return (of_groups, of_words) if first else (of_words, of_groups)
+
     if metric.of_model:
-        parameters = {**parameters, **metric.of_model(model, *sides, **parameters)}
-    pooled = [np.concatenate([s.vectors for s in side]) for side in sides]
+        parameters = {**parameters, **metric.of_model(model, *sides(list(groups), joined), **parameters)}
+    pooled = [np.concatenate([s.vectors for s in side]) for side in sides(groups, joined)]
     statistic = (
         metric.resampled(*pooled, **parameters)
         if metric.resampled
         else one_by_one(metric, *pooled, parameters)
     )
     of_groups = _ones([len(s.keys) for s in groups])
-    as_they_are = _ones([len(s.keys) for s in words], ends[-1])
     place = {key: i for i, key in enumerate(keys)}
     columns = [ends[-2] + places[:, [place[key] for key in s.keys]] for s in words]
-    found = [statistic(*((of_groups, as_they_are) if first else (as_they_are, of_groups)))]
+    values = np.empty(1 + len(places))
+    values[:1] = statistic(*sides(of_groups, _ones([len(s.keys) for s in words], ends[-1])))
     block = rows_at_once(len(pooled[0]) + len(pooled[1]))
     for start in range(0, len(places), block):
-        part = []
+        drawn = []
         for of_set in columns:
-            weights = np.zeros((len(of_set[start : start + block]), ends[-1]))
-            np.put_along_axis(weights, of_set[start : start + block], 1.0, axis=1)
-            part.append(weights)
-        found.append(statistic(*((of_groups, part) if first else (part, of_groups))))
-    return np.concatenate(
-        [np.broadcast_to(f, n) for f, n in zip(found, _lengths(len(places), block), strict=True)]
-    )
-
-
-def _lengths(draws: int, block: int) -> list[int]:
-    return [1, *(min(block, draws - start) for start in range(0, draws, block))]
+            part = of_set[start : start + block]
+            drawn.append(np.zeros((len(part), ends[-1])))
+            np.put_along_axis(drawn[-1], part, 1.0, axis=1)
+        # one value for all draws where they differ in words that the metric does not look at
+        values[1 + start : 1 + start + block] = statistic(*sides(of_groups, drawn))
+    return values
 
 
 def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:

@@ -14,12 +14,11 @@ from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..grid import Cell, Evaluation, Inference
+from ..options import POOLED
 from ..resources import located
 from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
-
-POOLED = {"random_groups", "control_words"}  # parts of inference that draw words from a model's pool
 
 
 def cell_step(study: Study, cell: Cell) -> Step:
