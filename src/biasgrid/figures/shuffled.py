@@ -192,6 +192,7 @@ FIGURES = (
         "value the metric is on models of shuffled text, in distances on models of the same text in order; the axis "
         "is logarithmic. At the dashed line shuffled text, in which no word is nearer to one than to another, gives "
         "as much as real text. A line is a 95 % interval over models. Marks without an interval are open: there is "
-        "one model, or the value of real text does not differ from the neutral one.",
+        "one model, or the value of real text does not differ from the neutral one. There is no mark where the value "
+        "of real text is exactly neutral, as nothing can be a share of 0.",
     ),
 )
