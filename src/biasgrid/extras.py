@@ -9,12 +9,15 @@ from .errors import BiasgridError
 # package -> the extras of pyproject.toml that install it
 EXTRAS = {
     "gensim": "gensim",
+    "gguf": "language",
     "ipykernel": "notebooks",
     "matplotlib": "figures",
     "nbconvert": "notebooks",
     "papermill": "notebooks",
     "pyarrow": "arrow",
+    "safetensors": "language",
     "snakemake": "workflow,figures",  # a config without `figures` draws some
+    "tokenizers": "language",
     "torch": "debias",
     "wordfreq": "frequency",
 }

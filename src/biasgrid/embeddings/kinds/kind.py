@@ -45,6 +45,9 @@ class Kind:
     complete
         Whether what such a model lacks is known: a word that is not in a text occurs no time, where one without a
         vector may have any. No set that has a word loses too many then (`WordOptions.lost_vocabulary_threshold`).
+    scores
+        Whether such a model scores texts (`score`): a study does so in a step of its own, once for all cells of a
+        query.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Kind:
     random_groups: bool = False
     counts: bool = False
     complete: bool = False
+    scores: bool = False
 
     def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""

@@ -1,0 +1,115 @@
+"""A language model that is opened: its network is loaded when the first text is scored."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import BiasgridError, InputError
+from .formats import NETWORKS, Network
+from .sentence import Sentence
+
+MODEL = "model.json"
+KIND = "language_model"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LanguageModel:
+    """An opened language model; `open` makes it.
+
+    Attributes
+    ----------
+    path
+        The model's folder.
+    name
+        Its name, as tables print it.
+    metadata
+        model.json: `format`, and `masked`, whether it predicts words that are masked, from both sides. One that does
+        not is causal: it predicts the next word.
+    """
+
+    path: Path
+    name: str
+    metadata: dict[str, Any]
+
+    kind = KIND
+    vocab_prefix = ""
+
+    @classmethod
+    def open(cls, path: Path | str, name: str | None = None) -> LanguageModel:
+        """Open a model's folder without reading its weights.
+
+        Raises
+        ------
+        BiasgridError
+            The folder is not a whole language model.
+        """
+        path = Path(path)
+        try:
+            metadata = json.loads((path / MODEL).read_text(encoding="utf-8"))
+            own, format, masked = metadata["name"], metadata["format"], metadata["masked"]
+            if format not in NETWORKS or not isinstance(own, str) or not isinstance(masked, bool):
+                raise ValueError(f"format {format!r}, masked {masked!r}")
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
+        return cls(path, name or own, metadata)
+
+    @property
+    def masked(self) -> bool:
+        """Whether it predicts masked words, and no next ones."""
+        return bool(self.metadata["masked"])
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """The log-likelihood of each sentence (sentences,): natural logarithm, NaN where the model has none.
+
+        Raises
+        ------
+        BiasgridError
+            Something that this model cannot be asked.
+        """
+        distinct = list(dict.fromkeys(sentences))
+        if not self.masked and any(sentence.hidden or sentence.beside for sentence in distinct):
+            raise InputError(f"{self.name}: a causal model sees no words after those that it scores")
+        found = dict(zip(distinct, self.network.score(distinct).tolist(), strict=True)) if distinct else {}
+        return np.array([found[sentence] for sentence in sentences], dtype=np.float64)
+
+    @cached_property
+    def network(self) -> Network:
+        """What scores: loaded once."""
+        module, _, name = NETWORKS[self.metadata["format"]].partition(":")
+        return getattr(importlib.import_module(module), name)(self.path, self.metadata)
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """A number of each text, int64 (n,), the same for the same text: a language model lacks none."""
+        return np.array([_number(word) for word in words], dtype=np.int64)
+
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How many characters each text has, float64 (n, 1); what it is worth says `score`."""
+        return np.array([[len(word)] for word in words], dtype=np.float64).reshape(-1, 1)
+
+    def under(self, transform: object) -> Any:
+        """There are no vectors to transform. Raises InputError."""
+        raise InputError(f"{self.name}: is a language model; a debias method changes vectors of words")
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle is the path: what unpickles it opens the model again."""
+        return LanguageModel.open, (self.path.absolute(), self.name)
+
+    def __repr__(self) -> str:
+        return f"LanguageModel({self.name!r}: {'masked' if self.masked else 'causal'})"
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1

@@ -1,0 +1,46 @@
+"""What a language model is asked of a text: how probable it is, or a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Span = tuple[int, int]  # the characters of a text from the first number on, up to the second
+
+
+@dataclass(frozen=True, order=True)
+class Sentence:
+    """A text whose log-likelihood is asked for.
+
+    Parameters
+    ----------
+    text
+        The text as it is.
+    part
+        The characters that are scored, given the others; None for the whole text. What is scored are the model's
+        pieces that have any of these characters. A masked model sees the pieces before and after, and none of the
+        part: all its pieces are masked at once, and their log-probabilities added up. A causal model sees what comes
+        before.
+    hidden
+        Characters that a masked model does not see while it scores the part: their pieces are masked, and not
+        scored. A causal model cannot be asked so.
+    beside
+        Another text that differs in some words: only the pieces that both have are scored (the pseudo-log-likelihood
+        of CrowS-Pairs). A causal model cannot be asked so.
+    """
+
+    text: str
+    part: Span | None = None
+    hidden: Span | None = None
+    beside: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sentence as JSON has it; what is left out is not in it."""
+        spans = {name: list(span) for name in ("part", "hidden") if (span := getattr(self, name))}
+        return {"text": self.text, **spans, **({"beside": self.beside} if self.beside else {})}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Sentence:
+        """The sentence of such a mapping."""
+        spans = {name: tuple(record[name]) for name in ("part", "hidden") if name in record}
+        return cls(record["text"], beside=record.get("beside", ""), **spans)
