@@ -20,6 +20,9 @@ from .sentence import Sentence
 
 MODEL = "model.json"
 KIND = "language_model"
+NO_SCORES = (
+    "no_scores"  # in model.json: why it scores no text, as an encoder without a head for words does not
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +62,9 @@ class LanguageModel:
             own, format, masked = metadata["name"], metadata["format"], metadata["masked"]
             if format not in NETWORKS or not isinstance(own, str) or not isinstance(masked, bool):
                 raise ValueError(f"format {format!r}, masked {masked!r}")
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            for file in metadata.get("sha256", {}):
+                (path / file).stat()
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
         return cls(path, name or own, metadata)
 
@@ -76,6 +81,8 @@ class LanguageModel:
         BiasgridError
             Something that this model cannot be asked.
         """
+        if NO_SCORES in self.metadata:
+            raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
         distinct = list(dict.fromkeys(sentences))
         if not self.masked and any(sentence.hidden or sentence.beside for sentence in distinct):
             raise InputError(f"{self.name}: a causal model sees no words after those that it scores")
