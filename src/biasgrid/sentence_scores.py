@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import metrics
 from .cell import model_of, query_of
 from .embeddings.language.formats import SCORES
-from .embeddings.language.model import KIND, LanguageModel
+from .embeddings.language.model import KIND, MEASURED, LanguageModel
 from .embeddings.language.scores import Scores, entries
 from .embeddings.language.sentence import Sentence
 from .errors import BiasgridError
@@ -31,7 +31,7 @@ from .words import WordOptions
 # raise it when scores change: all sentences are scored anew. A digest of the code would do so after every edit
 SCORES_VERSION = 1
 # of a model's folder, what stands beside its scores
-FACTS = ("masked", "measured", "perplexity", "masked_accuracy", "held_out", "licence")
+FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licence")
 
 
 class Recorder:

@@ -21,6 +21,10 @@ from .sentence import Sentence
 
 MODEL = "model.json"
 KIND = "language_model"
+MEASURED = "measured"  # entry of model.json: its scores were measured elsewhere, and it has no others
+NO_SCORES = (
+    "no_scores"  # in model.json: why it scores no text, as an encoder without a head for words does not
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +67,9 @@ class LanguageModel:
             own, format, masked = metadata["name"], metadata["format"], metadata["masked"]
             if format not in NETWORKS or not isinstance(own, str) or not isinstance(masked, bool):
                 raise ValueError(f"format {format!r}, masked {masked!r}")
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            for file in metadata.get("sha256", {}):
+                (path / file).stat()
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
         return cls(path, name or own, metadata)
 
@@ -75,8 +81,11 @@ class LanguageModel:
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The log-likelihood of each sentence (sentences,): natural logarithm.
 
-        NaN for what it cannot be asked: a causal model sees no words after those that it scores.
+        NaN for what it cannot be asked: a causal model sees no words after those that it scores. Raises InputError of
+        a model that scores no text, such as an encoder.
         """
+        if NO_SCORES in self.metadata:
+            raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
         # a causal model sees no words after those that it scores
         asked = [s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside)]
         found = dict(zip(asked, self.network.score(asked).tolist(), strict=True)) if asked else {}
@@ -91,7 +100,7 @@ class LanguageModel:
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """A number of each text, int64 (n,), the same for the same text. A language model lacks none; of measured
         scores, -1 for a text that has none."""
-        known = getattr(self.network, "texts", None) if self.metadata.get("measured") else None
+        known = getattr(self.network, "texts", None) if self.metadata.get(MEASURED) else None
         numbers = [_number(word) if known is None or word in known else -1 for word in words]
         return np.array(numbers, dtype=np.int64)
 
