@@ -59,8 +59,8 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     inputs
         "query": its file; "model": the record of the model's folder; "store": a `StoreOf`.
     spec
-        "model" and "query": their keys; "asked": of each kind of cell the metric ("function"), its "params", "words",
-        as `WordOptions`, and "seed".
+        "model" and "query": their keys; "asked": of each kind of cell the metric ("function"), its "params", and "words",
+        as of `WordOptions`.
 
     Returns
     -------

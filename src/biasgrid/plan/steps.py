@@ -20,7 +20,7 @@ from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
 
-ASKED = ("function", "params", "words", "seed")  # of a cell's spec, what it asks a language model by
+ASKED = ("function", "params", "words")  # of a cell's spec, what it asks a language model by
 
 
 def cell_step(study: Study, cell: Cell) -> Step:

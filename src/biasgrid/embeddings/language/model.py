@@ -87,9 +87,15 @@ class LanguageModel:
         if NO_SCORES in self.metadata:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
         # a causal model sees no words after those that it scores
-        asked = [s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside)]
-        found = dict(zip(asked, self.network.score(asked).tolist(), strict=True)) if asked else {}
-        return np.array([found.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
+        able = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
+        if asked := [sentence for sentence in able if sentence not in self._known]:
+            self._known.update(zip(asked, self.network.score(asked).tolist(), strict=True))
+        return np.array([self._known.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
+
+    @cached_property
+    def _known(self) -> dict[Sentence, float]:
+        """What was scored before: a value, its test and its interval ask for the same."""
+        return {}
 
     @cached_property
     def network(self) -> Network:
