@@ -12,8 +12,9 @@ from typing import Any
 
 from ...errors import BiasgridError, unknown
 from ...files import hash_file, locked
-from .formats import BERT, LLAMA
-from .model import KIND, MODEL, NO_SCORES, LanguageModel
+from .formats import BERT, LLAMA, SCORES
+from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
+from .scores import TABLE, read_table
 
 PARTIAL = ".partial"
 GGUF, WEIGHTS, CONFIG, TOKENIZER = "model.gguf", "model.safetensors", "config.json", "tokenizer.json"
@@ -156,8 +157,21 @@ def _bert(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
     return {name: found[name] for name in (WEIGHTS, CONFIG, TOKENIZER)}, facts
 
 
+def _measured(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
+    if len(found) != 1:
+        raise BiasgridError(f"{archive}: has {len(found)} files, and measured scores are one")
+    (table,) = found.values()
+    read_table(table)
+    # of a text that the table lacks nothing is known
+    return {TABLE: table}, {"masked": True, MEASURED: True}
+
+
 # what the files of each format are called in the folder, and what of model.json they say
-READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {LLAMA: _llama, BERT: _bert}
+READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {
+    LLAMA: _llama,
+    BERT: _bert,
+    SCORES: _measured,
+}
 
 
 def _tensors(path: Path) -> list[str]:
