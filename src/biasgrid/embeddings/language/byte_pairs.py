@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from ...bounded import damaged
 from ...errors import BiasgridError, InputError, shown, unknown
-from ...extras import require
 from .sentence import Span
 
-MODEL = "tokenizer.ggml.model"
-# what splits a text before pairs are merged, by its name in tokenizer.ggml.pre
+MODEL, SPLIT = "tokenizer.ggml.model", "tokenizer.ggml.pre"
+# what splits a text before pairs are merged, by its name in the file
 LLAMA_3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
     r"|\s+(?!\S)|\s+"
 )
-GPT_2, SMOLLM, LLAMA_BPE = "gpt-2", "smollm", "llama-bpe"
+SPLITS = GPT_2, SMOLLM, LLAMA_BPE = "gpt-2", "smollm", "llama-bpe"
+BYTE_PAIRS = "gpt2"
 USER_DEFINED = 4  # the type of tokens that stand for themselves wherever a text has them
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of a text: their numbers (n,), and the characters from the first up to, and without, the second number of each (n, 2)."""
+    """The pieces of a text: their numbers, and the characters of each: from, up to (n, 2)."""
 
     ids: list[int]
     spans: NDArray[np.int64]
@@ -48,10 +48,11 @@ class BytePairs:
     """
 
     def __init__(self, path: Path, fields: dict[str, Any]):
-        require("tokenizers", "a language model")
         from tokenizers import AddedToken, Regex, Tokenizer, decoders, models
         from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence, Split
 
+        check(path, fields)
+        split = fields[SPLIT]
         splits = {
             GPT_2: [ByteLevel(add_prefix_space=False)],
             SMOLLM: [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)],
@@ -60,10 +61,6 @@ class BytePairs:
                 ByteLevel(add_prefix_space=False, use_regex=False),
             ],
         }
-        if (kind := fields.get(MODEL)) != "gpt2":
-            raise BiasgridError(f"{path}: {MODEL}: {unknown('tokenizer', kind, ['gpt2'])}")
-        if (split := fields.get("tokenizer.ggml.pre")) not in splits:
-            raise BiasgridError(f"{path}: tokenizer.ggml.pre: {unknown('splitting', split, splits)}")
         with damaged(path, "its tokenizer is not whole"):
             self.tokens: list[str] = fields["tokenizer.ggml.tokens"]
             self.bos = _number(fields["tokenizer.ggml.bos_token_id"], self.tokens)
@@ -102,6 +99,13 @@ class BytePairs:
     def text(self, number: int) -> str:
         """What a token adds to a text."""
         return self._tokenizer.decode([number], skip_special_tokens=False)
+
+
+def check(path: Path, fields: dict[str, Any]) -> None:
+    """Raises BiasgridError for a tokenizer that is not known."""
+    for key, known in ((MODEL, (BYTE_PAIRS,)), (SPLIT, SPLITS)):
+        if fields.get(key) not in known:
+            raise BiasgridError(f"{path}: {key}: {unknown('value', fields.get(key), known)}")
 
 
 def _number(given: Any, tokens: list[str]) -> int:

@@ -57,7 +57,7 @@ class GgufFile:
     path
         The file.
     fields
-        What it says of the model: numbers, texts, lists of texts, arrays of numbers.
+        What it says of the model: numbers, texts, and lists of these.
     tensors
         Its tensors by their names.
     data
@@ -142,7 +142,7 @@ class _Header:
         if type != ARRAY:
             return self.number(TYPES[type])
         of, count = self.number("<u4"), self.number("<u8")
-        return [self.text() for _ in range(count)] if of == STRING else self.array(TYPES[of], count)
+        return [self.text() for _ in range(count)] if of == STRING else self.array(TYPES[of], count).tolist()
 
     def tensor(self) -> Tensor:
         shape = self.array("<u8", self.number("<u4")).tolist()
