@@ -33,7 +33,7 @@ class Pieces:
 
     def within(self, part: Span) -> NDArray[np.bool_]:
         """Which of them have characters of a part (n,)."""
-        return (self.spans[:, 0] < part[1]) & (self.spans[:, 1] > part[0])
+        return np.maximum(self.spans[:, 0], part[0]) < np.minimum(self.spans[:, 1], part[1])
 
 
 class BytePairs:
@@ -92,7 +92,7 @@ class BytePairs:
         """The pieces of a text. Raises InputError for one that has none, as half of a surrogate pair."""
         try:
             found = self._tokenizer.encode(text, add_special_tokens=False)
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             raise InputError(f"{shown(text)}: is no Unicode text") from None
         return Pieces(found.ids, np.array(found.offsets, dtype=np.int64).reshape(-1, 2))
 

@@ -52,7 +52,7 @@ class Llama:
             require(package, f"a language model ({Path(folder).name})")
         from .llama_network import LlamaNetwork
 
-        file = GgufFile.open(folder / GGUF)
+        file = GgufFile.open((folder / GGUF).resolve())  # which errors name: a user's file, where it is
         self.sizes, self.pieces = Sizes.of(file), BytePairs(file.path, file.fields)
         self.network = LlamaNetwork(file, self.sizes, len(self.pieces.tokens))
 
