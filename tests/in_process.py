@@ -24,8 +24,8 @@ def make_inputs(study: Study) -> None:
 
 def make_cells(study: Study) -> None:
     """The cells and their inference."""
-    for model, query in steps.scored(study):
-        steps.sentence_scores_step(study, model, query).run()
+    for model, sentences in steps.scored(study):
+        steps.sentence_scores_step(study, model, sentences).run()
     for cell in study.cells.values():
         steps.cell_step(study, cell).run()
     if steps.POOLED & study.config["inference"].keys():

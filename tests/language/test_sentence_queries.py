@@ -160,21 +160,22 @@ def test_preference_in_a_study(folder):
 def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
     first = study()
     make(first)
-    step = steps.sentence_scores_step(first, "tiny", "all")
+    step = steps.sentence_scores_step(first, "tiny", "file.pairs")
     assert step.run() == {"sentences": 8, "scored": 0}
     (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he nurses,gender\n")
     write_scores(SCORES | {"she nurses": -7.0, "he nurses": -9.0})
     # the model is another one now: nothing of the former is kept
     second = study()
     make(second)
-    record = json.loads(second.sentence_scores_file("tiny", "all").read_text())
+    record = json.loads(second.sentence_scores_file("tiny", "file.pairs").read_text())
     assert len(record["scores"]) == 10
     (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he codes,gender\n")
     third = study(metrics={"pll_preference": {}, "again": {"metric": "pll_preference", "label": "Again"}})
-    step = steps.sentence_scores_step(third, "tiny", "all")
-    third.query_file("all").write_text(third.queries["all"].to_json())
+    step = steps.sentence_scores_step(third, "tiny", "file.pairs")
+    for key, query in third.queries.items():
+        third.query_file(key).write_text(query.to_json())
     assert step.run() == {"sentences": 9, "scored": 0}
-    assert step.spec == steps.sentence_scores_step(second, "tiny", "all").spec | {}
+    assert step.spec == steps.sentence_scores_step(second, "tiny", "file.pairs").spec
 
 
 def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):

@@ -21,7 +21,7 @@ from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
 from ..errors import DiskError, InputError, shown, unknown
 from .corpora import corpus_of
-from .language_models import language_model_of
+from .language_models import language_model_of, measured_scores
 from .shipped import by_name
 from .temporary import Folder
 
@@ -86,8 +86,9 @@ def load(
         - a biasgrid model, which is returned as it is;
         - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (.gz and
           .zip, too), or a list of sentences;
-        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, or a folder with the
-          model.safetensors, config.json and tokenizer.json of a BERT (docs/language_models.md).
+        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, a folder with the
+          model.safetensors, config.json and tokenizer.json of a BERT, or a mapping sentence -> score, measured
+          elsewhere (docs/language_models.md).
     kind
         What a file or a list is read as: "vectors"; "corpus", in which words are counted (docs/corpora.md); or
         "language_model", which scores sentences. None for vectors; a model's folder and name are of the kind that
@@ -207,8 +208,14 @@ def _language_model(
         )
     if isinstance(source, LanguageModel):
         return source
+    if isinstance(source, Mapping):
+        _refuse("scores that are in memory", format, sha256, "", False)
+        return measured_scores(source, name or "measured")
     if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
-        raise InputError(f"{shown(source)} is no language model; allowed: a path, a language model's name")
+        raise InputError(
+            f"{shown(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
+            "score"
+        )
     path = Path(os.fspath(source)).expanduser()
     if isinstance(source, str) and path.name == source and not _exists(path):
         if source in shipped() and shipped()[source].get("kind") != LANGUAGE_MODEL:  # before it is fetched
