@@ -140,7 +140,7 @@ def test_what_is_no_text(model):
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"tokenizer.ggml.model": "llama"}, "tokenizer.ggml.model: unknown value 'llama'; allowed: gpt2"),
+        ({"tokenizer.ggml.model": "t5"}, "tokenizer.ggml.model: unknown value 't5'; allowed: gpt2, llama"),
         (
             {"tokenizer.ggml.pre": "qwen2"},
             "tokenizer.ggml.pre: unknown value 'qwen2'; allowed: gpt-2, smollm",
@@ -193,6 +193,63 @@ def test_models_that_are_not_whole_are_refused_when_they_score(tmp_path, tensors
     with pytest.raises(BiasgridError) as error:
         model.score(["the"])
     assert message in str(error.value)
+
+
+LETTERS = ["▁", *"aenrstu", "▁a", "an", "na", "nan", "anan", "st", "stu", "▁st", "ée", "▁▁"]
+
+
+def merged_one_by_one(text):
+    """Neighbours that make a token, the first of the lowest number in `LETTERS`, are merged until none are left."""
+    parts = ["▁", *text.replace(" ", "▁")] if text else []
+    while pairs := [
+        (LETTERS.index(a + b), place) for place, (a, b) in enumerate(pairwise(parts)) if a + b in LETTERS
+    ]:
+        _, place = min(pairs)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+    return parts
+
+
+@pytest.fixture(scope="module")
+def of_sentence_pieces(tmp_path_factory):
+    """A model with the kind of tokenizer that Llama 2 has."""
+    tokens = ["<unk>", "<s>", *(f"<0x{byte:02X}>" for byte in range(256)), *LETTERS]
+    rng = np.random.default_rng(0)
+    tensors = tiny.weights() | {
+        "token_embd.weight": rng.normal(size=(len(tokens), tiny.WIDTH)).astype(np.float32)
+    }
+    said = {
+        "tokenizer.ggml.model": "llama",
+        "tokenizer.ggml.pre": None,
+        "tokenizer.ggml.merges": None,
+        "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.scores": [0.0] * 258 + [-float(rank) for rank in range(len(LETTERS))],
+        "tokenizer.ggml.token_type": [2, 3, *[6] * 256, *[1] * len(LETTERS)],
+        "tokenizer.ggml.bos_token_id": 1,
+    }
+    path = tmp_path_factory.mktemp("pieces") / "m.gguf"
+    return bg.load(tiny.write(path, tensors, said, quantised=False), kind="language_model")
+
+
+@settings(deadline=None, max_examples=200)
+@given(text=st.text(" aenrstué日", max_size=14))
+def test_pieces_by_scores(of_sentence_pieces, text):
+    tokenizer = of_sentence_pieces.network.pieces
+    found = tokenizer(text)
+    expected, end = [], -1
+    for part in merged_one_by_one(text):
+        tokens = [part] if part in LETTERS else [f"<0x{byte:02X}>" for byte in part.encode()]
+        start, end = end, end + len(part)
+        expected += [(token, (max(start, 0), max(end, 1))) for token in tokens]
+    assert [tokenizer.tokens[number] for number in found.ids] == [token for token, _ in expected]
+    assert found.spans.tolist() == [list(span) for _, span in expected]
+
+
+def test_a_model_of_such_pieces_scores(of_sentence_pieces):
+    parts = of_sentence_pieces.score([Sentence("nan é", (0, 3)), Sentence("nan é", (3, 5))])
+    assert parts.sum() == pytest.approx(of_sentence_pieces.score(["nan é"])[0])
+    assert of_sentence_pieces.network.following("nan", best=3).keys() <= {
+        token.replace("▁", " ") for token in of_sentence_pieces.network.pieces.tokens
+    }
 
 
 def test_another_architecture(tmp_path, tensors):

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from ...errors import InputError, shown
 from ...extras import require
 from .building import GGUF
-from .byte_pairs import BytePairs
+from .byte_pairs import MODEL, SENTENCE_PIECES, BytePairs
 from .gguf_file import GgufFile
 from .llama_sizes import Sizes
 from .sentence import Sentence
+from .sentence_pieces import SentencePieces
 
 BLOCK = (
     256  # positions whose next tokens are predicted at a time: a row of logits is as long as the vocabulary
@@ -53,7 +54,9 @@ class Llama:
         from .llama_network import LlamaNetwork
 
         file = GgufFile.open((folder / GGUF).resolve())  # which errors name: a user's file, where it is
-        self.sizes, self.pieces = Sizes.of(file), BytePairs(file.path, file.fields)
+        self.sizes = Sizes.of(file)
+        tokenizer = SentencePieces if file.fields.get(MODEL) == SENTENCE_PIECES else BytePairs
+        self.pieces = tokenizer(file.path, file.fields)
         self.network = LlamaNetwork(file, self.sizes, len(self.pieces.tokens))
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
