@@ -2,6 +2,7 @@
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
 
@@ -101,6 +102,20 @@ def test_a_score_depends_on_nothing_but_the_text(model):
             assert torch.get_num_threads() == count
     finally:
         torch.set_num_threads(threads)
+
+
+def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
+    threads = torch.get_num_threads()
+    texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
+    try:
+        torch.set_num_threads(3)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda one: one.score(texts), [fresh(model) for _ in range(8)]))
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)
+    for scores in found:
+        np.testing.assert_array_equal(scores, found[0])
 
 
 def test_filled_up_batches_as_for_a_gpu_say_the_same(model):
