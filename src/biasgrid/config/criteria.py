@@ -23,6 +23,7 @@ def reference(text: str) -> str:
 
 WordSet = list[str] | Annotated[str, AfterValidator(reference)]
 Sets = Annotated[dict[str, WordSet], Field(min_length=1)]
+Templates = list[Text] | Text
 
 
 class Query(Strict):
@@ -32,6 +33,11 @@ class Query(Strict):
     name: Text = field("the query's name; left out: made of the names of its sets, as in WEFE", None)
     targets: Sets = field("target sets by name")
     attributes: Sets = field("attribute sets by name")
+    templates: Templates | dict[str, Templates] = field(
+        "sentences in place of the words, as in SEAT: a list of texts in which `{}` stands for the word, or the name "
+        "of a file in data/templates; or each set's own by its name. Each word becomes a sentence per template",
+        None,
+    )
 
 
 class Ratings(Strict):
