@@ -20,6 +20,7 @@ from .criteria import Criteria, PhenomenonSets
 from .debias import Quality
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
+from .sentence_files import sentences
 from .shipped import shipped
 from .study import Paths, StudyConfig
 
@@ -141,7 +142,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     queries: dict[str, Query] = {}
     for criterion, entry in config["criteria"].items():
         for key, given in entry["queries"].items():
-            queries[key] = _query(given, f"{where}: {criterion}: {key}", sets)
+            queries[key] = _query(given, f"{where}: {criterion}: {key}", sets, root)
     return config, queries
 
 
@@ -275,11 +276,14 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _query(given: Mapping[str, Any], where: str, sets: WordSets) -> Query:
-    targets, attributes = (
-        {name: sets.words(words, f"{where}: {name}") for name, words in given[side].items()}
-        for side in ("targets", "attributes")
-    )
+def _query(given: Mapping[str, Any], where: str, sets: WordSets, root: Path) -> Query:
+    if "file" in given:
+        targets, attributes = sentences(given, where, root), {}
+    else:
+        targets, attributes = (
+            {name: sets.words(words, f"{where}: {name}") for name, words in given.get(side, {}).items()}
+            for side in ("targets", "attributes")
+        )
     try:
         return Query(targets, attributes, name=given.get("name"))
     except BiasgridError as error:
