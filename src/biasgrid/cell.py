@@ -53,7 +53,7 @@ def _read(path: str, content: bytes) -> Query:
 
 def model_of(store: StoreOf, transform: Path | None = None) -> EmbeddingStore | DebiasedModel:
     """A store, under a transform, if any; opened once for all cells of this process."""
-    made = store.path / "model.json"
+    made = store.path if store.path.is_file() else store.path / "model.json"
     model = _opened(store, made.read_bytes() if made.is_file() else b"")
     if transform is None:
         return model

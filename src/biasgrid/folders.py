@@ -65,6 +65,10 @@ class Folders:
         """Where it is said how frequent the words of a model's queries are."""
         return self.results / "frequency" / f"{model}.json"
 
+    def sentence_scores_file(self, model: str, query: str) -> Path:
+        """Where the scores are that a language model gives to what the metrics of a query ask."""
+        return self.results / "sentence_scores" / model / f"{query}.json"
+
     @property
     def report_file(self) -> Path:
         """Where the page is that says what came out."""

@@ -17,7 +17,9 @@ from .errors import BiasgridError, shown, unknown
 from .files import write_text
 from .word_set import Sets, WordSet, first_words, line_of_text, shortened, word_sets
 
-Arity = int | Literal["n", "k"]  # "n": any number from one on; "k": any from two on, on both sides the same
+Arity = (
+    int | Literal["n", "k"]
+)  # 0: none; "n": any number from one on; "k": any from two on, on both sides the same
 
 # what WEFE's queries have under another name
 WEFE_NAMES = {"query_name": "name", "get_subqueries": "subqueries(template)", "dict": "to_dict()"}
@@ -28,12 +30,14 @@ MOST_LINES = 8  # sets of one side in a repr
 class Query:
     """Target sets T and attribute sets A, whose association a metric measures; immutable, equal and hashed by value.
 
+    A query of sentences, which language models are asked, has target sets alone: sentence i of each belongs together.
+
     Parameters
     ----------
     target_sets, attribute_sets
         Lists of words, one list for each set; or a mapping from the sets' names to their words. Words may be in
         lists, tuples, NumPy arrays, pandas Series and Index, or word sets of another query. A set that
-        repeats a word is warned of.
+        repeats a word is warned of. Attribute sets may be left out where the target sets are sentences.
     target_sets_names, attribute_sets_names
         A name for each set, if they are given without. Left out: "Target set 0", "Attribute set 0", and so on.
         `target_set_names` and `attribute_set_names` are other spellings of the two.
@@ -69,7 +73,7 @@ class Query:
     def __init__(
         self,
         target_sets: Sets,
-        attribute_sets: Sets,
+        attribute_sets: Sets = (),
         target_sets_names: Iterable[str] | None = None,
         attribute_sets_names: Iterable[str] | None = None,
         *,
@@ -132,7 +136,10 @@ class Query:
         return len(self.target_sets), len(self.attribute_sets)
 
     def fits(self, template: tuple[Arity, Arity]) -> bool:
-        """Whether the query has the `template`, such as (2, 1), or sub-queries that have it."""
+        """Whether the query has the `template`, such as (2, 1), or sub-queries that have it. Without attribute sets
+        it has none: its target sets belong together."""
+        if not self.attribute_sets or template[1] == 0:
+            return template == self.template
         least = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
         enough = all(need <= have for need, have in zip(least, self.template, strict=True))
         return enough and (template != ("k", "k") or len(set(self.template)) == 1)
@@ -220,7 +227,7 @@ class Query:
         sides = []
         for side in ("target_sets", "attribute_sets"):
             sets = record.get(side)
-            if not isinstance(sets, list) or not sets:
+            if not isinstance(sets, list) or not (sets or side == "attribute_sets"):
                 raise BiasgridError(f"{where}: {side} must be a list with at least one set")
             for s in sets:
                 if not isinstance(s, Mapping) or "words" not in s or set(s) - {"name", "words"}:
@@ -283,7 +290,7 @@ class Query:
 
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:
     """WEFE's query name: "A, B and C wrt X and Y"."""
-    return f"{_listed(targets)} wrt {_listed(attributes)}"
+    return " wrt ".join(_listed(side) for side in (targets, attributes) if side)
 
 
 def _listed(sets: Sequence[WordSet]) -> str:
@@ -303,7 +310,7 @@ def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:
     except (TypeError, ValueError):
         pass
     else:
-        if _is_arity(targets) and _is_arity(attributes):
+        if _is_arity(targets) and (_is_arity(attributes) or attributes == 0):
             return targets, attributes
     raise BiasgridError(
         f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "

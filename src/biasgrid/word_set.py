@@ -46,6 +46,13 @@ class WordSet(Sequence[str]):
         object.__setattr__(self, "words", _words(f"{role} set {shown(name)}", words))
         return self
 
+    @classmethod
+    def unwarned(cls, name: str, words: Iterable[str]) -> WordSet:
+        """The same without a warning where it repeats a word, as sentences of a file do."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return cls(name, tuple(words))
+
     @property
     def distinct(self) -> tuple[str, ...]:
         """The words without repetitions, in order of first appearance."""
@@ -101,7 +108,7 @@ def word_sets(
                     f"query: each {role} set must be a list of words, not the string {shown(words)}; "
                     f"one set alone is [[word, ...]], and names go to {role}_sets_names"
                 )
-    if not sets:
+    if not sets and role == "target":
         raise BiasgridError(f"query: no {role} set; at least one list of words is needed")
     if names is None:
         names = [

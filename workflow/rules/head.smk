@@ -60,6 +60,10 @@ def frequency_step(wildcards):
     return steps.frequency_step(STUDY, wildcards.model)
 
 
+def sentence_scores_step(wildcards):
+    return steps.sentence_scores_step(STUDY, wildcards.model, wildcards.query)
+
+
 def inference_step(wildcards):
     group = "{model}/{debias}/{metric}".format(**wildcards)
     return steps.inference_step(STUDY, STUDY.inference_groups[group])

@@ -125,6 +125,24 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     return {"evaluation": str(step.output)}
 
 
+def score_query(args: argparse.Namespace) -> dict[str, Any]:
+    """Score what the metrics of a study's query ask a language model; known scores are kept.
+
+    biasgrid score-query --study my-study.yaml --model smollm2-135m --query crows_gender
+    """
+    from ..files import write_text
+    from ..plan.steps import scored, sentence_scores_step
+
+    study = read_study(args.study)
+    if (args.model, args.query) not in (known := scored(study)):
+        models = dict.fromkeys(model for model, _ in known)
+        _chosen("language model", args.model, models, args)
+        _chosen("query", args.query, {query: None for model, query in known if model == args.model}, args)
+    write_text(study.query_file(args.query), study.queries[args.query].to_json())
+    step = sentence_scores_step(study, args.model, args.query)
+    return {"scores": str(step.output), **step.run()}
+
+
 def table(args: argparse.Namespace) -> dict[str, Any]:
     """Make a table of a study from the cells or tables that it is made of.
 
@@ -196,6 +214,12 @@ def add(commands: Commands) -> None:
         evaluate,
         study=STUDY,
         evaluation={"required": True, "help": "model/debias/criterion, or model/debias/quality"},
+    )
+    commands.add(
+        score_query,
+        study=STUDY,
+        model={"required": True, "help": "the key of a language model"},
+        query={"required": True, "help": "the query's id"},
     )
     commands.add(
         table, study=STUDY, table={"required": True, "help": "such as scores (biasgrid list tables)"}

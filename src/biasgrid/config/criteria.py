@@ -31,13 +31,45 @@ class Query(Strict):
     `career` of weat.json in the folder of word sets (`biasgrid list word-sets`)."""
 
     name: Text = field("the query's name; left out: made of the names of its sets, as in WEFE", None)
-    targets: Sets = field("target sets by name")
-    attributes: Sets = field("attribute sets by name")
+    targets: Sets = field("target sets by name", None)
+    attributes: Sets = field(
+        "attribute sets by name; left out where the target sets are sentences for language models, of which those in "
+        "one place belong together",
+        None,
+    )
+    file: Text = field(
+        "in place of sets: a CSV file of sentences, one row for those that belong together, or StereoSet's JSON file "
+        "(docs/language_models.md)",
+        None,
+    )
+    sets: Annotated[dict[Name, Text], Field(min_length=1)] = field(
+        "of a file: target set -> the column that has its sentences", None
+    )
+    where: Annotated[dict[Text, Text], Field(min_length=1)] = field(
+        "of a file: column -> the value that it has in the rows that are taken; left out: all rows", None
+    )
+
     templates: Templates | dict[str, Templates] = field(
         "sentences in place of the words, as in SEAT: a list of texts in which `{}` stands for the word, or the name "
         "of a file in data/templates; or each set's own by its name. Each word becomes a sentence per template",
         None,
     )
+
+    @model_validator(mode="after")
+    def _of_one_kind(self):
+        if self.file is None and self.targets is None:
+            raise ValueError("key 'targets' is missing")
+        if self.file is None and (self.sets or self.where):
+            raise ValueError(f"{'sets' if self.sets else 'where'}: is for sentences of a file")
+        if self.file is not None and (self.targets or self.attributes):
+            raise ValueError(
+                "has a file, whose sentences are the query, and sets of its own; leave one of them out"
+            )
+        if self.file is not None and self.templates is not None:
+            raise ValueError("templates: are for words, and a file has sentences")
+        if self.file is not None and self.sets is None:
+            raise ValueError("key 'sets' is missing: which columns of the file are the query's sets")
+        return self
 
 
 class Ratings(Strict):

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from .. import metrics
+from ..embeddings.kinds import VECTORS
 from ..embeddings.language.templates import Templates
 from ..extras import require
 from ..options import Whole
@@ -130,16 +132,21 @@ def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) ->
         yield from _forms(_listed(evaluated), evaluated)
         if key not in entry.get("models", [key]):
             continue
-        asked = [
-            word
-            for query in entry["queries"]
-            for given in (*queries[query].target_sets, *queries[query].attribute_sets)
-            for word in given.words
-        ]
-        metrics = (entry.get("metrics") or config["metrics"]).values()
-        for own in ({}, *(metric.get("words", {}) for metric in metrics)):
-            options = config["words"] | entry.get("words", {}) | own | model.get("words", {})
-            yield from _forms(asked, options)
+        for name, metric in (entry.get("metrics") or config["metrics"]).items():
+            registered = metrics.metric(metric.get("metric", name)).under(metric.get("params", {}))
+            if registered.needs != model.get("kind", VECTORS):
+                continue
+            asked = [
+                word
+                for query in map(queries.__getitem__, entry["queries"])
+                if query.fits(registered.template)
+                for given in (*query.target_sets, *query.attribute_sets)
+                for word in given.words
+            ]
+            shared = config["words"] | entry.get("words", {})
+            # with the metric's own options, as cells look words up, and without, as tables of frequencies do
+            for own in (metric.get("words", {}), {}):
+                yield from _forms(asked, shared | own | model.get("words", {}))
 
 
 def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:

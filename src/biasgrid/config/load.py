@@ -21,6 +21,7 @@ from .debias import Quality
 from .encoded import in_sentences
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
+from .sentence_files import sentences
 from .shipped import shipped
 from .study import Paths, StudyConfig
 
@@ -143,7 +144,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     queries: dict[str, Query] = {}
     for criterion, entry in config["criteria"].items():
         for key, given in entry["queries"].items():
-            queries[key] = _query(given, f"{where}: {criterion}: {key}", sets)
+            queries[key] = _query(given, f"{where}: {criterion}: {key}", sets, root)
     return config, queries
 
 
@@ -277,11 +278,14 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _query(given: Mapping[str, Any], where: str, sets: WordSets) -> Query:
-    targets, attributes = (
-        {name: sets.words(words, f"{where}: {name}") for name, words in given[side].items()}
-        for side in ("targets", "attributes")
-    )
+def _query(given: Mapping[str, Any], where: str, sets: WordSets, root: Path) -> Query:
+    if "file" in given:
+        targets, attributes = sentences(given, where, root), {}
+    else:
+        targets, attributes = (
+            {name: sets.words(words, f"{where}: {name}") for name, words in given.get(side, {}).items()}
+            for side in ("targets", "attributes")
+        )
     if "templates" in given:
         targets, attributes = in_sentences(targets, attributes, given["templates"], f"{where}: templates")
     try:

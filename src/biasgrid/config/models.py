@@ -183,8 +183,10 @@ Archives = dict[Key, Archive]
 def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
     """What a model's frequencies are known by, of what its entry in a checked config, and its study's `frequencies`,
     say: no file is looked into, so that a model may turn out to have counts. None: they are not known."""
-    reader = readers.REGISTRY.get(model.get("format"))
-    if model["source"]["type"] == TRAINED or kinds.REGISTRY[model.get("kind", kinds.VECTORS)].counts:
+    reader, kind = readers.REGISTRY.get(model.get("format")), kinds.REGISTRY[model.get("kind", kinds.VECTORS)]
+    if kind.scores:
+        return None
+    if model["source"]["type"] == TRAINED or kind.counts:
         return COUNTS
     if reader and reader.counts:
         return COUNTS

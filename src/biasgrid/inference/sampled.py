@@ -70,7 +70,7 @@ class Sampled:
             parameters = {**parameters, **metric.of_model(model, targets, attributes, **parameters)}
         if value is None:
             value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
-        pooled = map(np.concatenate, vectors)
+        pooled = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
         if metric.resampled:
             statistic = metric.resampled(*pooled, **parameters)
         else:
@@ -210,6 +210,9 @@ class Sampled:
             ("targets", range(len(self.targets))),
             ("attributes", range(len(self.targets), len(whole))),
         ):
+            if not sets:
+                found[side] = math.nan
+                continue
             counts = list(whole)
             for i in sets:
                 size = len(self.places[i])
@@ -230,7 +233,7 @@ class Sampled:
         """Weights of rows, pooled over the sets of a side, from counts of words."""
         sides, first = [], 0
         for sets in (self.targets, self.attributes):
-            ends = np.cumsum([len(s.keys) for s in sets])
+            ends = np.cumsum([len(s.keys) for s in sets], dtype=int)
             weights = []
             for i, (s, end) in enumerate(zip(sets, ends, strict=True), start=first):
                 weight = np.zeros((len(counts[i]), ends[-1]))

@@ -34,8 +34,8 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     ----------
     inputs
         "cells" and "queries": their files, in the order of the spec's cells; "model": the record of the model's
-        store; "store": a `StoreOf`; "transform": the file of a fitted debias method, if any; "pool": that of the
-        words of random groups, if any.
+        store; "store": a `StoreOf`, of each cell where it is a list; "transform": the file of a fitted debias
+        method, if any; "pool": that of the words of random groups, if any.
     spec
         "cells": of each what `cell.compute_cell` takes, and "inference": the parts of `infer_query`. "code": a digest
         of the code that is at work. "again", if it is there: numbers of cells that are inferred anew in any case.
@@ -47,6 +47,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     """
     samples_path = output.with_suffix(".npy")
     pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
+    stores = inputs["store"]
     kept = _kept(output, samples_path)
     records, samples = [], []
     of_cells = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
@@ -57,7 +58,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
             results, values = infer_query(
                 metric,
                 query_of(query),
-                model_of(inputs["store"], inputs.get("transform")),
+                model_of(stores[number] if isinstance(stores, list) else stores, inputs.get("transform")),
                 cell["params"],
                 WordOptions(**cell["words"]),
                 cell["seed"],

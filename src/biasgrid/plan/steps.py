@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import debias, figures, metrics, tables
-from ..configs import ordered
+from ..configs import canonical, ordered
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
@@ -20,10 +20,12 @@ from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
 
+ASKED = ("function", "params", "words", "seed")  # of a cell's spec, what it asks a language model by
+
 
 def cell_step(study: Study, cell: Cell) -> Step:
     """The step that measures a cell."""
-    inputs = {"query": study.query_file(cell.query), **_state(study, cell.model, cell.debias)}
+    inputs = {"query": study.query_file(cell.query), **_state_of(study, cell)}
     return Step(
         f"cell {cell.name}",
         inputs,
@@ -42,6 +44,8 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "queries": [study.query_file(cell.query) for cell in cells],
         **_state(study, first.cell.model, first.cell.debias),
     }
+    if study.kind(first.cell.model).scores:
+        inputs["store"] = [_state_of(study, cell)["store"] for cell in cells]
     if POOLED & study.config["inference"].keys() and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
     function, modules = "biasgrid.inference.step:infer_cells", _modules(study, cells)
@@ -57,6 +61,25 @@ def pool_step(study: Study, model: str) -> Step:
     """The step that makes the words of a model's random groups."""
     inputs = _state(study, model, UNTOUCHED)
     return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
+
+
+def scored(study: Study) -> list[tuple[str, str]]:
+    """The language models and the queries whose cells need sentences to be scored."""
+    return list(dict.fromkeys((c.model, c.query) for c in study.cells.values() if study.kind(c.model).scores))
+
+
+def sentence_scores_step(study: Study, model: str, query: str) -> Step:
+    """The step that scores what the metrics of a query ask a language model."""
+    cells = [cell for cell in study.cells.values() if (cell.model, cell.query) == (model, query)]
+    # each as often as cells differ in what they ask
+    asked = {canonical(a): a for a in ({k: cell.spec[k] for k in ASKED} for cell in cells)}
+    inputs = {"query": study.query_file(query), **_state(study, model, UNTOUCHED)}
+    spec = {"model": model, "query": query, "asked": [asked[key] for key in sorted(asked)]}
+    modules = tuple(
+        sorted({metrics.REGISTRY.module(metrics.metric(a["function"]).name) for a in spec["asked"]})
+    )
+    output, function = study.sentence_scores_file(model, query), "biasgrid.sentence_scores:write"
+    return Step(f"sentence scores {model}/{query}", inputs, output, spec, function, modules)
 
 
 def frequency_step(study: Study, model: str) -> Step:
@@ -123,7 +146,7 @@ def null_step(study: Study, cell: Cell) -> Step:
     """The step that computes the null distributions of a cell."""
     inference = study.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
-    inputs = {"query": study.query_file(cell.query), **_state(study, cell.model, cell.debias)}
+    inputs = {"query": study.query_file(cell.query), **_state_of(study, cell)}
     if POOLED & spec["inference"].keys() and study.kind(cell.model).random_groups:
         inputs["pool"] = study.pool_file(cell.model)
     function = "biasgrid.inference.null:write_null"
@@ -170,6 +193,14 @@ def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
     """The files of a model, untouched or under a debias method."""
     transform = {} if debias == UNTOUCHED else {"transform": study.transform_file(model, debias)}
     return {"model": study.model_file(model), "store": model_store(study, model), **transform}
+
+
+def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
+    """The files of a cell's model: of a language model its scores of what the query's cells ask."""
+    if not study.kind(cell.model).scores:
+        return _state(study, cell.model, cell.debias)
+    scores = study.sentence_scores_file(cell.model, cell.query)
+    return {"model": scores, "store": StoreOf(scores, kind=study.kind(cell.model).name)}
 
 
 def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:

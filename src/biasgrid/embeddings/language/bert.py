@@ -6,9 +6,11 @@ what order they are added up, depends on nothing but the sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +108,7 @@ class Bert:
         count = self.shape.layers + 1
         if not -count <= layer < count:
             raise InputError(f"layer: {layer} is not allowed; allowed: {-count} to {count - 1}")
-        return [self._states(text, layer % count, specials) for text in texts]
+        return self._each(partial(self._states, layer=layer % count, specials=specials), texts)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
@@ -124,7 +126,18 @@ class Bert:
                 f"{self._folder}: has no head for masked words (cls.predictions): it is an encoder, and no language "
                 "model"
             )
-        return np.array([self._score(sentence) for sentence in sentences], dtype=np.float64)
+        return np.array(self._each(self._score, sentences), dtype=np.float64)
+
+    def _each(self, function: Callable[[Any], Any], asked: Sequence[Any]) -> list[Any]:
+        """The function's value of each, several at a time where torch may use several threads: each on one."""
+        import torch
+
+        workers = torch.get_num_threads() if self._device.type == "cpu" else 1
+        with one_thread():
+            if workers == 1 or len(asked) < 2:
+                return [function(one) for one in asked]
+            with ThreadPoolExecutor(workers) as pool:
+                return list(pool.map(function, asked))
 
     def _states(self, text: str, layer: int, specials: bool) -> States:
         import torch
@@ -134,7 +147,7 @@ class Bert:
             raise InputError(
                 f"{text[:40]!r} has {len(ids)} pieces; allowed: up to {self.shape.positions} with [CLS] and [SEP]"
             )
-        with one_thread(), torch.inference_mode():
+        with torch.inference_mode():
             batch = torch.tensor([ids], device=self._device)
             states = layers(self._weights, self.shape, batch, until=layer)[0].cpu().numpy()
         kept = slice(None) if specials else slice(1, -1)
@@ -175,7 +188,7 @@ class Bert:
         wanted = batch[rows, columns]
         batch[:, hidden] = self.pieces.mask
         batch[rows, columns] = self.pieces.mask
-        with one_thread(), torch.inference_mode():
+        with torch.inference_mode():
             states = layers(self._weights, self.shape, batch.to(self._device))[rows, columns]
             logits = head(self._weights, self.shape, states).double()
             found = logits.log_softmax(-1)[range(len(rows)), wanted.to(self._device)]

@@ -72,7 +72,8 @@ def write(
     words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
     vectors = _former(folder, words, metadata)
     if fresh := [word for word in words if word not in vectors]:
-        encoder, templates = Bert(archive, {}), Templates.of(source["templates"])
+        encoder = Bert(archive.parent if archive.is_file() else archive, {})
+        templates = Templates.of(source["templates"])
         vectors |= encode(encoder, fresh, templates, source["pool"], source["layer"])
     there = [word for word in dict.fromkeys(words) if word in vectors]
     if not there:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,10 @@ from .sentence import Sentence
 
 MODEL = "model.json"
 KIND = "language_model"
+MEASURED = "measured"  # entry of model.json: its scores were measured elsewhere, and it has no others
+NO_SCORES = (
+    "no_scores"  # in model.json: why it scores no text, as an encoder without a head for words does not
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,11 +60,16 @@ class LanguageModel:
         """
         path = Path(path)
         try:
-            metadata = json.loads((path / MODEL).read_text(encoding="utf-8"))
+            # what a study's step has scored is a file of its own
+            file = path if path.is_file() else path / MODEL
+            metadata = json.loads(file.read_text(encoding="utf-8"))
+            metadata.pop("scores", None)
             own, format, masked = metadata["name"], metadata["format"], metadata["masked"]
             if format not in NETWORKS or not isinstance(own, str) or not isinstance(masked, bool):
                 raise ValueError(f"format {format!r}, masked {masked!r}")
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            for file in metadata.get("sha256", {}):
+                (path / file).stat()
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
         return cls(path, name or own, metadata)
 
@@ -69,18 +79,17 @@ class LanguageModel:
         return bool(self.metadata["masked"])
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The log-likelihood of each sentence (sentences,): natural logarithm, NaN where the model has none.
+        """The log-likelihood of each sentence (sentences,): natural logarithm.
 
-        Raises
-        ------
-        BiasgridError
-            Something that this model cannot be asked.
+        NaN for what it cannot be asked: a causal model sees no words after those that it scores. Raises InputError of
+        a model that scores no text, such as an encoder.
         """
-        distinct = list(dict.fromkeys(sentences))
-        if not self.masked and any(sentence.hidden or sentence.beside for sentence in distinct):
-            raise InputError(f"{self.name}: a causal model sees no words after those that it scores")
-        found = dict(zip(distinct, self.network.score(distinct).tolist(), strict=True)) if distinct else {}
-        return np.array([found[sentence] for sentence in sentences], dtype=np.float64)
+        if NO_SCORES in self.metadata:
+            raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
+        # a causal model sees no words after those that it scores
+        asked = [s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside)]
+        found = dict(zip(asked, self.network.score(asked).tolist(), strict=True)) if asked else {}
+        return np.array([found.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
 
     @cached_property
     def network(self) -> Network:
@@ -89,8 +98,11 @@ class LanguageModel:
         return getattr(importlib.import_module(module), name)(self.path, self.metadata)
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """A number of each text, int64 (n,), the same for the same text: a language model lacks none."""
-        return np.array([_number(word) for word in words], dtype=np.int64)
+        """A number of each text, int64 (n,), the same for the same text. A language model lacks none; of measured
+        scores, -1 for a text that has none."""
+        known = getattr(self.network, "texts", None) if self.metadata.get(MEASURED) else None
+        numbers = [_number(word) if known is None or word in known else -1 for word in words]
+        return np.array(numbers, dtype=np.int64)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """How many characters each text has, float64 (n, 1); what it is worth says `score`."""

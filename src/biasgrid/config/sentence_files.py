@@ -1,0 +1,111 @@
+"""Files of sentences that a language model is asked: CSV, and StereoSet's JSON."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..configs import read_json
+from ..errors import BiasgridError, listed, shown, unknown
+from ..resources import located
+from ..word_set import WordSet
+
+Rows = tuple[dict[str, str], ...]
+# StereoSet's names of the sentences of an item
+LABELS = ("stereotype", "anti-stereotype", "unrelated")
+
+
+def sentences(given: Mapping[str, Any], where: str, root: Path = Path(".")) -> dict[str, WordSet]:
+    """The target sets of a query of sentences.
+
+    Parameters
+    ----------
+    given
+        The query in a config: `file`, `sets`, `where`.
+    where
+        What messages begin with.
+    root
+        Folder that the file's path is relative to.
+
+    Returns
+    -------
+    dict
+        Target set -> its sentences; those in one place belong together.
+
+    Raises
+    ------
+    BiasgridError
+        One line: the file cannot be read, or lacks a column, a row or a sentence.
+    """
+    path = located(given["file"], root)
+    try:
+        rows = _rows(str(path), path.stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BiasgridError(f"{where}: file: {given['file']}: cannot read it: {error}") from None
+    except BiasgridError as error:
+        raise BiasgridError(f"{where}: file: {error}") from None
+    columns = list(rows[0]) if rows else []
+    for key, names in (("sets", given["sets"].values()), ("where", given.get("where", {}))):
+        for name in names:
+            if name not in columns:
+                raise BiasgridError(f"{where}: {key}: {given['file']}: {unknown('column', name, columns)}")
+    for column, value in given.get("where", {}).items():
+        chosen = tuple(row for row in rows if row[column] == value)
+        if not chosen:
+            values = sorted({row[column] for row in rows})
+            raise BiasgridError(
+                f"{where}: where: {column}: no such row has {shown(value)}; allowed: {listed(map(shown, values))}"
+            )
+        rows = chosen
+    found = {}
+    for name, column in given["sets"].items():
+        texts = [row[column].strip() for row in rows]
+        if "" in texts:
+            raise BiasgridError(
+                f"{where}: sets: {given['file']}: {shown(column)} has a row without a sentence"
+            )
+        found[name] = WordSet.unwarned(name, texts)
+    return found
+
+
+# several queries of a study are in one file
+@lru_cache(maxsize=8)
+def _rows(path: str, time: int) -> Rows:
+    """The rows of a file, of which each has all columns."""
+    if path.endswith(".json"):
+        return _stereoset(path)
+    with open(path, encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        rows = tuple(reader)
+        columns = reader.fieldnames or []
+    for number, row in enumerate(rows, 2):
+        if None in row or None in row.values():
+            raise BiasgridError(
+                f"{path}: row {number} has other columns than the first line: {', '.join(columns)}"
+            )
+    if not rows:
+        raise BiasgridError(f"{path}: has no rows")
+    return rows
+
+
+def _stereoset(path: str) -> Rows:
+    """The items within a sentence (intrasentence) of StereoSet's file: a column for each label."""
+    record = read_json(Path(path))
+    try:
+        rows = tuple(
+            {name: item[name] for name in ("id", "bias_type", "target", "context")}
+            | {sentence["gold_label"]: sentence["sentence"] for sentence in item["sentences"]}
+            for item in record["data"]["intrasentence"]
+        )
+        whole = bool(rows) and all(set(LABELS) <= row.keys() for row in rows)
+    except (KeyError, TypeError):
+        whole = False
+    if not whole:
+        raise BiasgridError(
+            f"{path}: not StereoSet's file: data.intrasentence must be a list of items with id, bias_type, target, "
+            f"context and three sentences with the gold labels {', '.join(LABELS)}"
+        )
+    return rows

@@ -1,0 +1,205 @@
+"""A language model's folder, made of the files that a source fetched: they are kept as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError, unknown
+from ...files import hash_file, locked
+from .formats import BERT, LLAMA, SCORES
+from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
+from .scores import TABLE, read_table
+
+PARTIAL = ".partial"
+GGUF, WEIGHTS, CONFIG, TOKENIZER = "model.gguf", "model.safetensors", "config.json", "tokenizer.json"
+HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
+HEAD = "cls.predictions."  # what the tensors of a BERT's head for masked words begin with
+# weights with such a head that predict no words: their sha256, and what is said where they are to score a text
+NO_LANGUAGE_MODELS = {
+    "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
+    "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
+}
+
+Files = dict[str, Path]
+
+
+def make_language_model(
+    archive: Path,
+    folder: Path,
+    *,
+    name: str,
+    model: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    keep: bool = True,
+) -> LanguageModel:
+    """Make the folder of a language model, or of an encoder, from its files: `Kind.make`.
+
+    Parameters
+    ----------
+    archive
+        A file: .gguf, or model.safetensors with config.json and tokenizer.json beside it. Or a folder with these.
+    folder
+        The model's; a former one is replaced when this one is whole.
+    name, model
+        The model's, and its entry in a config: of that, `format`; without one the files' names say it.
+    metadata
+        Further entries of model.json.
+    keep
+        Whether the folder keeps the files: as hard links of what a source fetched, or as copies. If not, they are
+        links to the files where they are.
+
+    Raises
+    ------
+    BiasgridError
+        The files are no language model of a known format.
+    """
+    found = _files(archive)
+    format = model.get("format") or _format(archive, found)
+    if format not in READ:
+        raise BiasgridError(f"format: {unknown('format', format, READ)}")
+    files, facts = READ[format](archive, found)
+    # what the user may write over is copied, and not linked
+    put = _linked if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
+        except BlockingIOError:
+            raise BiasgridError(f"{folder}: another process is making this model") from None
+        aside = folder / PARTIAL
+        shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+        aside.mkdir()
+        held.callback(shutil.rmtree, aside, ignore_errors=True)
+        for file, path in files.items():
+            (put if keep else _referenced)(path.resolve(), aside / file)
+        record = {
+            **metadata,
+            "name": name,
+            "kind": KIND,
+            "format": format,
+            **facts,
+            "sha256": {file: hash_file(aside / file) for file in files},
+        }
+        if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
+            record[NO_SCORES] = reason
+        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        (aside / MODEL).write_text(text, "utf-8")
+        # a former one stops being whole before the first of its files changes
+        (folder / MODEL).unlink(missing_ok=True)
+        for file in (*files, MODEL):
+            os.replace(aside / file, folder / file)
+    return LanguageModel.open(folder)
+
+
+def _files(archive: Path) -> Files:
+    """The files by their names: those of a folder, or a file and what lies beside it if its format has several."""
+    try:
+        if archive.is_dir() or archive.suffix == ".safetensors":
+            beside = archive if archive.is_dir() else archive.parent
+            found = {path.name: path for path in sorted(beside.iterdir()) if path.is_file()}
+            if not archive.is_dir():  # whatever its name is
+                found = {name: path for name, path in found.items() if path.suffix != ".safetensors"}
+                found[WEIGHTS] = archive
+            return found
+        if not archive.is_file():
+            raise BiasgridError(f"{archive}: no such file or folder")
+        return {archive.name: archive}
+    except OSError as error:
+        raise BiasgridError(f"{archive}: {error.strerror or error}") from None
+
+
+def _format(archive: Path, found: Files) -> str:
+    """The format that the names of the files, or a single one's first bytes, say."""
+    if any(name.endswith(".gguf") for name in found):
+        return LLAMA
+    if WEIGHTS in found:
+        return BERT
+    if (
+        len(found) == 1
+        and _beginning(archive if archive.is_file() else next(iter(found.values()))) == b"GGUF"
+    ):
+        return LLAMA
+    raise BiasgridError(
+        f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZER}"
+    )
+
+
+def _llama(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
+    ours = [path for name, path in found.items() if name.endswith(".gguf")] or list(found.values())
+    if len(ours) != 1:
+        raise BiasgridError(f"{archive}: has {len(ours)} .gguf files, and a model is one of them")
+    if _beginning(ours[0]) != b"GGUF":
+        raise BiasgridError(f"{ours[0]}: not a GGUF file: it begins with other bytes")
+    return {GGUF: ours[0]}, {"masked": False}
+
+
+def _bert(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
+    for name in (WEIGHTS, CONFIG, TOKENIZER):
+        if name not in found:
+            raise BiasgridError(f"{archive}: has no {name}; a BERT is {WEIGHTS}, {CONFIG} and {TOKENIZER}")
+    try:
+        config = json.loads(found[CONFIG].read_bytes())
+        kind = config["model_type"]
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise BiasgridError(f"{found[CONFIG]}: not the config of a model: {error!r:.200}") from None
+    if kind != "bert":
+        raise BiasgridError(f"{found[CONFIG]}: model_type: {unknown('value', kind, ['bert'])}")
+    masked = any(tensor.startswith(HEAD) for tensor in _tensors(found[WEIGHTS]))
+    facts: dict[str, Any] = {"masked": masked}
+    if not masked:
+        facts[NO_SCORES] = "has no head for masked words: it is an encoder, and no language model"
+    return {name: found[name] for name in (WEIGHTS, CONFIG, TOKENIZER)}, facts
+
+
+def _measured(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
+    if len(found) != 1:
+        raise BiasgridError(f"{archive}: has {len(found)} files, and measured scores are one")
+    (table,) = found.values()
+    read_table(table)
+    # of a text that the table lacks nothing is known
+    return {TABLE: table}, {"masked": True, MEASURED: True}
+
+
+# what the files of each format are called in the folder, and what of model.json they say
+READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {
+    LLAMA: _llama,
+    BERT: _bert,
+    SCORES: _measured,
+}
+
+
+def _tensors(path: Path) -> list[str]:
+    """The names of the tensors of a .safetensors file."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > min(HEADER, path.stat().st_size):
+                raise ValueError("the header is longer than the file")
+            return list(dict(json.loads(file.read(length))))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BiasgridError(f"{path}: not a safetensors file: {error!r:.200}") from None
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(4)
+
+
+def _linked(source: Path, target: Path) -> None:
+    with suppress(OSError):  # another file system, or one without hard links
+        os.link(source, target)
+        return
+    shutil.copyfile(source, target)
+
+
+def _referenced(source: Path, target: Path) -> None:
+    try:
+        target.symlink_to(source)
+    except OSError:  # Windows allows it to few
+        shutil.copyfile(source, target)

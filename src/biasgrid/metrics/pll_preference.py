@@ -1,0 +1,120 @@
+"""PLL preference: in how many pairs of sentences a language model holds the first for the more probable one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from . import sentences
+from .registry import Detail, Metric, Score
+from .sentences import Scored
+
+
+def pll_preference(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    score: Scored = "sz",
+    scores: np.ndarray,
+) -> Score:
+    """In how many pairs of sentences a language model holds the first for more probable than the second.
+
+    With the scores s of the sentences, such as the stereotyping one of a pair and the other::
+
+        preference = share of the pairs with s(first) > s(second)
+
+    Parameters
+    ----------
+    targets : list of array, (pairs, 1)
+        The two sets of sentences; those in one place are a pair.
+    attributes : list
+        None.
+    score
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    scores
+        The sentences' scores, set after set.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value .5. Above: the model prefers sentences of the first set. NaN where a sentence has
+        no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z
+        test that has the share itself in its variance (as the thesis prints it), p_binomial, the exact test; ci_low,
+        ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above
+        that of its partner.
+
+    Notes
+    -----
+    **Ties** count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
+
+    **What it cannot see.** How much more probable a sentence is. A sentence may be more probable for its words'
+    frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
+    and StereoSet do not ask what they are meant to ask.
+
+    References
+    ----------
+    Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs. EMNLP 2020 ("cp"). Salazar, Liang, Nguyen, Kirchhoff. Masked
+    language model scoring. ACL 2020 ("sz"). Maddalozzo. Methods and measures for bias detection in natural language
+    processing. Politecnico di Torino 2023, section 4.2.
+    """
+    first, second = sentences.by_set(scores, targets)
+    detail = {"difference": Detail("target", [first - second, second - first])}
+    if np.isnan(scores).any():
+        return Score(math.nan, detail=detail)
+    # imported late: scipy takes a while, and to plan a study it is not needed
+    from scipy.stats import binomtest, norm
+
+    pairs, preferred = len(first), int((first > second).sum())
+    share = preferred / pairs
+    spread = math.sqrt(share * (1 - share) / pairs)
+    exact = binomtest(preferred, pairs)
+    low, high = exact.proportion_ci(method="wilson")
+    return Score(
+        share,
+        scalars={
+            "pairs": float(pairs),
+            "preferred": float(preferred),
+            "ties": float((first == second).sum()),
+            "p_normal": float(2 * norm.sf(abs(share - 0.5) / spread)) if spread else math.nan,
+            "p_binomial": float(exact.pvalue),
+            "ci_low": float(low),
+            "ci_high": float(high),
+        },
+        detail=detail,
+    )
+
+
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz"
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    preferred = (scores > np.roll(scores, len(scores) // 2)).astype(np.float64)
+    if np.isnan(scores).any():
+        preferred[:] = math.nan
+    # a pair counts by its sentence that is in the first set
+    return lambda targets, _: targets[0] @ preferred / targets[0].sum(axis=1)
+
+
+METRICS = (
+    Metric(
+        name="pll_preference",
+        label="PLL preference",
+        function=pll_preference,
+        needs="language_model",
+        template=(2, 0),
+        paired=True,
+        range=(0.0, 1.0),
+        neutral=0.5,
+        resampled=_resampled,
+        of_model=sentences.of_model,
+        check=lambda *, score: sentences.check_score(score),
+        asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
+        above="the model prefers sentences of {T1}",
+        below="the model prefers sentences of {T2}",
+        details={"difference": "log-likelihood of the sentence less that of its partner"},
+        reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
+        "masked language models. EMNLP 2020; Maddalozzo 2023, section 4.2",
+    ),
+)

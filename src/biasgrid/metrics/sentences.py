@@ -1,0 +1,54 @@
+"""What the metrics of sentence pairs share: the scores that a language model gives to the sentences of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..embeddings.language.model import LanguageModel
+from ..embeddings.language.sentence import Sentence
+from ..errors import BiasgridError, unknown
+
+SCORES = ("sz", "cp")
+Scored = Literal["sz", "cp"]
+
+
+def of_model(
+    model: LanguageModel, targets: Sequence[Any], attributes: Sequence[Any], *, score: str = "sz", **_: Any
+) -> dict[str, Any]:
+    """The scores of a query's sentences, set after set (sentences of all sets,): `Metric.of_model`.
+
+    Parameters
+    ----------
+    score
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
+        "cp": of a masked model only the pieces that a sentence shares with the other of its pair (Nangia et al.
+        2020). Sets belong together by twos: the first and the second, the third and the fourth.
+    """
+    sets = [s.keys for s in targets]
+    if score == "cp":
+        asked = [
+            Sentence(text, beside=other)
+            for place, texts in enumerate(sets)
+            for text, other in zip(texts, sets[place ^ 1], strict=True)
+        ]
+    else:
+        asked = [Sentence(text) for texts in sets for text in texts]
+    return {"scores": model.score(asked)}
+
+
+def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:
+    """The scores of each set: (sets, sentences of a set). The sets' arrays have a row for each sentence."""
+    return scores.reshape(len(targets), -1)
+
+
+def check_score(score: Any) -> None:
+    """Raises BiasgridError for a score that is none."""
+    if score not in SCORES:
+        raise BiasgridError(f"score: {unknown('value', score, SCORES)}")
+
+
+# of `Metric.no_test` and the like: what a metric of pairs says of its sets
+PAIRS = "sentences in one place of {T1} and {T2} are a pair"

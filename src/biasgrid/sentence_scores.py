@@ -1,0 +1,120 @@
+"""What a language model is asked for a query, scored once for all metrics of it: a file per model and query.
+
+To score is the dear part. Metrics are cheap functions of scores, so that a new one that asks nothing new scores
+nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics
+from .cell import model_of, query_of
+from .embeddings.language.formats import SCORES
+from .embeddings.language.model import KIND, MEASURED, LanguageModel
+from .embeddings.language.scores import Scores, entries
+from .embeddings.language.sentence import Sentence
+from .errors import BiasgridError
+from .files import write_text
+from .measure import dumps, look_up, subquery
+from .query import Query
+from .schema import stamped
+from .words import WordOptions
+
+# raise it when scores change: all sentences are scored anew. A digest of the code would do so after every edit
+SCORES_VERSION = 1
+# of a model's folder, what stands beside its scores
+FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licence")
+
+
+class Recorder:
+    """Notes what a language model is asked, and answers nothing."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.sentences: dict[Sentence, None] = {}
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        self.sentences |= dict.fromkeys(sentences)
+        return np.full(len(sentences), np.nan)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+
+def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> dict[str, int]:
+    """Score what a query's cells ask a language model, and write the file that they open in its place.
+
+    What the former file has of the same model is kept: an edited query costs its new sentences.
+
+    Parameters
+    ----------
+    inputs
+        "query": its file; "model": the record of the model's folder; "store": a `StoreOf`.
+    spec
+        "model" and "query": their keys; "asked": of each kind of cell the metric ("function"), its "params", "words",
+        as `WordOptions`, and "seed".
+
+    Returns
+    -------
+    dict
+        How many "sentences" there are, and how many of these were "scored" now.
+    """
+    model, query = model_of(inputs["store"]), query_of(inputs["query"])
+    made_of = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
+    asked = sentences_of(model, query, spec["asked"])
+    known = _former(output, made_of)
+    scores = {sentence: known[sentence] for sentence in asked if sentence in known}
+    missing = [sentence for sentence in asked if sentence not in known]
+    scores |= zip(missing, model.score(missing).tolist(), strict=True)
+    record = {
+        "name": model.name,
+        "kind": KIND,
+        "format": SCORES,
+        "model": spec["model"],
+        "query": spec["query"],
+        "made_of": made_of,
+        "version": SCORES_VERSION,
+        **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
+        "scores": entries(scores),
+    }
+    write_text(output, dumps(stamped(record), separators=(",", ":")) + "\n")
+    return {"sentences": len(scores), "scored": len(missing)}
+
+
+def sentences_of(model: LanguageModel, query: Query, asked: Sequence[Mapping[str, Any]]) -> list[Sentence]:
+    """What metrics ask a language model for a query, each once, in the order in which they ask.
+
+    Parameters
+    ----------
+    asked
+        As `write` takes it.
+    """
+    recorder = Recorder(model)
+    for entry in asked:
+        parameters, words = entry["params"], WordOptions(**entry["words"])
+        metric = metrics.metric(entry["function"]).under(parameters)
+        found = look_up(metric, query, model, words)
+        for part in query.subqueries(metric.template):
+            targets, attributes, status = subquery(metric, part, found, words)
+            if metric.of_model and status == "ok":
+                metric.of_model(recorder, targets, attributes, **parameters)
+    return list(recorder.sentences)
+
+
+def _former(path: Path, made_of: str) -> dict[Sentence, float]:
+    """The scores of a former file, if it is whole and of this model."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if (record["made_of"], record["version"]) != (made_of, SCORES_VERSION):
+            return {}
+        return dict(Scores(path).items())
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, BiasgridError):
+        return {}  # not there, half there, of another version: made anew
