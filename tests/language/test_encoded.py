@@ -11,7 +11,7 @@ from conftest import ROOT, files_in
 from tiny_encoder import write_encoder
 
 import biasgrid as bg
-from biasgrid import BiasgridError, extras
+from biasgrid import BiasgridError, InputError, extras
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import encoding
 from biasgrid.embeddings.language.bert import Bert
@@ -185,6 +185,7 @@ def test_a_querys_words_become_sentences(root, encoder):
         ({"words": "x"}, "unknown key 'words'"),
         ({"format": "text"}, "format: is for files"),
         ({"kind": "corpus"}, "source: what is encoded are vectors of words, and no corpus"),
+        ({"kind": "language_model"}, "source: what is encoded are vectors of words, and no language_model"),
         ({"sorted": True}, "sorted: the words of an encoded model are in no order"),
     ],
 )
@@ -306,9 +307,30 @@ def test_a_study_of_encoded_words_and_sentences(project, encoder):
     assert not (project.folder / "data" / "embeddings" / "words").exists()
 
 
+def test_a_vector_per_context(root, encoder):
+    study = config(encoder) | {"metrics": {"ceat": {}}}
+    study["models"]["words"]["kind"] = "contextual_vectors"
+    entry = Study.of(study, root=root).models["words"]
+    assert len(entry["encodes"]) == 10
+    model = build_store("words", entry, root / "embeddings", False, root / "stores")
+    # word by word what one template alone gives
+    alone = [bg.encode(["ab", "op"], encoder, templates=[text]).vectors(["ab", "op"]) for text in TEMPLATES]
+    np.testing.assert_array_equal(model.take(["ab", "op"], model.rows(["ab", "op"])), np.stack(alone, axis=1))
+    assert model.rows(["ab", "zz"])[1] == -1
+    score = bg.metrics.ceat(bg.Query(QUERY["targets"], QUERY["attributes"]), model)
+    assert score.scalars["lowest"] <= score.value <= score.scalars["highest"]
+    with pytest.raises(InputError, match="a debias method changes vectors of words"):
+        model.under(None)
+    study["models"]["words"]["source"]["templates"] = "seat"
+    with pytest.raises(
+        BiasgridError, match="models: words: source: templates: words of some parts of speech have 3"
+    ):
+        Study.of(study, root=root)
+
+
 def test_the_shipped_study_of_seat():
     study = Study.read(ROOT / "config" / "seat.yaml", root=ROOT)
-    assert len(study.cells) == 3 * 10 + 10
+    assert len(study.cells) == 3 * 10 + 10 + 10
     entry = yaml.safe_load((ROOT / "config" / "encoders.yaml").read_text())["all-minilm-l6-v2"]
     assert study.sources["all-minilm-l6-v2"]["source"] == entry["source"]
     # flowers: 25 nouns in 14 sentences each; names: 8 in 8 sentences
