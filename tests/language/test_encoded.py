@@ -1,6 +1,7 @@
 """Encoded models: words in sentences become vectors, and a study asks of them all that it asks of others."""
 
 import json
+import pickle
 import shutil
 
 import numpy as np
@@ -317,6 +318,8 @@ def test_a_vector_per_context(root, encoder):
     alone = [bg.encode(["ab", "op"], encoder, templates=[text]).vectors(["ab", "op"]) for text in TEMPLATES]
     np.testing.assert_array_equal(model.take(["ab", "op"], model.rows(["ab", "op"])), np.stack(alone, axis=1))
     assert model.rows(["ab", "zz"])[1] == -1
+    assert model.path == root / "stores" / "words"
+    assert pickle.loads(pickle.dumps(model)).contexts == len(TEMPLATES)
     score = bg.metrics.ceat(bg.Query(QUERY["targets"], QUERY["attributes"]), model)
     assert score.scalars["lowest"] <= score.value <= score.scalars["highest"]
     with pytest.raises(InputError, match="a debias method changes vectors of words"):

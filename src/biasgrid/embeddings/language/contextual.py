@@ -44,6 +44,11 @@ class ContextualVectors:
         return cls(store, contexts)
 
     @property
+    def path(self) -> Path:
+        """The model's folder."""
+        return self.store.path
+
+    @property
     def name(self) -> str:
         """The model's name."""
         return self.store.name
