@@ -57,7 +57,7 @@ rule train:
         runtime=lambda w, attempt: 120 * attempt,
     params:
         spec=lambda w: stores.source_spec(STUDY, w.model, "source", "licence"),
-        version=lambda w: f"{STORE_VERSION} {trained_by(STUDY.models[w.model]['source']['algorithm'])}",
+        version=lambda w: f"{STORE_VERSION} {maker_version(STUDY.models[w.model])}",
         remade=lambda w: stores.remade(STUDY, w.model),
     shell:
         "exec python -m biasgrid train --study $BIASGRID_STUDY --model {wildcards.model} >/dev/null 2>{log}"

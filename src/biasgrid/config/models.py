@@ -1,4 +1,4 @@
-"""`models`, `benchmarks` and `corpora`: what is fetched, and from where."""
+"""`models`, `benchmarks`, `corpora` and `encoders`: what is fetched, and from where."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.training import check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
+from ..query import Query
 from ..validation import Strict, checked, field
 from .common import Key, Language, Params, Text
+from .encoded import ENCODED, Encoded, check_encoders
+from .encoded import resolved as encoded
 from .metrics import Words
 from .names import known
 
@@ -49,7 +52,7 @@ class ShuffledCorpus(Strict):
     seed: Whole = field("seed of the order; another one is another shuffled corpus", 1, ge=0)
 
 
-MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus}
+MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
 
 
 def _source(values: Any) -> Any:
@@ -100,8 +103,8 @@ class Model(Strict):
 
     label: Text = field("what tables and figures print")
     source: Source = field(
-        "where it is from: a mapping with `type` (`biasgrid list sources`, `trained` or `shuffled`) and the keys of "
-        "that type"
+        "where it is from: a mapping with `type` (`biasgrid list sources`, `trained`, `shuffled` or `encoded`) and "
+        "the keys of that type"
     )
     download_mb: Whole = _megabytes()
     kind: Annotated[str, AfterValidator(_kind)] = field(
@@ -146,13 +149,17 @@ class Model(Strict):
             raise BiasgridError(f"source: what is trained here are vectors, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
             raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
+        if isinstance(self.source, Encoded) and kind.name != kinds.VECTORS:
+            raise BiasgridError(f"source: what is encoded are vectors of words, and no {kind.name}")
         return self
 
     @model_validator(mode="after")
     def _of_a_file(self):
-        if isinstance(self.source, Trained) and (self.format or self.vocab_prefix):
+        if isinstance(self.source, (Trained, Encoded)) and (self.format or self.vocab_prefix):
             given = "format" if self.format else "vocab_prefix"
-            raise BiasgridError(f"{given}: is for files; a model that is trained here has none")
+            raise BiasgridError(f"{given}: is for files; a model that is {self.source.type} here has none")
+        if isinstance(self.source, Encoded) and self.sorted is not None:
+            raise BiasgridError("sorted: the words of an encoded model are in no order; leave it out")
         if isinstance(self.source, ShuffledCorpus) and (self.format or self.window):
             given = "format" if self.format else "window"
             raise BiasgridError(f"{given}: a shuffled corpus has that of {self.source.corpus}; leave it out")
@@ -160,9 +167,11 @@ class Model(Strict):
 
 
 class Archive(Strict):
-    """An archive of benchmarks, or a corpus."""
+    """An archive of benchmarks, a corpus, or an encoder's files."""
 
-    source: ArchiveSource = field("where it is from: as of a model, but for `trained` and `shuffled`")
+    source: ArchiveSource = field(
+        "where it is from: as of a model, but for `trained`, `shuffled` and `encoded`"
+    )
     download_mb: Whole = _megabytes()
     licence: str = field("its licence", "not stated")
 
@@ -184,11 +193,14 @@ def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
     return WORDFREQ if declared == WORDFREQ else RANK if model.get("sorted") else None
 
 
-def resolved(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
     """A model of a checked config. The source of one that is made here of a corpus says all of that: its name and
     source, how its sentences are read, and the seed of their order where they are shuffled. A shuffled corpus has the
-    format and the window of the one that it is made of."""
+    format and the window of the one that it is made of. For one that is encoded see `encoded.resolved`."""
+    model = config["models"][key]
     source = model["source"]
+    if source["type"] == ENCODED:
+        return encoded(key, config, queries)
     if source["type"] not in MADE_HERE:
         return {**model}
     name, models = source["corpus"], config["models"]
@@ -208,7 +220,7 @@ def resolved(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, A
 
 
 def check_corpora(config: Mapping[str, Any], where: str) -> None:
-    """Check that the corpora of which models are made are there.
+    """Check that the corpora and encoders of which models are made are there.
 
     Raises
     ------
@@ -218,7 +230,12 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
     counted = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
     whole = [key for key, model in counted.items() if model["source"]["type"] != SHUFFLED]
     allowed = {TRAINED: [*config["corpora"], *counted], SHUFFLED: whole}
+    check_encoders(config, where)
     for key, model in config["models"].items():
         source = model["source"]
+        if source["type"] == ENCODED:
+            known(
+                "encoder", [source["encoder"]], config.get("encoders", {}), f"{where}: models: {key}: source"
+            )
         if source["type"] in allowed:
             known("corpus", [source["corpus"]], allowed[source["type"]], f"{where}: models: {key}: source")

@@ -22,10 +22,11 @@ STORE_VERSION = 1
 
 
 def build_store(
-    name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
+    name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False, stores: Path | None = None
 ) -> EmbeddingStore:
     """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
-    model that is made here of a corpus, from that one's archive.
+    model that is made here of a corpus, from that one's archive, and of an encoded one, from its encoder's. With
+    `stores` it is `stores`/`name`, and no other study's.
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
     of it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is
@@ -42,6 +43,9 @@ def build_store(
     kept_as, fetched = archive_of(name, model)
     archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
     manifest = read_manifest(folder / "raw" / kept_as)
+    if stores is not None and stores != folder:
+        folder, shared = stores, False
+        folder.mkdir(parents=True, exist_ok=True)
     # all that the store depends on
     made_of = _asked_for(model)
     made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
@@ -71,18 +75,25 @@ def build_store(
 
 
 def archive_of(name: str, model: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name and source of the archive that a model is made from: its own, or that of the corpus that it is made of."""
+    """Name and source of the archive that a model is made from: its own, or that of what it is made of."""
     source = model["source"]
     if source["type"] in ("trained", "shuffled"):
         return source["corpus"]["name"], source["corpus"]["source"]
+    if source["type"] == "encoded":
+        return source["encoder"]["name"], source["encoder"]["source"]
     return name, source
 
 
 def make_vectors(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
-    """The store of a model of vectors, converted or trained: `Kind.make`."""
+    """The store of a model of vectors, converted, trained or encoded: `Kind.make`."""
     source = model["source"]
+    if source["type"] == "encoded":
+        from .language import encoding
+
+        encoding.write(archive, folder, name=name, model=model, metadata=metadata)
+        return
     if source["type"] == "trained":
         from . import training
 
@@ -127,7 +138,17 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
         from . import training
 
         asked["trained_by"] = training.version(model["source"]["algorithm"])
+    if model["source"]["type"] == "encoded":
+        from .language import encoding
+
+        asked["encoded_by"] = encoding.VERSION
     return asked
+
+
+def maker_version(model: Mapping[str, Any]) -> str:
+    """Which version of the code trains or encodes a model; empty of one that is fetched."""
+    asked = _asked_for(model)
+    return str(asked.get("trained_by") or asked.get("encoded_by") or "")
 
 
 def _record(kind: Kind, store: Path) -> dict[str, Any]:

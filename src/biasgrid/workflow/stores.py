@@ -50,8 +50,10 @@ def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
     be reading it in the folder that both share.
     """
     count = remade(study, model)
-    store = build_store(model, study.models[model], study.embeddings, study.shares_embeddings)
-    made = study.embeddings / model / "model.json"
+    store = build_store(
+        model, study.models[model], study.embeddings, study.shares_embeddings, study.store_folder(model)
+    )
+    made = study.store_folder(model) / model / "model.json"
     write_text(_note(study, model), f"{count} {_digest(made)}\n")
     write_text(study.model_file(model), made.read_text(encoding="utf-8"))
     return store
@@ -65,7 +67,7 @@ def remade(study: Study | Simulation, model: str) -> int:
     """
     note, record = _note(study, model), study.model_file(model)
     count, made = note.read_text().split() if note.is_file() else (0, _digest(record))
-    store = study.embeddings / model
+    store = study.store_folder(model) / model
     present = _digest(store / "model.json") if _is_whole(study, model) else "damaged"
     return int(count) + (made not in ("none", present))
 
@@ -96,7 +98,7 @@ def megabytes(study: Study | Simulation, model: str) -> int:
     """Of a model's store; before it is made a guess from its archive, before that a large model's."""
     folder = study.embeddings
     try:
-        return (folder / model / "vectors.npy").stat().st_size // 10**6
+        return (study.store_folder(model) / model / "vectors.npy").stat().st_size // 10**6
     except OSError:
         pass
     try:
@@ -125,7 +127,7 @@ def _digest(path: Path) -> str:
 
 def _is_whole(study: Study, model: str) -> bool:
     try:
-        KINDS[study.models[model].get("kind", VECTORS)].open(study.embeddings / model)
+        KINDS[study.models[model].get("kind", VECTORS)].open(study.store_folder(model) / model)
     except BiasgridError:
         return False
     return True
