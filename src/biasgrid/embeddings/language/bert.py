@@ -62,8 +62,7 @@ class Bert:
     """
 
     def __init__(self, folder: Path, metadata: Mapping[str, Any]) -> None:
-        for package in ("torch", "safetensors", "tokenizers"):
-            require(package, f"a BERT model ({Path(folder).name})")
+        needed(f"a BERT model ({Path(folder).name})")
         import torch
 
         self._folder = Path(folder)
@@ -193,6 +192,12 @@ class Bert:
             logits = head(self._weights, self.shape, states).double()
             found = logits.log_softmax(-1)[range(len(rows)), wanted.to(self._device)]
             return float(found.sum())
+
+
+def needed(purpose: str) -> None:
+    """Check for the packages that BERT needs. Raises BiasgridError."""
+    for package in ("torch", "safetensors", "tokenizers"):
+        require(package, purpose)
 
 
 def shared(ids: Sequence[int], beside: Sequence[int]) -> set[int]:

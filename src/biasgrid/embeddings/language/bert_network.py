@@ -18,7 +18,8 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 Weights = Mapping[str, Any]  # name -> torch.Tensor
 
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
-EMBEDDINGS, HEAD = "embeddings.", "cls.predictions."
+EMBEDDINGS = "embeddings."
+HEAD = "cls.predictions."  # what the weights of the head for masked words begin with
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ In every sentence some pieces are to be predicted; of these four fifths are mask
 and a tenth stay (section 3.1). Sentences that are held out measure the model and are never trained on.
 
 The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch:
-all that is drawn is drawn by NumPy from one seed, and sums are added up in one thread. There is no dropout: a corpus is
-gone through about once.
+NumPy draws all that is drawn, from one seed, and sums are added up on the processor in one thread. Nothing is dropped
+out: a corpus is gone through about once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BiasgridError
-from .bert import Bert, one_thread
-from .bert_network import CONFIG, WEIGHTS, Shape, Weights, head, layers
-from .word_pieces import TOKENIZER, Pieces
+from ..corpus.shuffled import Shuffled
+from ..corpus.text import Sentences
+from .bert import needed, one_thread
+from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
+from .building import make_language_model
+from .formats import BERT
+from .model import LanguageModel
+from .word_pieces import TOKENIZER, Pieces, read_pieces
 
 VERSION = 1  # raise it when a change of this module changes weights
 LEAST = 6  # words of a sentence that is trained on
@@ -47,11 +54,111 @@ class Batch(NamedTuple):
     wanted: NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of a training.
+
+    epochs         how often the corpus is gone through; with a part of one, not all of it the last time
+    batch_size     sentences of a step
+    learning_rate  of AdamW, the same in all steps
+    masked         the share of a sentence's pieces that is predicted
+    pieces         the most pieces of a sentence, with [CLS] and [SEP]; what comes after them is cut
+    held_out       sentences that are not trained on
+    seed           of the order of sentences, and of what is masked
+    """
+
+    epochs: float = 1.0
+    batch_size: int = 48
+    learning_rate: float = 1e-3
+    masked: float = 0.15
+    pieces: int = 48
+    held_out: int = 800
+    seed: int = 1
+
+
 class Quality(NamedTuple):
     """How well masked pieces of held-out sentences are predicted: `masked` of the pieces of each sentence at once."""
 
     perplexity: float
     accuracy: float
+
+
+def train(
+    corpus: Path,
+    start: Path,
+    folder: Path,
+    *,
+    name: str,
+    model: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+) -> LanguageModel:
+    """Train a masked language model, and make its folder.
+
+    Parameters
+    ----------
+    corpus
+        The corpus' file or folder; how it is read says the model's entry.
+    start
+        The folder of the weights to begin with.
+    folder
+        The model's.
+    name, model
+        The model's, and its entry in `Study.models`: of its source, `corpus` and `params` (`Settings`).
+    metadata
+        Further entries of model.json. Beside them stand `perplexity` and `masked_accuracy` on `held_out` sentences,
+        how many `sentences` were trained on, in how many `steps`, and the `loss` of the first and the last step.
+
+    Raises
+    ------
+    BiasgridError
+        Weights that are none of a BERT with its head for masked words, and a corpus of too few sentences.
+    """
+    needed(f"training {name}")
+    source = model["source"]
+    settings = Settings(**source["params"])
+    shape, pieces = read_shape(start), read_pieces(start)
+    weights = read_weights(start, shape)
+    if f"{HEAD}bias" not in weights:
+        raise BiasgridError(f"{start / WEIGHTS}: has no head for masked words, and so cannot be trained on")
+    if settings.pieces > shape.positions:
+        raise BiasgridError(
+            f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}, of {start}"
+        )
+    said = source["corpus"]
+    # a running text is cut into sentences of its own, none of which has too many pieces to be read whole
+    sentences: Any = Sentences(corpus, said.get("format", "tokens"), settings.pieces)
+    if "shuffle" in said:
+        sentences = Shuffled(sentences, said["shuffle"])
+    trained, held = split(sentences, pieces, settings.pieces, settings.held_out)
+    if not trained:
+        raise BiasgridError(
+            f"{corpus}: has {len(held)} sentences of {LEAST} words, and as many are held out (held_out): none is left"
+        )
+    with one_thread():
+        losses = fit(weights, shape, pieces, trained, settings)
+        found = quality(weights, shape, pieces, held, settings)
+    facts = {
+        "perplexity": found.perplexity,
+        "masked_accuracy": found.accuracy,
+        "held_out": len(held),
+        "sentences": len(trained),
+        "steps": len(losses),
+        "loss": [losses[0], losses[-1]],
+    }
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
+        write(Path(made), start, weights, pieces)
+        entry = {"format": BERT, "source": {"type": source["type"]}}
+        return make_language_model(Path(made), folder, name=name, model=entry, metadata={**metadata, **facts})
+
+
+def write(folder: Path, start: Path, weights: Weights, pieces: Pieces) -> None:
+    """The files of a model: its weights as Hugging Face names them, and whatever else `start` has."""
+    from safetensors.torch import save_file
+
+    named = {name if name.startswith(HEAD) else f"bert.{name}": weight for name, weight in weights.items()}
+    save_file(dict(sorted(named.items())), folder / WEIGHTS, metadata={"format": "pt"})
+    shutil.copyfile(start / CONFIG, folder / CONFIG)
+    pieces.tokenizer.save(str(folder / TOKENIZER))
 
 
 def split(
@@ -63,7 +170,7 @@ def split(
     one is not trained on.
     """
     found = [cut(pieces.split(" ".join(words))[0], longest) for words in sentences if len(words) >= LEAST]
-    held = {place * len(found) // held_out for place in range(held_out)} if held_out < len(found) else set()
+    held = {place * len(found) // held_out for place in range(min(held_out, len(found)))}
     kept = [found[place] for place in sorted(held)]
     same = set(map(tuple, kept))
     return [ids for place, ids in enumerate(found) if place not in held and tuple(ids) not in same], kept
@@ -127,25 +234,20 @@ def fit(
     shape: Shape,
     pieces: Pieces,
     sentences: Sequence[Ids],
-    *,
-    epochs: float,
-    batch_size: int,
-    learning_rate: float,
-    share: float,
-    seed: int,
+    settings: Settings,
 ) -> list[float]:
-    """Train the weights, which change in place, by AdamW (Loshchilov and Hutter 2019); the mean loss of each batch."""
+    """Train the weights, which change in place, by AdamW (Loshchilov and Hutter 2019): the loss of each step."""
     import torch
     from torch.nn.functional import cross_entropy
 
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(settings.seed)
     for weight in weights.values():
         weight.requires_grad_(True)
-    steps = max(1, round(epochs * len(sentences) / batch_size))
-    optimizer = torch.optim.AdamW(weights.values(), lr=learning_rate)
+    steps = max(1, round(settings.epochs * len(sentences) / settings.batch_size))
+    optimizer = torch.optim.AdamW(weights.values(), lr=settings.learning_rate)
     losses = []
-    for _, chosen in zip(range(steps), batches(sentences, batch_size, draw)):
-        batch = masked(chosen, pieces, share, shape.words, draw)
+    for chosen in islice(batches(sentences, settings.batch_size, draw), steps):
+        batch = masked(chosen, pieces, settings.masked, shape.words, draw)
         loss = cross_entropy(predictions(weights, shape, batch), torch.from_numpy(batch.wanted))
         optimizer.zero_grad()
         loss.backward()
@@ -157,14 +259,16 @@ def fit(
 
 
 def quality(
-    weights: Weights, shape: Shape, pieces: Pieces, sentences: Sequence[Ids], share: float, seed: int
+    weights: Weights, shape: Shape, pieces: Pieces, sentences: Sequence[Ids], settings: Settings
 ) -> Quality:
-    """How well the pieces of held-out sentences are predicted, so large a share of each masked at once."""
+    """How well the pieces of held-out sentences are predicted, `masked` of each masked at once."""
     import torch
 
-    draw, losses, hits = np.random.default_rng(seed), [], []
+    draw, losses, hits = np.random.default_rng(settings.seed), [], []
     for start in range(0, len(sentences), 50):
-        batch = masked(sentences[start : start + 50], pieces, share, shape.words, draw, all_masked=True)
+        batch = masked(
+            sentences[start : start + 50], pieces, settings.masked, shape.words, draw, all_masked=True
+        )
         with torch.inference_mode():
             said = predictions(weights, shape, batch).double().log_softmax(-1)
             wanted = torch.from_numpy(batch.wanted)
