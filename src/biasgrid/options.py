@@ -116,6 +116,7 @@ class Sensitivity(Strict):
 TESTS = ("permutation", "random_groups", "frequency_bands", "control_words")
 POOLED = frozenset({"random_groups", "control_words"})  # those that draw words from a model's pool
 BY_FREQUENCY = ("frequency_bands", "control_words")  # those that need to know how frequent words are
+OF_WORDS = POOLED.union(BY_FREQUENCY)  # those that make no sense of sentences
 # column of scores.csv -> the test whose p-value it is
 P_VALUES = dict(zip(("p_value", "p_groups", "p_bands", "p_controls"), TESTS, strict=True))
 PARTS = {

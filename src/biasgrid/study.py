@@ -25,7 +25,7 @@ from .evaluation.spec import Spec
 from .figures import Drawing, planned
 from .folders import Folders
 from .grid import Cell, Evaluation, Fit, Inference
-from .options import BY_FREQUENCY
+from .options import BY_FREQUENCY, OF_WORDS
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
@@ -168,7 +168,8 @@ class Study(Folders):
     def _inferred(self, cell: Cell) -> dict[str, dict[str, Any]]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
-        parts = {part: self.config["inference"].get(part) for part in INFERRED}
+        without = OF_WORDS if self.kind(cell.model).scores else ()
+        parts = {part: self.config["inference"].get(part) for part in INFERRED if part not in without}
         found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
         if self.config["frequencies"] == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
             proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}

@@ -20,7 +20,7 @@ rule archive:
 # be reading it in the folder that both share. The rule's output is the record of what the study was computed on.
 rule store:
     input:
-        lambda w: f"{EMBEDDINGS}/raw/{stores.archive(STUDY, w.model)}/manifest.json",
+        lambda w: [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in stores.archives(STUDY, w.model)],
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -41,7 +41,7 @@ rule store:
 
 rule train:
     input:
-        lambda w: f"{EMBEDDINGS}/raw/{stores.archive(STUDY, w.model)}/manifest.json",
+        lambda w: [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in stores.archives(STUDY, w.model)],
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:

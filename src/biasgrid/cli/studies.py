@@ -217,6 +217,7 @@ def add(commands: Commands) -> None:
     )
     commands.add(
         score_query,
+        "score-query",
         study=STUDY,
         model={"required": True, "help": "the key of a language model"},
         query={"required": True, "help": "the query's id"},

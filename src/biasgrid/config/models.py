@@ -11,7 +11,7 @@ from ..embeddings import kinds, readers, sources
 from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.language.contextual import KIND as CONTEXTUAL
-from ..embeddings.training import check_parameters
+from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
 from ..query import Query
@@ -24,7 +24,7 @@ from .names import known
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
-CORPUS = "corpus"  # the kind
+CORPUS, SCORED = "corpus", "language_model"  # kinds
 
 
 class Trained(Strict):
@@ -32,8 +32,15 @@ class Trained(Strict):
 
     type: Literal["trained"] = field("trained here")
     corpus: Key = field("the key of the corpus under `corpora`, or of a model of kind `corpus`")
-    algorithm: Literal["word2vec", "fasttext", "glove", "ppmi"] = field("what trains it")
-    params: Params = field("its parameters, and the seed (docs/text8.md)", dict)
+    algorithm: Literal["word2vec", "fasttext", "glove", "ppmi", "bert"] = field(
+        "what trains it; `bert` trains a masked language model (kind: language_model), and the others vectors"
+    )
+    start: Key = field(
+        "the key under `encoders` of the weights that the training starts from; `bert` needs them, and nothing else "
+        "has any",
+        None,
+    )
+    params: Params = field("its parameters, and the seed (docs/text8.md, docs/language_models.md)", dict)
 
     @model_validator(mode="after")
     def _trainable(self):
@@ -41,6 +48,9 @@ class Trained(Strict):
             check_parameters(self.algorithm, self.params)
         except BiasgridError as error:
             raise BiasgridError(f"params: {error}") from None
+        if (self.start is None) == (self.algorithm in LANGUAGE_MODELS):
+            said = "is missing" if self.start is None else "is not allowed"
+            raise BiasgridError(f"key 'start' {said} (algorithm: {self.algorithm})")
         return self
 
 
@@ -146,8 +156,10 @@ class Model(Strict):
                     raise BiasgridError(
                         f"{key}: is for models of kind {other.name}, and this one is {kind.name}"
                     )
-        if isinstance(self.source, Trained) and kind.name != kinds.VECTORS:
-            raise BiasgridError(f"source: what is trained here are vectors, and no {kind.name}")
+        if isinstance(self.source, Trained):
+            trained = SCORED if self.source.algorithm in LANGUAGE_MODELS else kinds.VECTORS
+            if kind.name != trained:
+                raise BiasgridError(f"source: {self.source.algorithm} trains {trained}, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
             raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
         if isinstance(self.source, Encoded) and kind.name not in (kinds.VECTORS, CONTEXTUAL):
@@ -219,7 +231,10 @@ def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) 
     # a running text is trained on as any corpus is, and others by their sentences
     if counted and not ("window" in read and read.get("format") == "tokens"):
         corpus["format"] = read.get("format", DEFAULT)
-    return {**model, "source": {**source, "corpus": corpus}}
+    made_of: dict[str, Any] = {"corpus": corpus}
+    if name := source.get("start"):
+        made_of["start"] = {"name": name, "source": config["encoders"][name]["source"]}
+    return {**model, "source": {**source, **made_of}}
 
 
 def check_corpora(config: Mapping[str, Any], where: str) -> None:
@@ -236,9 +251,10 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
     check_encoders(config, where)
     for key, model in config["models"].items():
         source = model["source"]
-        if source["type"] == ENCODED:
-            known(
-                "encoder", [source["encoder"]], config.get("encoders", {}), f"{where}: models: {key}: source"
-            )
+        for part in ("encoder", "start"):
+            if part in source:
+                known(
+                    "encoder", [source[part]], config.get("encoders", {}), f"{where}: models: {key}: source"
+                )
         if source["type"] in allowed:
             known("corpus", [source["corpus"]], allowed[source["type"]], f"{where}: models: {key}: source")

@@ -40,15 +40,20 @@ def build_store(
     from .sources import fetch, read_manifest
 
     folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
-    kept_as, fetched = archive_of(name, model)
-    archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
-    manifest = read_manifest(folder / "raw" / kept_as)
+    raw = folder / "raw"
+    archives = {
+        kept: fetch(kept, source, raw, shared=shared) for kept, source in archives_of(name, model).items()
+    }
+    digests = [
+        {file: facts["sha256"] for file, facts in read_manifest(raw / kept)["files"].items()}
+        for kept in archives
+    ]
     if stores is not None and stores != folder:
         folder, shared = stores, False
         folder.mkdir(parents=True, exist_ok=True)
     # all that the store depends on
     made_of = _asked_for(model)
-    made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
+    made_of |= dict(zip(("archive", "start"), digests, strict=False))
     said = {"licence": model.get("licence", "not stated")}
     if "sorted" in model:
         said["sorted"] = model["sorted"]
@@ -69,19 +74,22 @@ def build_store(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
                     f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
                 )
-            return kind.made(archive, folder / name, name=name, model=model, metadata=made_of | said)
+            settings = dict(zip(("archive", "start"), archives.values(), strict=False))
+            return kind.made(
+                folder=folder / name, name=name, model=model, metadata=made_of | said, **settings
+            )
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
-def archive_of(name: str, model: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name and source of the archive that a model is made from: its own, or that of what it is made of."""
+def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The archives that a model is made from, name -> source: its own, or that of what it is made of, and after it
+    that of the weights that its training starts from."""
     source = model["source"]
-    if source["type"] in ("trained", "shuffled"):
-        return source["corpus"]["name"], source["corpus"]["source"]
-    if source["type"] == "encoded":
-        return source["encoder"]["name"], source["encoder"]["source"]
-    return name, source
+    parts = [source[part] for part in ("corpus", "encoder", "start") if part in source]
+    if source["type"] not in ("trained", "shuffled", "encoded"):
+        return {name: source}
+    return {part["name"]: part["source"] for part in parts}
 
 
 def make_vectors(

@@ -247,7 +247,7 @@ class Metric:
 
 
 def _listed(names: Sequence[str]) -> str:
-    *head, last = names
+    *head, last = names or [""]
     return f"{', '.join(head)} and {last}" if head else last
 
 

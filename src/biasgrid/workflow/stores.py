@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..embeddings import EmbeddingStore, build_store
-from ..embeddings.building import archive_of
+from ..embeddings.building import archives_of
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import fetch
@@ -79,9 +79,9 @@ def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
     return json.dumps({key: entry.get(key) for key in (*keys, *of_kind)}, sort_keys=True)
 
 
-def archive(study: Study | Simulation, model: str) -> str:
-    """The name of the archive that a model is made from."""
-    return archive_of(model, study.models[model])[0]
+def archives(study: Study | Simulation, model: str) -> list[str]:
+    """The names of the archives that a model is made from."""
+    return list(archives_of(model, study.models[model]))
 
 
 def local_file(study: Study | Simulation, name: str) -> list[str]:
@@ -102,9 +102,8 @@ def megabytes(study: Study | Simulation, model: str) -> int:
     except OSError:
         pass
     try:
-        manifest = json.loads(
-            (folder / "raw" / archive(study, model) / "manifest.json").read_text(encoding="utf-8")
-        )
+        kept_as, *_ = archives(study, model)
+        manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
         # vectors as text pack to two fifths of their size as a store
         return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

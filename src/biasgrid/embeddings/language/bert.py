@@ -62,8 +62,7 @@ class Bert:
     """
 
     def __init__(self, folder: Path, metadata: Mapping[str, Any]) -> None:
-        for package in ("torch", "safetensors", "tokenizers"):
-            require(package, f"a BERT model ({Path(folder).name})")
+        needed(f"a BERT model ({Path(folder).name})")
         import torch
 
         self._folder = Path(folder)
@@ -191,8 +190,13 @@ class Bert:
         with torch.inference_mode():
             states = layers(self._weights, self.shape, batch.to(self._device))[rows, columns]
             logits = head(self._weights, self.shape, states).double()
-            found = logits.log_softmax(-1)[range(len(rows)), wanted.to(self._device)]
-            return float(found.sum())
+            return float(logits.log_softmax(-1).gather(1, wanted.to(self._device)[:, None]).sum())
+
+
+def needed(purpose: str) -> None:
+    """Check for the packages that BERT needs. Raises BiasgridError."""
+    for package in ("safetensors", "tokenizers", "torch"):
+        require(package, purpose)
 
 
 def shared(ids: Sequence[int], beside: Sequence[int]) -> set[int]:

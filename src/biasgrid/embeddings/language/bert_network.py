@@ -18,7 +18,8 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 Weights = Mapping[str, Any]  # name -> torch.Tensor
 
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
-EMBEDDINGS, HEAD = "embeddings.", "cls.predictions."
+EMBEDDINGS = "embeddings."
+HEAD = "cls.predictions."  # what the weights of the head for masked words begin with
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,10 @@ def layers(weights: Weights, shape: Shape, ids: Any, allowed: Any = None, until:
     ids      int64 (texts, pieces)
     allowed  bool (texts, pieces): which pieces others may look at, all but the padding; None for all
     """
-    from torch.nn.functional import scaled_dot_product_attention
+    from torch.nn.functional import embedding, scaled_dot_product_attention
 
     texts, pieces = ids.shape
-    states = weights["embeddings.word_embeddings.weight"][ids]
+    states = embedding(ids, weights["embeddings.word_embeddings.weight"])
     states = states + weights["embeddings.position_embeddings.weight"][:pieces]
     states = states + weights["embeddings.token_type_embeddings.weight"][0]
     states = _normed(weights, EMBEDDINGS, states, shape)
@@ -186,10 +187,12 @@ def layers(weights: Weights, shape: Shape, ids: Any, allowed: Any = None, until:
 
 def head(weights: Weights, shape: Shape, states: Any) -> Any:
     """What each state says of the piece at its place: (..., words), before the softmax."""
+    from torch.nn.functional import linear
+
     states = activated(_linear(weights, f"{HEAD}transform.dense", states), shape)
     states = _normed(weights, f"{HEAD}transform.", states, shape)
     decoder = weights.get(f"{HEAD}decoder.weight", weights["embeddings.word_embeddings.weight"])
-    return states @ decoder.T + weights[f"{HEAD}bias"]
+    return linear(states, decoder, weights[f"{HEAD}bias"])
 
 
 def activated(states: Any, shape: Shape) -> Any:
