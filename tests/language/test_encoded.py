@@ -122,10 +122,11 @@ def test_what_encode_refuses_is_one_line(encoder, options, says):
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch):
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+@pytest.mark.parametrize("package", ["torch", "safetensors", "tokenizers"])
+def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch, package):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     with pytest.raises(
-        BiasgridError, match=r"^a BERT model .* needs torch; install it: pip install 'biasgrid"
+        BiasgridError, match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid"
     ):
         bg.encode(["ab"], encoder)
 
@@ -320,7 +321,11 @@ def test_a_vector_per_context(root, encoder):
     assert model.rows(["ab", "zz"])[1] == -1
     assert model.path == root / "stores" / "words"
     assert pickle.loads(pickle.dumps(model)).contexts == len(TEMPLATES)
-    score = bg.metrics.ceat(bg.Query(QUERY["targets"], QUERY["attributes"]), model)
+    query = bg.Query(QUERY["targets"], QUERY["attributes"])
+    score = bg.metrics.ceat(query, model)
+    in_memory = bg.encode(query, encoder, templates=TEMPLATES, contexts=True)
+    assert bg.metrics.ceat(query, in_memory).value == score.value
+    assert bg.load(root / "stores" / "words", kind="contextual_vectors").contexts == len(TEMPLATES)
     assert score.scalars["lowest"] <= score.value <= score.scalars["highest"]
     with pytest.raises(InputError, match="a debias method changes vectors of words"):
         model.under(None)
