@@ -234,6 +234,16 @@ def test_the_words_are_those_that_are_asked(root, encoder):
     assert not words & {"ab", "left", "m0", "M0"}
 
 
+def test_frequent_words_stand_beside_those_of_the_study(root, encoder):
+    study = config(encoder, frequent=30)
+    entry = Study.of(study, root=root).models["words"]
+    model = build_store("words", entry, root / "embeddings", False, root / "stores")
+    assert model.words()[:10] == entry["encodes"]
+    assert {"the", "of", "and"} <= set(model.words()[10:])
+    # some of the study's may be among them
+    assert 30 <= len(model) <= 40
+
+
 def test_an_edited_query_encodes_what_is_new(root, encoder, monkeypatch):
     asked = []
     encode = encoding.encode
