@@ -24,7 +24,7 @@ from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 PARTIAL = ".partial"
 GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
-# weights with such a head that predict no words: their sha256, and what is said where they are to score a text
+# weights with a head for masked words that predict none: their sha256, and what is said where they are to score
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
     "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
@@ -67,14 +67,11 @@ def make_language_model(
     BiasgridError
         The files are no language model of a known format.
     """
-<<<<<<< HEAD
     if start is not None:
         from .bert_training import train  # late: it imports this module
 
         return train(archive, start, folder, name=name, model=model, metadata=metadata)
-=======
     said = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
->>>>>>> main
     found = _files(archive)
     format = model.get("format") or said.get("format") or _format(archive, found)
     if format not in READ:
