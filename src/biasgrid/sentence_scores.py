@@ -1,4 +1,4 @@
-"""What a language model is asked for a query, scored once for all metrics of it: a file per model and query.
+"""What a language model is asked, scored once for all metrics: a file per model and query, or file of sentences.
 
 To score is the dear part. Metrics are cheap functions of scores, so that a new one that asks nothing new scores
 nothing.
@@ -50,26 +50,26 @@ class Recorder:
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> dict[str, int]:
-    """Score what a query's cells ask a language model, and write the file that they open in its place.
+    """Score what cells ask a language model, and write the file that they open in its place.
 
     What the former file has of the same model is kept: an edited query costs its new sentences.
 
     Parameters
     ----------
     inputs
-        "query": its file; "model": the record of the model's folder; "store": a `StoreOf`.
+        "queries": their files; "model": the record of the model's folder; "store": a `StoreOf`.
     spec
-        "model" and "query": their keys; "asked": of each kind of cell the metric ("function"), its "params", "words",
-        as `WordOptions`, and "seed".
+        "model": its key; "sentences": the step's name; "asked": of each kind of cell the "query", its number among
+        the files, the metric ("function"), its "params", and "words", as of `WordOptions`.
 
     Returns
     -------
     dict
         How many "sentences" there are, and how many of these were "scored" now.
     """
-    model, query = model_of(inputs["store"]), query_of(inputs["query"])
+    model, queries = model_of(inputs["store"]), list(map(query_of, inputs["queries"]))
     made_of = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
-    asked = sentences_of(model, query, spec["asked"])
+    asked = sentences_of(model, queries, spec["asked"])
     known = _former(output, made_of)
     scores = {sentence: known[sentence] for sentence in asked if sentence in known}
     missing = [sentence for sentence in asked if sentence not in known]
@@ -79,7 +79,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         "kind": KIND,
         "format": SCORES,
         "model": spec["model"],
-        "query": spec["query"],
+        "sentences": spec["sentences"],
         "made_of": made_of,
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
@@ -89,8 +89,10 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     return {"sentences": len(scores), "scored": len(missing)}
 
 
-def sentences_of(model: LanguageModel, query: Query, asked: Sequence[Mapping[str, Any]]) -> list[Sentence]:
-    """What metrics ask a language model for a query, each once, in the order in which they ask.
+def sentences_of(
+    model: LanguageModel, queries: Sequence[Query], asked: Sequence[Mapping[str, Any]]
+) -> list[Sentence]:
+    """What metrics ask a language model for queries, each once, in the order in which they ask.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def sentences_of(model: LanguageModel, query: Query, asked: Sequence[Mapping[str
     """
     recorder = Recorder(model)
     for entry in asked:
-        parameters, words = entry["params"], WordOptions(**entry["words"])
+        query, parameters, words = queries[entry["query"]], entry["params"], WordOptions(**entry["words"])
         metric = metrics.metric(entry["function"]).under(parameters)
         found = look_up(metric, query, model, words)
         for part in query.subqueries(metric.template):
