@@ -135,7 +135,8 @@ class Bert:
         with one_thread():
             if workers == 1 or len(asked) < 2:
                 return [function(one) for one in asked]
-            with ThreadPoolExecutor(workers) as pool:
+            # a new thread may have a setting of its own
+            with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
                 return list(pool.map(function, asked))
 
     def _states(self, text: str, layer: int, specials: bool) -> States:

@@ -24,7 +24,7 @@ from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 PARTIAL = ".partial"
 GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
-# weights with a head for masked words that predict none: their sha256, and what is said where they are to score a text
+# weights with a head for masked words that predict none: their sha256, and what is said where they are to score
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
     "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
