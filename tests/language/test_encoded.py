@@ -125,7 +125,7 @@ def test_what_encode_refuses_is_one_line(encoder, options, says):
 def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(
-        BiasgridError, match=r"^a BERT model .* needs torch; install it: pip install 'biasgrid"
+        BiasgridError, match=r"^a BERT model .* needs \w+; install it: pip install 'biasgrid\[language\]'"
     ):
         bg.encode(["ab"], encoder)
 

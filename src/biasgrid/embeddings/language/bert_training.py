@@ -11,7 +11,6 @@ out: a corpus is gone through about once.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -115,14 +114,17 @@ def train(
     """
     needed(f"training {name}")
     source = model["source"]
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
-        begun, made = Path(aside, "start"), Path(aside, "made")
+    aside = folder.with_name(f".{folder.name}.training")
+    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+    begun, made = aside / "start", aside / "made"
+    try:
         make_language_model(start, begun, name=name, model={"format": BERT}, metadata={}, keep=False)
         made.mkdir()
         facts = _trained(corpus, source, begun, made)
         entry = {"format": BERT, "source": {"type": source["type"]}}
         return make_language_model(made, folder, name=name, model=entry, metadata={**metadata, **facts})
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _trained(corpus: Path, source: Mapping[str, Any], start: Path, made: Path) -> dict[str, Any]:
