@@ -171,12 +171,14 @@ class Bert:
 
     def _scored(self, sentence: Sentence, ids: list[int], offsets: list[Span]) -> list[int]:
         """Which pieces are scored, as places in `ids`."""
-        scored = range(1, len(ids) - 1)
+        scored = set(range(1, len(ids) - 1))
         if sentence.beside:
-            scored = sorted(set(scored) & shared(ids, self.pieces.split(sentence.beside)[0]))
+            scored &= shared(ids, self.pieces.split(sentence.beside)[0])
         if sentence.part:
-            return sorted(set(scored) & set(_within(offsets, sentence.part)))
-        return sorted(set(scored) - set(_within(offsets, sentence.hidden) if sentence.hidden else ()))
+            scored &= set(_within(offsets, sentence.part))
+        elif sentence.hidden:
+            scored -= set(_within(offsets, sentence.hidden))
+        return sorted(scored)
 
     def _log_probabilities(self, ids: list[int], masked: list[list[int]], hidden: list[int]) -> float:
         """The sum of the log-probabilities of the masked pieces in each copy."""
