@@ -30,7 +30,7 @@ from .formats import BERT
 from .model import LanguageModel
 from .word_pieces import TOKENIZER, Pieces, read_pieces
 
-VERSION = 1  # raise it when a change of this module changes weights
+VERSION = 2  # raise it when a change of this module changes weights
 LEAST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
 MASKED, ANY = 0.8, 0.9  # below the one a piece is masked, below the other it is replaced by any
