@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
-from .bert import needed, one_thread
+from .bert import needed
 from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
 from .building import make_language_model
 from .formats import BERT
 from .model import LanguageModel
+from .threads import one_thread
 from .word_pieces import TOKENIZER, Pieces, read_pieces
 
 VERSION = 2  # raise it when a change of this module changes weights
