@@ -126,7 +126,8 @@ def test_what_encode_refuses_is_one_line(encoder, options, says):
 def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch, package):
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     with pytest.raises(
-        BiasgridError, match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid"
+        BiasgridError,
+        match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid\[language\]'",
     ):
         bg.encode(["ab"], encoder)
 

@@ -11,7 +11,6 @@ out: a corpus is gone through about once.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -24,14 +23,15 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
-from .bert import needed, one_thread
+from .bert import needed
 from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
 from .building import make_language_model
 from .formats import BERT
 from .model import LanguageModel
+from .threads import one_thread
 from .word_pieces import TOKENIZER, Pieces, read_pieces
 
-VERSION = 1  # raise it when a change of this module changes weights
+VERSION = 2  # raise it when a change of this module changes weights
 LEAST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
 MASKED, ANY = 0.8, 0.9  # below the one a piece is masked, below the other it is replaced by any
@@ -115,14 +115,17 @@ def train(
     """
     needed(f"training {name}")
     source = model["source"]
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
-        begun, made = Path(aside, "start"), Path(aside, "made")
+    aside = folder.with_name(f".{folder.name}.training")
+    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+    begun, made = aside / "start", aside / "made"
+    try:
         make_language_model(start, begun, name=name, model={"format": BERT}, metadata={}, keep=False)
         made.mkdir()
         facts = _trained(corpus, source, begun, made)
         entry = {"format": BERT, "source": {"type": source["type"]}}
         return make_language_model(made, folder, name=name, model=entry, metadata={**metadata, **facts})
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _trained(corpus: Path, source: Mapping[str, Any], start: Path, made: Path) -> dict[str, Any]:
