@@ -127,7 +127,7 @@ def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch, package)
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     with pytest.raises(
         BiasgridError,
-        match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid\[language\]'",
+        match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid",
     ):
         bg.encode(["ab"], encoder)
 
