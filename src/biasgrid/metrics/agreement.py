@@ -286,8 +286,8 @@ METRICS = (
         range=(0.0, 1.0),
         neutral=1.0,
         resampled=_of(4),
-        no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; its tests "
-        "are the scalars p_robust and p_robust_binomial",
+        no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; p_robust "
+        "and p_robust_binomial are its tests",
         asks="Does a language model lean between {T1} and {T2} as between {T3} and {T4}?",
         below="the model leans otherwise between {T3} and {T4} than between {T1} and {T2}",
         **_SHARED,

@@ -192,8 +192,9 @@ def _check(*, score: str, fits: bool, draws: int) -> None:
 
 
 def fit_of(scalars: Mapping[str, Any], place: str, name: str, quantity: str) -> float:
-    """A number of a fit in a cell's scalars: of "first" or "second", a distribution, a quantity; NaN if it has
-    none.""" value = scalars.get(f"{place}_{name}_{quantity}") return math.nan if value is None else float(value)
+    """A number of a fit in a cell's scalars: of the "first" or "second" set, a distribution. NaN if it has none."""
+    value = scalars.get(f"{place}_{name}_{quantity}")
+    return math.nan if value is None else float(value)
 
 
 METRICS = (
