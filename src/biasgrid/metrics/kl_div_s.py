@@ -46,7 +46,7 @@ def kl_div_s(
     Score
         Range [50, 100], neutral value 50. 50, too, where both sets have one mean and one variance, of which the
         formula is 0/0: it is the limit when the two come near each other. NaN where a sentence has no score, or all
-        scores of a set are equal. `scalars`: pairs; kl_first and kl_second, KL of the first set's distribution given
+        scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's distribution given
         the second's and of the second's given the first's, in nats; mean_first, mean_second, sd_first, sd_second, of
         the normal distributions. `detail`: score, the sentence's.
 
@@ -75,7 +75,6 @@ def kl_div_s(
     return Score(
         float(_share(one, other)),
         scalars={
-            "pairs": float(len(first)),
             "kl_first": float(one),
             "kl_second": float(other),
             "mean_first": float(means[0]),

@@ -46,11 +46,12 @@ def mean_pair_difference(
     -------
     Score
         Any number, in nats; neutral value 0. Positive: sentences of the first set are more probable. NaN where a
-        sentence has no score, or no pair is left. `scalars`: pairs, that count, and standard_error of the mean; of
-        the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test (Wilcoxon
-        1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov test of the
-        two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which says why that
-        test finds nothing. `detail`: difference, by which a sentence's score is above that of its partner.
+        sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
+        mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
+        (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
+        test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
+        says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
+        partner.
 
     Notes
     -----
@@ -86,7 +87,7 @@ def mean_pair_difference(
     return Score(
         mean,
         scalars={
-            "pairs": float(len(kept)),
+            "kept": float(len(kept)),
             "standard_error": error,
             "p_z": float(2 * norm.sf(abs(mean) / error)) if error > 0 else math.nan,
             "p_wilcoxon": float(wilcoxon(kept).pvalue) if kept.any() else math.nan,

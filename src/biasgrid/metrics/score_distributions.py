@@ -61,7 +61,7 @@ def score_distributions(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. NaN where a sentence has no score. `scalars`: pairs; p_ks, of that statistic if
+        Range [0, 1], neutral value 0. NaN where a sentence has no score. `scalars`: p_ks, of that statistic if
         the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for the "first"
         and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk 1965); of
         each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1, _shape_2,
@@ -98,7 +98,6 @@ def score_distributions(
     tested = ks_2samp(*sets)
     varied = (sets.std(axis=1) > 0).all()
     scalars = {
-        "pairs": float(sets.shape[1]),
         "p_ks": float(tested.pvalue),
         "correlation": float(np.corrcoef(*sets)[0, 1]) if varied else math.nan,
     }
