@@ -24,10 +24,12 @@ def make_inputs(study: Study) -> None:
 
 def make_cells(study: Study) -> None:
     """The cells and their inference."""
+    for model, sentences in steps.scored(study):
+        steps.sentence_scores_step(study, model, sentences).run()
     for cell in study.cells.values():
         steps.cell_step(study, cell).run()
     if steps.POOLED & study.config["inference"].keys():
-        for model in study.models:
+        for model in filter(lambda model: study.kind(model).random_groups, study.models):
             steps.pool_step(study, model).run()
     for group in study.inference_groups.values():
         steps.inference_step(study, group).run()

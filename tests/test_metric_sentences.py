@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from fake_models import AnyScores, model_of
 
 from biasgrid import Query, load, metrics
 
@@ -16,6 +17,8 @@ def test_every_metric_says_what_it_asks_of_whichever_sets(name):
     rng = np.random.default_rng(0)
     if metric.needs == "corpus":
         model = load([" ".join(rng.choice(words, 10)) for _ in range(200)], kind="corpus")
+    elif metric.needs == "language_model":
+        model = model_of(AnyScores())
     else:
         model = load(dict(zip(words, rng.normal(size=(40, 8)).tolist(), strict=True)))
     for parameters in ({}, {"orientation": "wefe_benchmark"} if "orientation" in metric.parameters else {}):

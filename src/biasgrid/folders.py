@@ -59,9 +59,9 @@ class Folders:
         """Where it is said how frequent the words of a model's queries are."""
         return self.results / "frequency" / f"{model}.json"
 
-    def sentence_scores_file(self, model: str, query: str) -> Path:
-        """Where the scores are that a language model gives to what the metrics of a query ask."""
-        return self.results / "sentence_scores" / model / f"{query}.json"
+    def sentence_scores_file(self, model: str, sentences: str) -> Path:
+        """Where the scores are that a language model gives to sentences: a query's, or those of a file."""
+        return self.results / "sentence_scores" / model / f"{sentences}.json"
 
     @property
     def report_file(self) -> Path:

@@ -1,4 +1,4 @@
-"""What a language model is asked for a query, scored once for all metrics of it: a file per model and query.
+"""What a language model is asked, scored once for all metrics: a file per model and query, or file of sentences.
 
 To score is the dear part. Metrics are cheap functions of scores, so that a new one that asks nothing new scores
 nothing.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ from .words import WordOptions
 
 # raise it when scores change: all sentences are scored anew. A digest of the code would do so after every edit
 SCORES_VERSION = 1
+BLOCK, SAVED_EVERY = (
+    64,
+    30,
+)  # sentences that are scored at a time; seconds after which what is scored is saved
 # of a model's folder, what stands beside its scores
 FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licence")
 
@@ -50,47 +55,61 @@ class Recorder:
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> dict[str, int]:
-    """Score what a query's cells ask a language model, and write the file that they open in its place.
+    """Score what cells ask a language model, and write the file that they open in its place.
 
     What the former file has of the same model is kept: an edited query costs its new sentences.
 
     Parameters
     ----------
     inputs
-        "query": its file; "model": the record of the model's folder; "store": a `StoreOf`.
+        "queries": their files; "model": the record of the model's folder; "store": a `StoreOf`.
     spec
-        "model" and "query": their keys; "asked": of each kind of cell the metric ("function"), its "params", "words",
-        as `WordOptions`, and "seed".
+        "model": its key; "sentences": the step's name; "asked": of each kind of cell the "query", its number among
+        the files, the metric ("function"), its "params", and "words", as of `WordOptions`.
 
     Returns
     -------
     dict
         How many "sentences" there are, and how many of these were "scored" now.
     """
-    model, query = model_of(inputs["store"]), query_of(inputs["query"])
+    model, queries = model_of(inputs["store"]), list(map(query_of, inputs["queries"]))
     made_of = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
-    asked = sentences_of(model, query, spec["asked"])
-    known = _former(output, made_of)
-    scores = {sentence: known[sentence] for sentence in asked if sentence in known}
-    missing = [sentence for sentence in asked if sentence not in known]
-    scores |= zip(missing, model.score(missing).tolist(), strict=True)
-    record = {
+    asked = sentences_of(model, queries, spec["asked"])
+    facts = {
         "name": model.name,
         "kind": KIND,
         "format": SCORES,
         "model": spec["model"],
-        "query": spec["query"],
+        "sentences": spec["sentences"],
         "made_of": made_of,
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
-        "scores": entries(scores),
     }
-    write_text(output, dumps(stamped(record), separators=(",", ":")) + "\n")
+    # what a run that was stopped had scored by then
+    unfinished = output.with_name(f".{output.name}.unfinished")
+    known = _former(output, made_of) | _former(unfinished, made_of)
+    scores = {sentence: known[sentence] for sentence in asked if sentence in known}
+    missing = [sentence for sentence in asked if sentence not in known]
+    due = time.monotonic() + SAVED_EVERY
+    for start in range(0, len(missing), BLOCK):
+        block = missing[start : start + BLOCK]
+        scores |= zip(block, model.score(block).tolist(), strict=True)
+        if time.monotonic() > due:
+            _save(unfinished, facts, scores)
+            due = time.monotonic() + SAVED_EVERY
+    _save(output, facts, scores)
+    unfinished.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
 
 
-def sentences_of(model: LanguageModel, query: Query, asked: Sequence[Mapping[str, Any]]) -> list[Sentence]:
-    """What metrics ask a language model for a query, each once, in the order in which they ask.
+def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]) -> None:
+    write_text(path, dumps(stamped({**facts, "scores": entries(scores)}), separators=(",", ":")) + "\n")
+
+
+def sentences_of(
+    model: LanguageModel, queries: Sequence[Query], asked: Sequence[Mapping[str, Any]]
+) -> list[Sentence]:
+    """What metrics ask a language model for queries, each once, in the order in which they ask.
 
     Parameters
     ----------
@@ -99,7 +118,7 @@ def sentences_of(model: LanguageModel, query: Query, asked: Sequence[Mapping[str
     """
     recorder = Recorder(model)
     for entry in asked:
-        parameters, words = entry["params"], WordOptions(**entry["words"])
+        query, parameters, words = queries[entry["query"]], entry["params"], WordOptions(**entry["words"])
         metric = metrics.metric(entry["function"]).under(parameters)
         found = look_up(metric, query, model, words)
         for part in query.subqueries(metric.template):

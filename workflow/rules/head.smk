@@ -43,6 +43,7 @@ wildcard_constraints:
     evaluation=one_of(EVALUATIONS),
     figure=one_of(STUDY.figures),
     table=one_of(STUDY.tables),
+    sentences=one_of(sentences for _, sentences in steps.scored(STUDY)),
 
 
 def cell_of(wildcards):
@@ -62,7 +63,7 @@ def frequency_step(wildcards):
 
 
 def sentence_scores_step(wildcards):
-    return steps.sentence_scores_step(STUDY, wildcards.model, wildcards.query)
+    return steps.sentence_scores_step(STUDY, wildcards.model, wildcards.sentences)
 
 
 def inference_step(wildcards):

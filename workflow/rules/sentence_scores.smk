@@ -7,11 +7,11 @@ rule sentence_scores:
     input:
         files_of(sentence_scores_step),
     output:
-        update(f"{RESULTS}/sentence_scores/{{model}}/{{query}}.json"),
+        update(f"{RESULTS}/sentence_scores/{{model}}/{{sentences}}.json"),
     log:
-        f"{LOGS}/sentence_scores/{{model}}/{{query}}.txt",
+        f"{LOGS}/sentence_scores/{{model}}/{{sentences}}.txt",
     benchmark:
-        f"{LOGS}/benchmark/sentence_scores/{{model}}/{{query}}.tsv"
+        f"{LOGS}/benchmark/sentence_scores/{{model}}/{{sentences}}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -20,5 +20,5 @@ rule sentence_scores:
     params:
         depends_on=dependence_of(sentence_scores_step),
     shell:
-        "exec python -m biasgrid score-query --study $BIASGRID_STUDY --model {wildcards.model} "
-        "--query {wildcards.query} >/dev/null 2>{log}"
+        "exec python -m biasgrid sentence-scores --study $BIASGRID_STUDY --model {wildcards.model} "
+        "--sentences {wildcards.sentences} >/dev/null 2>{log}"

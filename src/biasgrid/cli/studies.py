@@ -125,21 +125,24 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     return {"evaluation": str(step.output)}
 
 
-def score_query(args: argparse.Namespace) -> dict[str, Any]:
-    """Score what the metrics of a study's query ask a language model; known scores are kept.
+def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
+    """Score the sentences that a study's metrics ask a language model; known scores are kept.
 
-    biasgrid score-query --study my-study.yaml --model smollm2-135m --query crows_gender
+    biasgrid sentence-scores --study my-study.yaml --model smollm2-135m \\
+        --sentences gender_1
     """
     from ..files import write_text
     from ..plan.steps import scored, sentence_scores_step
 
     study = read_study(args.study)
-    if (args.model, args.query) not in (known := scored(study)):
+    if (args.model, args.sentences) not in (known := scored(study)):
         models = dict.fromkeys(model for model, _ in known)
         _chosen("language model", args.model, models, args)
-        _chosen("query", args.query, {query: None for model, query in known if model == args.model}, args)
-    write_text(study.query_file(args.query), study.queries[args.query].to_json())
-    step = sentence_scores_step(study, args.model, args.query)
+        of_model = {sentences: None for model, sentences in known if model == args.model}
+        _chosen("sentences", args.sentences, of_model, args)
+    for cell in known[args.model, args.sentences]:
+        write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+    step = sentence_scores_step(study, args.model, args.sentences)
     return {"scores": str(step.output), **step.run()}
 
 
@@ -216,11 +219,14 @@ def add(commands: Commands) -> None:
         evaluation={"required": True, "help": "model/debias/criterion, or model/debias/quality"},
     )
     commands.add(
-        score_query,
-        "score-query",
+        sentence_scores,
+        "sentence-scores",
         study=STUDY,
         model={"required": True, "help": "the key of a language model"},
-        query={"required": True, "help": "the query's id"},
+        sentences={
+            "required": True,
+            "help": "the id of a query, or file. and the path of a file of sentences",
+        },
     )
     commands.add(
         table, study=STUDY, table={"required": True, "help": "such as scores (biasgrid list tables)"}

@@ -13,6 +13,7 @@ from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..embeddings.store_of import StoreOf
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
+from ..files import slug
 from ..grid import Cell, Evaluation, Inference
 from ..options import POOLED
 from ..resources import located
@@ -20,7 +21,7 @@ from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
 
-ASKED = ("function", "params", "words", "seed")  # of a cell's spec, what it asks a language model by
+ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it asks a language model by
 
 
 def cell_step(study: Study, cell: Cell) -> Step:
@@ -63,23 +64,37 @@ def pool_step(study: Study, model: str) -> Step:
     return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
 
 
-def scored(study: Study) -> list[tuple[str, str]]:
-    """The language models and the queries whose cells need sentences to be scored."""
-    return list(dict.fromkeys((c.model, c.query) for c in study.cells.values() if study.kind(c.model).scores))
+def scored(study: Study) -> dict[tuple[str, str], list[Cell]]:
+    """Language model and sentences that it scores in one step -> the cells that ask for them."""
+    cells: dict[tuple[str, str], list[Cell]] = {}
+    for cell in study.cells.values():
+        if study.kind(cell.model).scores:
+            cells.setdefault((cell.model, sentences_of(study, cell)), []).append(cell)
+    return cells
 
 
-def sentence_scores_step(study: Study, model: str, query: str) -> Step:
-    """The step that scores what the metrics of a query ask a language model."""
-    cells = [cell for cell in study.cells.values() if (cell.model, cell.query) == (model, query)]
+def sentences_of(study: Study, cell: Cell) -> str:
+    """What a language model scores in one step for a cell: its query, or all queries of its file of sentences."""
+    file = study.config["criteria"][cell.criterion]["queries"][cell.query].get("file")
+    return f"file.{slug(file.rpartition('.')[0])}" if file else cell.query
+
+
+def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
+    """The step that scores what the metrics of a query, or of all queries of a file, ask a language model."""
+    cells = scored(study)[model, sentences]
     # each as often as cells differ in what they ask
     asked = {canonical(a): a for a in ({k: cell.spec[k] for k in ASKED} for cell in cells)}
-    inputs = {"query": study.query_file(query), **_state(study, model, UNTOUCHED)}
-    spec = {"model": model, "query": query, "asked": [asked[key] for key in sorted(asked)]}
+    spec = {"model": model, "sentences": sentences, "asked": [asked[key] for key in sorted(asked)]}
+    queries = dict.fromkeys(cell.query for cell in cells)
+    numbers = {query: number for number, query in enumerate(queries)}
+    for entry in spec["asked"]:
+        entry["query"] = numbers[entry["query"]]
+    inputs = {"queries": list(map(study.query_file, queries)), **_state(study, model, UNTOUCHED)}
     modules = tuple(
         sorted({metrics.REGISTRY.module(metrics.metric(a["function"]).name) for a in spec["asked"]})
     )
-    output, function = study.sentence_scores_file(model, query), "biasgrid.sentence_scores:write"
-    return Step(f"sentence scores {model}/{query}", inputs, output, spec, function, modules)
+    output, function = study.sentence_scores_file(model, sentences), "biasgrid.sentence_scores:write"
+    return Step(f"sentence scores {model}/{sentences}", inputs, output, spec, function, modules)
 
 
 def frequency_step(study: Study, model: str) -> Step:
@@ -199,7 +214,7 @@ def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
     """The files of a cell's model: of a language model its scores of what the query's cells ask."""
     if not study.kind(cell.model).scores:
         return _state(study, cell.model, cell.debias)
-    scores = study.sentence_scores_file(cell.model, cell.query)
+    scores = study.sentence_scores_file(cell.model, sentences_of(study, cell))
     return {"model": scores, "store": StoreOf(scores, kind=study.kind(cell.model).name)}
 
 

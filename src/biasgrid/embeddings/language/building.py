@@ -12,7 +12,10 @@ from typing import Any
 
 from ...errors import BiasgridError, unknown
 from ...files import hash_file, locked
+from .byte_pairs import check
 from .formats import BERT, LLAMA, SCORES
+from .gguf_file import MAGIC, GgufFile
+from .llama_sizes import Sizes
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
 from .scores import TABLE, read_table
 
@@ -43,7 +46,8 @@ def make_language_model(
     Parameters
     ----------
     archive
-        A file: .gguf, or model.safetensors with config.json and tokenizer.json beside it. Or a folder with these.
+        A file: .gguf, or model.safetensors with config.json and tokenizer.json beside it. Or a folder with these, or
+        that of a language model, whose entries of model.json are kept.
     folder
         The model's; a former one is replaced when this one is whole.
     name, model
@@ -59,8 +63,9 @@ def make_language_model(
     BiasgridError
         The files are no language model of a known format.
     """
+    said = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     found = _files(archive)
-    format = model.get("format") or _format(archive, found)
+    format = model.get("format") or said.get("format") or _format(archive, found)
     if format not in READ:
         raise BiasgridError(f"format: {unknown('format', format, READ)}")
     files, facts = READ[format](archive, found)
@@ -79,6 +84,7 @@ def make_language_model(
         for file, path in files.items():
             (put if keep else _referenced)(path.resolve(), aside / file)
         record = {
+            **{key: value for key, value in said.items() if key != NO_SCORES},
             **metadata,
             "name": name,
             "kind": KIND,
@@ -102,7 +108,9 @@ def _files(archive: Path) -> Files:
     try:
         if archive.is_dir() or archive.suffix == ".safetensors":
             beside = archive if archive.is_dir() else archive.parent
-            found = {path.name: path for path in sorted(beside.iterdir()) if path.is_file()}
+            found = {
+                path.name: path for path in sorted(beside.iterdir()) if path.is_file() and path.name != MODEL
+            }
             if not archive.is_dir():  # whatever its name is
                 found = {name: path for name, path in found.items() if path.suffix != ".safetensors"}
                 found[WEIGHTS] = archive
@@ -120,10 +128,7 @@ def _format(archive: Path, found: Files) -> str:
         return LLAMA
     if WEIGHTS in found:
         return BERT
-    if (
-        len(found) == 1
-        and _beginning(archive if archive.is_file() else next(iter(found.values()))) == b"GGUF"
-    ):
+    if len(found) == 1 and _beginning(archive if archive.is_file() else next(iter(found.values()))) == MAGIC:
         return LLAMA
     raise BiasgridError(
         f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZER}"
@@ -134,8 +139,9 @@ def _llama(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
     ours = [path for name, path in found.items() if name.endswith(".gguf")] or list(found.values())
     if len(ours) != 1:
         raise BiasgridError(f"{archive}: has {len(ours)} .gguf files, and a model is one of them")
-    if _beginning(ours[0]) != b"GGUF":
-        raise BiasgridError(f"{ours[0]}: not a GGUF file: it begins with other bytes")
+    file = GgufFile.open(ours[0])
+    check(file.path, file.fields)
+    Sizes.of(file)
     return {GGUF: ours[0]}, {"masked": False}
 
 
@@ -188,7 +194,7 @@ def _tensors(path: Path) -> list[str]:
 
 def _beginning(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(4)
+        return file.read(len(MAGIC))
 
 
 def _linked(source: Path, target: Path) -> None:

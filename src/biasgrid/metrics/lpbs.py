@@ -1,0 +1,253 @@
+"""Log-probability bias: does a language model expect words rather beside one group than beside another?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.language.model import LanguageModel
+from ..geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
+from .registry import Detail, Metric, Score
+from .templates import check_templates, likelihoods
+
+
+def lpbs(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    templates: list[str] | None = None,
+    associations: np.ndarray,
+) -> Score:
+    """Whether a language model expects words rather beside one group than beside another (log-probability bias).
+
+    In sentences such as "The nurse likes dancing", with the probability P of a target word t where the model sees the
+    attribute word a, and the one where both are masked::
+
+        association(t, a) = log P(t | a) - log P(t)
+        LPBS = mean over T1 and A of association - mean over T2 and A of association
+
+    A causal model predicts a from t, which is the same but for log P(a), and that the difference of the groups takes
+    off: log P(t | a) / P(t) = log P(a | t) / P(a).
+
+    Parameters
+    ----------
+    targets, attributes : list of array
+        Of two target sets, the groups, and one attribute set.
+    templates
+        Sentences with `{target}` and, after it, `{attribute}`; None for three short ones. Their first letter is made
+        large.
+    associations
+        (templates, target words, attribute words), of all target words.
+
+    Returns
+    -------
+    Score
+        Range (-inf, inf), neutral value 0. Positive: words of A are expected beside T1; log 2, about .69, is twice as
+        probable. NaN where a sentence has no score. `scalars`: templates, their number; lowest_template,
+        highest_template, the least and the greatest value of one template alone, and template_sd, their standard
+        deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value of each
+        attribute word alone.
+
+    Notes
+    -----
+    **What it cannot see.** A value may come from the templates: read template_sd. A word of several pieces is masked
+    as a whole and its pieces' log-probabilities are added up, where the paper has only words of one piece; rare words
+    have many pieces.
+
+    **Defaults.** The templates are ours, as those of the paper are made for its word sets: name your own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1))]  # "he", "she"; "doctor"
+    >>> twice_and_half = np.log([[[2.0], [0.5]]])  # one template: as probable with "doctor" as without
+    >>> score = metrics.REGISTRY["lpbs"].function(*words, associations=twice_and_half)
+    >>> round(score.value, 3)  # log(2 / 0.5)
+    1.386
+    """
+    return _score(associations, targets, attributes)
+
+
+def _score(
+    associations: np.ndarray, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
+) -> Score:
+    first = len(targets[0])
+    # (templates, attribute words)
+    by_word = associations[:, :first].mean(axis=1) - associations[:, first:].mean(axis=1)
+    each = by_word.mean(axis=1)
+    value = float(each.mean())
+    if not math.isfinite(value):
+        return Score(math.nan)
+    return Score(
+        value,
+        scalars=_over_templates(each),
+        detail={"bias_by_word": Detail("attribute", [by_word.mean(axis=0)])},
+    )
+
+
+def _over_templates(each: np.ndarray) -> dict[str, float]:
+    spread = float(each.std(ddof=1)) if len(each) > 1 else math.nan
+    ends = {"lowest_template": float(each.min()), "highest_template": float(each.max())}
+    return {"templates": float(len(each)), "template_sd": spread, **ends}
+
+
+def lpbs_es(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    templates: list[str] | None = None,
+    associations: np.ndarray,
+) -> Score:
+    """WEAT's effect size with a language model's log-probabilities in place of cosines.
+
+    With the association of `lpbs`, of a target word t and the attribute sets::
+
+        s(t) = mean over A1 of association(t, a) - mean over A2 of association(t, a)
+        effect size = (mean over T1 of s - mean over T2 of s) / standard deviation of s over T1 and T2
+
+    Parameters
+    ----------
+    targets, attributes : list of array
+        Of two target sets and two attribute sets.
+    templates, associations
+        As of `lpbs`.
+
+    Returns
+    -------
+    Score
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
+        rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
+        `scalars`: as of `lpbs`. `detail`: association, s of each target word.
+
+    Notes
+    -----
+    How probable a word is by itself cancels out, of both sides. The standard deviation has the divisor of `weat_es`
+    (`ddof` 0). Large, too, where a small difference has a small spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]
+    >>> associations = np.log([[[2.0, 0.5], [0.5, 2.0]]])  # of "he" and "she" with "office" and "kitchen"
+    >>> metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value
+    2.0
+    """
+    middle = len(attributes[0])
+    # (templates, target words)
+    s = associations[:, :, :middle].mean(axis=2) - associations[:, :, middle:].mean(axis=2)
+    mean = s.mean(axis=0)
+    value = _effect_size(mean, len(targets[0]))
+    if not math.isfinite(value):
+        return Score(math.nan)
+    each = np.array([_effect_size(of, len(targets[0])) for of in s])
+    return Score(
+        value,
+        scalars=_over_templates(each),
+        detail={"association": Detail("target", np.split(mean, [len(targets[0])]))},
+    )
+
+
+def _effect_size(s: np.ndarray, first: int) -> float:
+    spread = s.std()
+    return float((s[:first].mean() - s[first:].mean()) / spread) if spread > FLAT else math.nan
+
+
+def _of_model(
+    model: LanguageModel,
+    targets: Sequence[Any],
+    attributes: Sequence[Any],
+    *,
+    templates: Sequence[str] | None = None,
+    **_: Any,
+) -> dict[str, Any]:
+    return {"associations": likelihoods(model, targets, attributes, templates=templates, prior=True)}
+
+
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    associations: np.ndarray,
+    templates: list[str] | None = None,
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    mean = associations.mean(axis=0)
+
+    def statistic(targets: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
+        first, second = (mean_of_rows(weights, mean) for weights in targets)
+        return weighted_mean(others[0], first - second)
+
+    return statistic
+
+
+def _es_resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    associations: np.ndarray,
+    templates: list[str] | None = None,
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    mean = associations.mean(axis=0)
+
+    def statistic(targets: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
+        a, b = (mean_of_rows(weights, mean.T) for weights in others)
+        s, both = a - b, targets[0] + targets[1]
+        spread = np.sqrt(weighted_mean(both, (s - weighted_mean(both, s)[:, None]) ** 2))
+        difference = weighted_mean(targets[0], s) - weighted_mean(targets[1], s)
+        return np.where(spread > FLAT, difference / spread, np.nan)
+
+    return statistic
+
+
+EXPECTED = "the model expects words of {A} rather beside {T1} than beside {T2}"
+NOT_EXPECTED = "the model expects words of {A} rather beside {T2} than beside {T1}"
+REFERENCE = (
+    "Kurita, Vyas, Pareek, Black, Tsvetkov. Measuring bias in contextualized word representations. 2019"
+)
+METRICS = (
+    Metric(
+        name="lpbs",
+        label="LPBS",
+        function=lpbs,
+        needs="language_model",
+        template=(2, 1),
+        range=(-np.inf, np.inf),
+        neutral=0.0,
+        resampled=_resampled,
+        of_model=_of_model,
+        word_bias="bias_by_word",
+        check=lambda *, templates: check_templates(templates),
+        asks="Does a language model expect words of {A} rather beside {T1} or beside {T2}?",
+        above=EXPECTED,
+        below=NOT_EXPECTED,
+        details={"bias_by_word": "log-probability bias of the word alone: positive is expected beside {T1}"},
+        reference=REFERENCE,
+    ),
+    Metric(
+        name="lpbs_es",
+        label="LPBS-ES",
+        function=lpbs_es,
+        needs="language_model",
+        template=(2, 2),
+        range=(-2.0, 2.0),
+        neutral=0.0,
+        groups="attributes",
+        sized=lambda targets, attributes, **_: effect_size_range(*targets, 0),
+        resampled=_es_resampled,
+        of_model=_of_model,
+        check=lambda *, templates: check_templates(templates),
+        asks="How well are the words of {T1} and those of {T2} told apart by how much a language model expects them "
+        "beside {A1} and beside {A2}?",
+        above="the model expects {T1} rather beside {A1}, compared with {T2}",
+        below="the model expects {T1} rather beside {A2}, compared with {T2}",
+        details={
+            "association": "expected beside {A1} less beside {A2}: log-probabilities, mean over the words"
+        },
+        nearer="first",
+        reference=f"{REFERENCE}, who take Cohen's d of their score; Caliskan, Bryson, Narayanan. Science 356, 2017",
+    ),
+)

@@ -1,0 +1,131 @@
+"""Masked completion: does a language model fill a gap rather with words of one set than of another?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.language.model import LanguageModel
+from .registry import Detail, Metric, Score
+from .templates import check_templates, likelihoods
+
+
+def masked_completion(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    templates: list[str] | None = None,
+    completions: np.ndarray,
+) -> Score:
+    """For how many target words a language model fills a gap rather with words of A1 than of A2 (E^Comp).
+
+    With the probability of each word of an attribute set in the gap, in sentences such as "The nurse is ...", and its
+    sum over the set and the mean over the templates::
+
+        value = share of the target words t with P(A1 | t) >= P(A2 | t)
+
+    Parameters
+    ----------
+    targets, attributes : list of array
+        Of one target set and two attribute sets.
+    templates
+        Sentences with `{target}` and, after it, the gap `{attribute}`; None for three short ones. Their first letter
+        is made large.
+    completions
+        (templates, target words, attribute words): log-probability of each attribute word in the gap.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value .5. Above: gaps are filled with words of A1. NaN where a sentence has no score.
+        `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2)); ties. `detail`: share, the same
+        of each target word.
+
+    Notes
+    -----
+    **What it cannot see.** Which words are frequent anyway: a set of more, or of more frequent words has the larger
+    probability whatever stands before the gap. `lpbs` takes that off. A word of several pieces is as probable as
+    all its pieces together.
+
+    Equality counts as A1, as in the thesis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]  # "nurse"; "kind", "strong"
+    >>> completions = np.log([[[0.3, 0.1]]])
+    >>> score = metrics.REGISTRY["masked_completion"].function(*words, completions=completions)
+    >>> score.value, round(score.scalars["mean_share"], 2)
+    (1.0, 0.75)
+    """
+    first, second = _sums(completions, len(attributes[0]))
+    if not np.isfinite(first + second).all():
+        return Score(math.nan)
+    share = first / (first + second)
+    return Score(
+        float((first >= second).mean()),
+        scalars={"mean_share": float(share.mean()), "ties": float((first == second).sum())},
+        detail={"share": Detail("target", [share])},
+    )
+
+
+def _sums(completions: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities of both sets in the gap after each target word, means over the templates."""
+    probabilities = np.exp(completions).mean(axis=0)
+    return probabilities[:, :first].sum(axis=1), probabilities[:, first:].sum(axis=1)
+
+
+def _of_model(
+    model: LanguageModel,
+    targets: Sequence[Any],
+    attributes: Sequence[Any],
+    *,
+    templates: Sequence[str] | None = None,
+    **_: Any,
+) -> dict[str, Any]:
+    return {"completions": likelihoods(model, targets, attributes, templates=templates, of="attribute")}
+
+
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    completions: np.ndarray,
+    templates: list[str] | None = None,
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    probabilities = np.exp(completions).mean(axis=0)
+
+    def statistic(targets: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
+        first, second = (weights @ probabilities.T for weights in others)
+        filled = (first >= second).astype(np.float64)
+        return (targets[0] * filled).sum(axis=1) / targets[0].sum(axis=1)
+
+    return statistic
+
+
+METRICS = (
+    Metric(
+        name="masked_completion",
+        label="Masked completion",
+        function=masked_completion,
+        needs="language_model",
+        template=(1, 2),
+        range=(0.0, 1.0),
+        neutral=0.5,
+        groups="attributes",
+        exchanged="attributes",
+        resampled=_resampled,
+        of_model=_of_model,
+        check=lambda *, templates: check_templates(templates),
+        asks="Does a language model fill a gap after words of {T} rather with words of {A1} or of {A2}?",
+        above="gaps after words of {T} are filled with words of {A1}",
+        below="gaps after words of {T} are filled with words of {A2}",
+        details={"share": "probability of {A1} in the gap, as a share of that of {A1} and {A2}"},
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+        "di Torino 2023, section 4.2 (the baseline experiment)",
+    ),
+)

@@ -1,0 +1,94 @@
+"""What the metrics of words in templates share: how probable a language model holds a word beside another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..embeddings.language.model import LanguageModel
+from ..embeddings.language.sentence import Sentence
+from ..errors import BiasgridError, not_allowed
+
+TARGET, ATTRIBUTE = "{target}", "{attribute}"
+# short, so that nouns, names and adjectives fit; a study of one kind of words has better ones
+TEMPLATES = ["{target} and {attribute}.", "{target} is {attribute}.", "{target} likes {attribute}."]
+
+
+def likelihoods(
+    model: LanguageModel,
+    targets: Sequence[Any],
+    attributes: Sequence[Any],
+    *,
+    templates: Sequence[str] | None = None,
+    of: Literal["target", "attribute"] = "target",
+    prior: bool = False,
+) -> np.ndarray:
+    """How probable a model holds each target word beside each attribute word, in each template.
+
+    Parameters
+    ----------
+    model
+        A language model. A masked one predicts a word from the whole sentence; a causal one can predict only what
+        comes last, the attribute word.
+    targets, attributes
+        The found sets of both sides.
+    templates
+        Sentences with `{target}` and, after it, `{attribute}`; None for three of our own.
+    of
+        Which of the two words a masked model predicts.
+    prior
+        Whether the logarithm of the word's probability where the model does not see the other word is taken off (of a
+        masked model; Kurita et al. 2019).
+
+    Returns
+    -------
+    array, (templates, target words, attribute words)
+        Natural logarithms of probabilities; with `prior`, of ratios of two.
+    """
+    templates = TEMPLATES if templates is None else templates
+    sides = [[key for s in side for key in s.keys] for side in (targets, attributes)]
+    filled = [
+        _filled(template, target, attribute)
+        for template in templates
+        for target in sides[0]
+        for attribute in sides[1]
+    ]
+    predicted = of if model.masked else "attribute"
+    other = "attribute" if predicted == "target" else "target"
+    scores = model.score([Sentence(text, part=spans[predicted]) for text, spans in filled])
+    if prior and model.masked:
+        scores = scores - model.score(
+            [Sentence(text, part=spans[predicted], hidden=spans[other]) for text, spans in filled]
+        )
+    return scores.reshape(len(templates), *map(len, sides))
+
+
+def _filled(template: str, target: str, attribute: str) -> tuple[str, dict[str, tuple[int, int]]]:
+    """A template with both words, its first letter large, and where the words are."""
+    before, _, rest = template.partition(TARGET)
+    between, _, after = rest.partition(ATTRIBUTE)
+    text = f"{before}{target}{between}{attribute}{after}"
+    first, second = len(before), len(before) + len(target) + len(between)
+    return text[:1].upper() + text[1:], {
+        "target": (first, first + len(target)),
+        "attribute": (second, second + len(attribute)),
+    }
+
+
+def check_templates(templates: Any) -> None:
+    """Raises BiasgridError for what is no list of templates, and for a template without its two places."""
+    allowed = "lists of sentences with {target} and, after it, {attribute}"
+    if templates is None:
+        return
+    if (
+        not isinstance(templates, (list, tuple))
+        or not templates
+        or len(set(map(str, templates))) < len(templates)
+    ):
+        raise BiasgridError(not_allowed("templates", templates, allowed))
+    for template in templates:
+        places = isinstance(template, str) and (template.count(TARGET), template.count(ATTRIBUTE))
+        if places != (1, 1) or template.index(TARGET) > template.index(ATTRIBUTE):
+            raise BiasgridError(not_allowed("templates", template, allowed))

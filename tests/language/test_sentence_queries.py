@@ -1,0 +1,248 @@
+"""Queries of sentences, and the step that scores them once for all metrics."""
+
+import json
+import random
+import warnings
+
+import numpy as np
+import pytest
+from fake_models import measured
+from in_process import make, make_inputs
+from scipy import stats
+
+from biasgrid import BiasgridError, Query, metrics, sentence_scores
+from biasgrid.config.sentence_files import sentences
+from biasgrid.embeddings.language.model import LanguageModel
+from biasgrid.plan import steps
+from biasgrid.study import Study
+
+PAIRS = """id,stereo,anti,bias_type
+0,a man is strong,a woman is strong,gender
+1,a woman cooks,a man cooks,gender
+2,the poor steal,the rich steal,class
+3,he codes,she codes,gender
+"""
+SCORES = {
+    "a man is strong": -10.0,
+    "a woman is strong": -11.5,
+    "a woman cooks": -9.0,
+    "a man cooks": -9.2,
+    "the poor steal": -14.0,
+    "the rich steal": -13.0,
+    "he codes": -8.0,
+    "she codes": -8.0,
+}
+SETS = {"Stereotypical": "stereo", "Other": "anti"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    write_scores(SCORES)
+    return tmp_path
+
+
+def write_scores(scores):
+    lines = ["text,score", *(f"{text},{score!r}" for text, score in scores.items())]
+    with open("scores.csv", "w") as file:
+        file.write("\n".join(lines))
+
+
+def study(**changes):
+    config = {
+        "study": "lm",
+        "models": {
+            "tiny": {
+                "label": "Tiny",
+                "kind": "language_model",
+                "format": "scores",
+                "source": {"type": "file", "path": "scores.csv"},
+            }
+        },
+        "criteria": {
+            "Pairs": {
+                "queries": {
+                    "all": {"file": "pairs.csv", "sets": SETS, "name": "All"},
+                    "gender": {
+                        "file": "pairs.csv",
+                        "sets": SETS,
+                        "where": {"bias_type": "gender"},
+                        "name": "Gender",
+                    },
+                }
+            }
+        },
+        "metrics": {"pll_preference": {}},
+        "inference": {"permutation": {}, "bootstrap": {"draws": 50}, "sensitivity": {}, "random_groups": {}},
+        "figures": [],
+    }
+    return Study.of(config | changes)
+
+
+def test_a_query_of_sentences_has_target_sets_alone():
+    query = Query([["a b", "c"], ["d", "e"]])
+    assert query.template == (2, 0)
+    assert query.name == "Target set 0 and Target set 1"
+    assert Query.from_dict(query.to_dict()) == query
+    # they belong together: there are no sub-queries
+    assert not any(map(query.fits, [(1, 0), (2, 1), ("n", "n")]))
+    assert query.exactly((2, 0))
+    assert not Query([["a"], ["b"]], [["c"]]).fits((2, 0))
+    with pytest.raises(BiasgridError, match="needs more sets"):
+        Query([["a"], ["b"], ["c"]]).subqueries((2, 0))
+
+
+def test_sentences_of_a_file(folder):
+    found = sentences({"file": "pairs.csv", "sets": SETS, "where": {"bias_type": "gender"}}, "here")
+    assert list(found["Stereotypical"]) == ["a man is strong", "a woman cooks", "he codes"]
+    for given, said in (
+        ({"file": "none.csv", "sets": SETS}, "cannot read"),
+        ({"file": "pairs.csv", "sets": {"A": "stereos"}}, "did you mean 'stereo'"),
+        ({"file": "pairs.csv", "sets": SETS, "where": {"bias_type": "age"}}, "no such row has 'age'"),
+    ):
+        with pytest.raises(BiasgridError, match=said) as error:
+            sentences(given, "here")
+        assert str(error.value).startswith("here: ")
+
+
+def test_a_sentence_that_a_file_repeats_is_not_warned_of(folder):
+    (folder / "twice.csv").write_text("stereo,anti\nx y,z y\nx y,v y\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sentences({"file": "twice.csv", "sets": SETS}, "here")
+    assert len(found["Stereotypical"]) == 2
+
+
+def test_stereosets_file(folder):
+    labels = ("stereotype", "anti-stereotype", "unrelated")
+    items = [
+        {
+            "id": str(i),
+            "bias_type": kind,
+            "target": "x",
+            "context": "c BLANK",
+            "sentences": [
+                {"sentence": f"{label} {i}", "gold_label": label}
+                for label in random.Random(i).sample(labels, 3)
+            ],
+        }
+        for i, kind in enumerate(["race", "gender"])
+    ]
+    (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": items}}))
+    sets = {"S": "stereotype", "A": "anti-stereotype", "U": "unrelated"}
+    found = sentences({"file": "dev.json", "sets": sets, "where": {"bias_type": "gender"}}, "here")
+    assert {name: list(texts) for name, texts in found.items()} == {
+        "S": ["stereotype 1"],
+        "A": ["anti-stereotype 1"],
+        "U": ["unrelated 1"],
+    }
+    (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": [{"id": "0"}]}}))
+    with pytest.raises(BiasgridError, match="not StereoSet's file"):
+        sentences({"file": "dev.json", "sets": sets}, "here")
+
+
+def test_preference_in_a_study(folder):
+    made = make(study())
+    cell = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())["results"][0]
+    # 2 of 4 are preferred, one is a tie
+    assert cell["value"] == 0.5
+    assert cell["scalars"]["ties"] == 1
+    gender = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/gender"]).read_text())["results"][
+        0
+    ]
+    assert gender["value"] == pytest.approx(2 / 3)
+    assert gender["scalars"]["p_binomial"] == pytest.approx(stats.binomtest(2, 3).pvalue)
+    scores = made.table_file("scores").read_text()
+    assert "Gender,pll_preference,tiny,none,0.66" in scores
+    assert (made.results / "report.html").stat().st_size > 10_000
+
+
+def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
+    first = study()
+    make(first)
+    step = steps.sentence_scores_step(first, "tiny", "file.pairs")
+    assert step.run() == {"sentences": 8, "scored": 0}
+    (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he nurses,gender\n")
+    write_scores(SCORES | {"she nurses": -7.0, "he nurses": -9.0})
+    # the model is another one now: nothing of the former is kept
+    second = study()
+    make(second)
+    record = json.loads(second.sentence_scores_file("tiny", "file.pairs").read_text())
+    assert len(record["scores"]) == 10
+    (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he codes,gender\n")
+    third = study(metrics={"pll_preference": {}, "again": {"metric": "pll_preference", "label": "Again"}})
+    step = steps.sentence_scores_step(third, "tiny", "file.pairs")
+    for key, query in third.queries.items():
+        third.query_file(key).write_text(query.to_json())
+    assert step.run() == {"sentences": 9, "scored": 0}
+    assert step.spec == steps.sentence_scores_step(second, "tiny", "file.pairs").spec
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
+    first = study()
+    make_inputs(first)
+    step = steps.sentence_scores_step(first, "tiny", "file.pairs")
+    monkeypatch.setattr(sentence_scores, "BLOCK", 3)
+    monkeypatch.setattr(sentence_scores, "SAVED_EVERY", 0)
+    asked = []
+
+    def score(self, sentences):
+        asked.append(list(sentences))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return np.array([SCORES[sentence.text] for sentence in sentences])
+
+    monkeypatch.setattr(LanguageModel, "score", score)
+    with pytest.raises(KeyboardInterrupt):
+        step.run()
+    assert not step.output.exists()
+    assert step.run() == {"sentences": 8, "scored": 2}
+    assert sorted(sentence.text for block in asked[:2] + asked[3:] for sentence in block) == sorted(SCORES)
+    assert [path.name for path in step.output.parent.iterdir()] == ["file.pairs.json"]
+
+
+def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
+    write_scores({text: score for text, score in SCORES.items() if text != "a woman cooks"})
+    made = make(study())
+    cell = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())["results"][0]
+    assert cell["lost"]["Stereotypical"] == ["a woman cooks"]
+    # the pair is lost, and the others are measured
+    assert cell["value"] == pytest.approx(1 / 3)
+    assert cell["scalars"]["pairs"] == 3
+
+
+def test_pieces_that_both_have_are_no_scores_of_a_table_without_them(tmp_path):
+    model = measured(tmp_path / "m", SCORES)
+    result = metrics.pll_preference(Query([["he codes"], ["she codes"]]), model, score="cp")
+    assert np.isnan(result.value)
+    assert result.status == "degenerate"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("text,scores\na,1\n", "row 1: the columns"),
+        ("text,score\na,1\na,2\n", "row 3: has a sentence that a former row has"),
+        ("text,score\na,much\n", "row 2: score: 'much' is no number"),
+        ("text,score\na\n", "row 2: must have"),
+        ("text,score\n", "has no scores"),
+    ],
+)
+def test_damaged_tables_of_scores(folder, content, said):
+    (folder / "scores.csv").write_text(content)
+    with pytest.raises(BiasgridError, match=said):
+        make(study())
+
+
+def test_what_a_config_may_say(folder):
+    def wrong(query, said):
+        with pytest.raises(BiasgridError, match=said):
+            study(criteria={"Pairs": {"queries": {"all": query}}})
+
+    wrong({"attributes": {"A": ["x"]}}, "targets")
+    wrong({"file": "pairs.csv"}, "sets")
+    wrong({"file": "pairs.csv", "sets": SETS, "targets": {"A": ["b"]}}, "leave one of them out")
+    wrong({"targets": {"A": ["b"]}, "attributes": {"B": ["c"]}, "where": {"a": "b"}}, "of a file")
+    # words are asked of language models by other metrics
+    wrong({"targets": {"A": ["b"], "C": ["d"]}, "attributes": {"B": ["c"]}}, "template")
