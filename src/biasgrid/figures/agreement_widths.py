@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from ..tables.agreement_widths import swept
+from ..tables.inputs import swept
 from .figure import Drawing, Figure, labels, pages, tables
 from .layout import PAGE, add_panels, few_ticks, legend_line, nothing, styled
 from .palette import DASHED, GREY, series_mark

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..metrics.agreement import THESIS
-from ..tables.agreement_widths import swept
-from ..tables.inputs import cell_files
+from ..tables.inputs import cell_files, swept
 from .figure import Drawing, Figure, Files, labels, pages
 from .layout import PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
 from .palette import DASHED, GREY, LESS_LIGHT, NO_FILL

@@ -78,18 +78,22 @@ def agreement(
     **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
     that never does. Nor whether a paraphrase says the same.
 
-    References
-    ----------
-    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
-    section 4.3, tables 4.9 and 4.10.
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
+    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
+    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
+    >>> metrics.agreement(Query([*pairs, *versions]), model).value
+    0.5
     """
     sets = sentences.by_set(scores, targets)
     differences = sets[::2] - sets[1::2]
     detail = _detail(differences)
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
-    from scipy.stats import ks_2samp
-
     versions = biases(differences, rule, lower, upper)
     scalars = agreed(*versions, robust)
     return Score(
@@ -98,7 +102,7 @@ def agreement(
             **scalars,
             "inside": float((versions[0] == 0).mean()),
             "p_difference": _p_z(differences[0] - differences[1]),
-            "p_ks": float(ks_2samp(*differences).pvalue),
+            "p_ks": sentences.ks_test(*differences)[1],
         },
         detail=detail,
     )
@@ -150,10 +154,16 @@ def agreement_above_control(
 
     **What it cannot see.** Whether either agreement is high: see `agreement`.
 
-    References
-    ----------
-    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
-    section 4.3, tables 4.9 and 4.10.
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
+    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
+    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
+    >>> metrics.agreement_above_control(Query([*pairs, *versions, *pairs[::-1]]), model).value
+    0.0
     """
     sets = sentences.by_set(scores, targets)
     differences = sets[::2] - sets[1::2]
@@ -275,7 +285,8 @@ _SHARED: dict[str, Any] = {
     "check": _check,
     "details": {"difference": "log-likelihood of the sentence less that of its partner"},
     "reference": "Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
-    "di Torino 2023, section 4.3, tables 4.9 and 4.10",
+    "di Torino 2023, section 4.3, tables 4.9 and 4.10; Kwon, Mihindukulasooriya. An empirical study on pseudo-log-"
+    "likelihood bias measures for masked language models using paraphrased sentences. TrustNLP 2022 (sign)",
 }
 METRICS = (
     Metric(

@@ -61,10 +61,14 @@ def kl_div_s(
     which exceeds 100. A weighted mean has the sum of |h| below the line: the column `weighted_mean` of
     pair_means.csv.
 
-    References
-    ----------
-    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
-    section 4.2 and table 4.6.
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> round(metrics.kl_div_s(query, model).value, 2)
+    72.38
     """
     first, second = sentences.by_set(scores, targets)
     detail = {"score": Detail("target", [first, second])}

@@ -63,10 +63,14 @@ def mean_pair_difference(
     many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
     that are cut off can hold what is looked for.
 
-    References
-    ----------
-    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
-    section 4.2 and tables 4.5 and 4.7. Nangia et al. EMNLP 2020 ("cp"). Salazar et al. ACL 2020 ("sz").
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.mean_pair_difference(query, model).value
+    1.25
     """
     first, second = sentences.by_set(scores, targets)
     difference = first - second
@@ -75,7 +79,7 @@ def mean_pair_difference(
     if np.isnan(scores).any() or not len(kept):
         return Score(math.nan, detail=detail)
     # imported late: scipy takes a while, and to plan a study it is not needed
-    from scipy.stats import ks_2samp, norm, wilcoxon
+    from scipy.stats import norm, wilcoxon
 
     mean, error = float(kept.mean()), math.nan
     if len(kept) > 1:
@@ -83,7 +87,7 @@ def mean_pair_difference(
     correlation = math.nan
     if first.std() > 0 and second.std() > 0:
         correlation = float(np.corrcoef(first, second)[0, 1])
-    ks = ks_2samp(first, second)
+    ks, p_ks = sentences.ks_test(first, second)
     return Score(
         mean,
         scalars={
@@ -91,8 +95,8 @@ def mean_pair_difference(
             "standard_error": error,
             "p_z": float(2 * norm.sf(abs(mean) / error)) if error > 0 else math.nan,
             "p_wilcoxon": float(wilcoxon(kept).pvalue) if kept.any() else math.nan,
-            "ks": float(ks.statistic),
-            "p_ks": float(ks.pvalue),
+            "ks": ks,
+            "p_ks": p_ks,
             "correlation": correlation,
         },
         detail=detail,

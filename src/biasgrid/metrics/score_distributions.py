@@ -83,33 +83,35 @@ def score_distributions(
     **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
     the same value.
 
-    References
-    ----------
-    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
-    tables 4.3 to 4.5.
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.score_distributions(query, model).value
+    0.5
     """
     sets = sentences.by_set(scores, targets)
     detail = {"score": Detail("target", list(sets))}
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
-    # imported late: scipy takes a while, and to plan a study it is not needed
-    from scipy.stats import ks_2samp
-
-    tested = ks_2samp(*sets)
+    apart, p_ks = sentences.ks_test(*sets)
     varied = (sets.std(axis=1) > 0).all()
     scalars = {
-        "p_ks": float(tested.pvalue),
+        "p_ks": p_ks,
         "correlation": float(np.corrcoef(*sets)[0, 1]) if varied else math.nan,
     }
     if fits and varied and sets.shape[1] >= FEWEST:
         for number, (place, values) in enumerate(zip(PLACES, sets, strict=True)):
             shape = fitted(values, draws, np.random.default_rng([seed, number]))
             scalars |= {f"{place}_{name}": number for name, number in shape.items()}
-    return Score(float(tested.statistic), scalars, detail)
+    return Score(apart, scalars, detail)
 
 
 def fitted(values: np.ndarray, draws: int, rng: np.random.Generator) -> dict[str, float]:
     """Which shape values (n,) have: see `score_distributions`."""
+    # imported late: scipy takes a while, and to plan a study it is not needed
     from scipy import stats
 
     normal = stats.shapiro(values)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..metrics.agreement import agreed, biases
 from ..results import results
-from .inputs import cell_files
+from .inputs import cell_files, swept
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -38,17 +38,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=AGREEMENT_WIDTHS.names).sort_values(
         AGREEMENT_WIDTHS.names[:6], ignore_index=True
     )
-
-
-def swept(grid: Any) -> list[Any]:
-    """The cells of agreement by an interval."""
-    found = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        of_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
-        if of_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
-            found.append(cell)
-    return found
 
 
 def _spec(grid: Any) -> dict[str, Any]:
