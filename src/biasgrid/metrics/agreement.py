@@ -75,6 +75,9 @@ def agreement(
     is 0 where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
     sweep of widths.
 
+    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
+    bounds say nothing: see where the differences lie first.
+
     **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
     that never does. Nor whether a paraphrase says the same.
 
@@ -151,6 +154,9 @@ def agreement_above_control(
     -----
     **Two samples that are one.** Both shares are of the same original pairs. The z-test takes them for unrelated;
     McNemar's test is for pairs. A small p-value is the good outcome: the metric tells a paraphrase from other words.
+
+    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
+    bounds say nothing: see where the differences lie first.
 
     **What it cannot see.** Whether either agreement is high: see `agreement`.
 

@@ -52,6 +52,8 @@ def kl_div_s(
 
     Notes
     -----
+    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
+
     **What it cannot see.** A shift: where both sets vary alike, both divergences are equal however far the means are
     apart, and KLDivS is 50. It sees how unlike the variances are, and the less so, the further the means are apart.
     So 50 is no evidence that a model has no bias. The scores are not normal (Shapiro-Wilk rejects it for BETO's), and

@@ -59,6 +59,9 @@ def mean_pair_difference(
     of a pair share. The difference of a pair is free of them; two sets that are compared as wholes differ by far less
     than the sentences of each do.
 
+    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
+    reason.
+
     **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
     many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
     that are cut off can hold what is looked for.

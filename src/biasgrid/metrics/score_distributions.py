@@ -80,6 +80,8 @@ def score_distributions(
     **p_ks of a fit is too large.** A distribution that was fitted to the very scores is nearer to them than the true
     one. p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
 
+    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
+
     **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
     the same value.
 

@@ -42,6 +42,8 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     together are more probable than the unrelated one, which is never less than the share of items in which either is.
     Ties count as not preferred.
 
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+
     **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
     StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
     every item counts alike, and whole sentences are compared.
@@ -86,6 +88,8 @@ def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, sco
     -----
     Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
 
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+
     **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
     guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
 
@@ -128,6 +132,8 @@ def stereoset_icat(targets: list[np.ndarray], attributes: list[np.ndarray], *, s
 
     Notes
     -----
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+
     **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
     in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
 
