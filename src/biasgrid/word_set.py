@@ -57,7 +57,7 @@ class WordSet(Sequence[str]):
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return cls(name, tuple(words))
+            return cls(name, words)
 
     @property
     def distinct(self) -> tuple[str, ...]:

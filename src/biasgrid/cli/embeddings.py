@@ -44,12 +44,18 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     study = Study.read(args.config)
     if args.model not in study.models:
         raise BiasgridError(f"{args.config}: {unknown('model', args.model, study.models)}")
-    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
+    store = build_store(
+        args.model,
+        study.models[args.model],
+        study.embeddings,
+        study.shares_embeddings,
+        study.store_folder(args.model),
+    )
     return {"store": str(store.path), **store.metadata}
 
 
 def train(args: argparse.Namespace) -> dict[str, Any]:
-    """Train a model of a study on its corpus.
+    """Train a model of a study on its corpus, or encode the study's words.
 
     biasgrid train --study config/text8.yaml --model text8-word2vec-sg
     """

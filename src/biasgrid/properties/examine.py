@@ -109,6 +109,8 @@ def _not_examined(metric: Metric) -> str:
     groups, words = sides(metric)
     if metric.name in OTHER_QUESTIONS:
         return OTHER_QUESTIONS[metric.name]
+    if metric.needs == "contextual_vectors":
+        return "it is of words in several contexts; in each of them it is an effect size of WEAT"
     if metric.needs == "language_model":
         return (
             f"the properties are of pairs and of words beside one of two groups; it takes {metric.template}"
