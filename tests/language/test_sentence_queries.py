@@ -246,3 +246,10 @@ def test_what_a_config_may_say(folder):
     wrong({"targets": {"A": ["b"]}, "attributes": {"B": ["c"]}, "where": {"a": "b"}}, "of a file")
     # words are asked of language models by other metrics
     wrong({"targets": {"A": ["b"], "C": ["d"]}, "attributes": {"B": ["c"]}}, "template")
+
+
+def test_a_criterion_that_no_model_fits_is_refused(folder):
+    with pytest.raises(
+        BiasgridError, match="Pairs: its metrics need models of kind vectors, and its models are of"
+    ):
+        study(metrics={"weat": {}})
