@@ -39,6 +39,12 @@ class Folders:
         """Whether other projects' studies may be at work in the folder of stores."""
         return "embeddings" not in self.config and bool(os.environ.get(PLACE))
 
+    def store_folder(self, model: str) -> Path:
+        """The folder that a model's store is in. One of the words of this study alone is below its results, so that
+        studies of other words do not replace each other's."""
+        encoded = self.config["models"][model]["source"]["type"] == "encoded"
+        return self.results / "encoded" if encoded else self.embeddings
+
     def model_file(self, model: str) -> Path:
         """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
         return self.results / "models" / f"{model}.json"

@@ -56,8 +56,8 @@ class Study(Folders):
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
-        """The models by key. Of one that is made here of a corpus the source says all of that: name and source."""
-        return {key: resolved(model, self.config) for key, model in self.config["models"].items()}
+        """The models by key. Of one that is made here the source says all that it is made of."""
+        return {key: resolved(key, self.config, self.queries) for key in self.config["models"]}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
@@ -66,15 +66,17 @@ class Study(Folders):
 
     @cached_property
     def trained(self) -> list[str]:
-        """The models that are trained here."""
-        return [key for key, model in self.models.items() if model["source"]["type"] == "trained"]
+        """The models that are trained or encoded here."""
+        return [
+            key for key, model in self.models.items() if model["source"]["type"] in ("trained", "encoded")
+        ]
 
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
-        """What is fetched: models, archives of benchmarks and corpora, by name."""
+        """What is fetched: models, archives of benchmarks, corpora and encoders, by name."""
         made = {key for key, model in self.models.items() if model["source"]["type"] in MADE_HERE}
         models = {key: model for key, model in self.models.items() if key not in made}
-        return models | self.config["benchmarks"] | self.config["corpora"]
+        return models | self.config["benchmarks"] | self.config["corpora"] | self.config.get("encoders", {})
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:

@@ -20,7 +20,7 @@ rule archive:
 # be reading it in the folder that both share. The rule's output is the record of what the study was computed on.
 rule store:
     input:
-        lambda w: f"{EMBEDDINGS}/raw/{stores.archive(STUDY, w.model)}/manifest.json",
+        lambda w: [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in stores.archives(STUDY, w.model)],
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -41,7 +41,7 @@ rule store:
 
 rule train:
     input:
-        lambda w: f"{EMBEDDINGS}/raw/{stores.archive(STUDY, w.model)}/manifest.json",
+        lambda w: [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in stores.archives(STUDY, w.model)],
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -57,7 +57,7 @@ rule train:
         runtime=lambda w, attempt: 120 * attempt,
     params:
         spec=lambda w: stores.source_spec(STUDY, w.model, "source", "licence"),
-        version=lambda w: f"{STORE_VERSION} {trained_by(STUDY.models[w.model]['source']['algorithm'])}",
+        version=lambda w: f"{STORE_VERSION} {maker_version(STUDY.models[w.model])}",
         remade=lambda w: stores.remade(STUDY, w.model),
     shell:
         "exec python -m biasgrid train --study $BIASGRID_STUDY --model {wildcards.model} >/dev/null 2>{log}"

@@ -2,8 +2,7 @@
 import os
 
 from biasgrid import comparison, ratings, schema
-from biasgrid.embeddings.building import STORE_VERSION
-from biasgrid.embeddings.training import version as trained_by
+from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text

@@ -44,12 +44,18 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     study = Study.read(args.config)
     if args.model not in study.models:
         raise BiasgridError(f"{args.config}: {unknown('model', args.model, study.models)}")
-    store = build_store(args.model, study.models[args.model], study.embeddings, study.shares_embeddings)
+    store = build_store(
+        args.model,
+        study.models[args.model],
+        study.embeddings,
+        study.shares_embeddings,
+        study.store_folder(args.model),
+    )
     return {"store": str(store.path), **store.metadata}
 
 
 def train(args: argparse.Namespace) -> dict[str, Any]:
-    """Train a model of a study on its corpus.
+    """Train a model of a study on its corpus, or encode the study's words.
 
     biasgrid train --study config/text8.yaml --model text8-word2vec-sg
     """
@@ -57,7 +63,7 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
 
     study = read_study(args.study)
     if args.model not in study.trained:
-        raise BiasgridError(f"{args.study}: {unknown('trained model', args.model, study.trained)}")
+        raise BiasgridError(f"{args.study}: {unknown('model that is made here', args.model, study.trained)}")
     store = make_store(study, args.model)
     return {"store": str(store.path), **store.metadata}
 

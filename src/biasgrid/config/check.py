@@ -123,8 +123,8 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
         if slugs.count(slug(criterion)) > 1:
             raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
     taken = {*models, "gensim", "raw"}
-    for part in ("benchmarks", "corpora"):
-        for key in config[part]:
+    for part in ("benchmarks", "corpora", "encoders"):
+        for key in config.get(part, ()):
             if key in taken:
                 raise BiasgridError(f"{where}: {part}: {key}: this name is taken; name it otherwise")
             taken.add(key)

@@ -23,6 +23,7 @@ def reference(text: str) -> str:
 
 WordSet = list[str] | Annotated[str, AfterValidator(reference)]
 Sets = Annotated[dict[str, WordSet], Field(min_length=1)]
+Templates = list[Text] | Text
 
 
 class Query(Strict):
@@ -48,6 +49,12 @@ class Query(Strict):
         "of a file: column -> the value that it has in the rows that are taken; left out: all rows", None
     )
 
+    templates: Templates | dict[str, Templates] = field(
+        "sentences in place of the words, as in SEAT: a list of texts in which `{}` stands for the word, or the name "
+        "of a file in data/templates; or each set's own by its name. Each word becomes a sentence per template",
+        None,
+    )
+
     @model_validator(mode="after")
     def _of_one_kind(self):
         if self.file is None and self.targets is None:
@@ -58,6 +65,8 @@ class Query(Strict):
             raise ValueError(
                 "has a file, whose sentences are the query, and sets of its own; leave one of them out"
             )
+        if self.file is not None and self.templates is not None:
+            raise ValueError("templates: are for words, and a file has sentences")
         if self.file is not None and self.sets is None:
             raise ValueError("key 'sets' is missing: which columns of the file are the query's sets")
         return self

@@ -18,6 +18,7 @@ from ..validation import checked
 from .common import filled
 from .criteria import Criteria, PhenomenonSets
 from .debias import Quality
+from .encoded import in_sentences
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
 from .sentence_files import sentences
@@ -34,6 +35,7 @@ PARTS = {
     "sets": PhenomenonSets,
     "benchmarks": Archives,
     "corpora": Archives,
+    "encoders": Archives,
     "quality": Quality,
 }
 
@@ -284,6 +286,8 @@ def _query(given: Mapping[str, Any], where: str, sets: WordSets, root: Path) -> 
             {name: sets.words(words, f"{where}: {name}") for name, words in given.get(side, {}).items()}
             for side in ("targets", "attributes")
         )
+    if "templates" in given:
+        targets, attributes = in_sentences(targets, attributes, given["templates"], f"{where}: templates")
     try:
         return Query(targets, attributes, name=given.get("name"))
     except BiasgridError as error:
@@ -300,5 +304,5 @@ def written(config: Mapping[str, Any]) -> str:
         entries = config[part].items()
         return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
 
-    parts = {part: of(part) for part in ("models", "benchmarks", "corpora")}
+    parts = {part: of(part) for part in ("models", "benchmarks", "corpora", "encoders") if part in config}
     return json.dumps(stamped({**config, **parts}), ensure_ascii=False, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""`models`, `benchmarks` and `corpora`: what is fetched, and from where."""
+"""`models`, `benchmarks`, `corpora` and `encoders`: what is fetched, and from where."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 from ..embeddings import kinds, readers, sources
 from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
-from ..embeddings.training import check_parameters
+from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
+from ..query import Query
 from ..validation import Strict, checked, field
 from .common import Key, Language, Params, Text
+from .encoded import ENCODED, Encoded, check_encoders
+from .encoded import resolved as encoded
 from .metrics import Words
 from .names import known
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
-CORPUS = "corpus"  # the kind
+CORPUS, SCORED = "corpus", "language_model"  # kinds
 
 
 class Trained(Strict):
@@ -28,8 +31,15 @@ class Trained(Strict):
 
     type: Literal["trained"] = field("trained here")
     corpus: Key = field("the key of the corpus under `corpora`, or of a model of kind `corpus`")
-    algorithm: Literal["word2vec", "fasttext", "glove", "ppmi"] = field("what trains it")
-    params: Params = field("its parameters, and the seed (docs/text8.md)", dict)
+    algorithm: Literal["word2vec", "fasttext", "glove", "ppmi", "bert"] = field(
+        "what trains it; `bert` trains a masked language model (kind: language_model), and the others vectors"
+    )
+    start: Key = field(
+        "the key under `encoders` of the weights that the training starts from; `bert` needs them, and nothing else "
+        "has any",
+        None,
+    )
+    params: Params = field("its parameters, and the seed (docs/text8.md, docs/language_models.md)", dict)
 
     @model_validator(mode="after")
     def _trainable(self):
@@ -37,6 +47,9 @@ class Trained(Strict):
             check_parameters(self.algorithm, self.params)
         except BiasgridError as error:
             raise BiasgridError(f"params: {error}") from None
+        if (self.start is None) == (self.algorithm in LANGUAGE_MODELS):
+            said = "is missing" if self.start is None else "is not allowed"
+            raise BiasgridError(f"key 'start' {said} (algorithm: {self.algorithm})")
         return self
 
 
@@ -49,7 +62,7 @@ class ShuffledCorpus(Strict):
     seed: Whole = field("seed of the order; another one is another shuffled corpus", 1, ge=0)
 
 
-MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus}
+MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
 
 
 def _source(values: Any) -> Any:
@@ -100,8 +113,8 @@ class Model(Strict):
 
     label: Text = field("what tables and figures print")
     source: Source = field(
-        "where it is from: a mapping with `type` (`biasgrid list sources`, `trained` or `shuffled`) and the keys of "
-        "that type"
+        "where it is from: a mapping with `type` (`biasgrid list sources`, `trained`, `shuffled` or `encoded`) and "
+        "the keys of that type"
     )
     download_mb: Whole = _megabytes()
     kind: Annotated[str, AfterValidator(_kind)] = field(
@@ -142,17 +155,23 @@ class Model(Strict):
                     raise BiasgridError(
                         f"{key}: is for models of kind {other.name}, and this one is {kind.name}"
                     )
-        if isinstance(self.source, Trained) and kind.name != kinds.VECTORS:
-            raise BiasgridError(f"source: what is trained here are vectors, and no {kind.name}")
+        if isinstance(self.source, Trained):
+            trained = SCORED if self.source.algorithm in LANGUAGE_MODELS else kinds.VECTORS
+            if kind.name != trained:
+                raise BiasgridError(f"source: {self.source.algorithm} trains {trained}, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
             raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
+        if isinstance(self.source, Encoded) and kind.name != kinds.VECTORS:
+            raise BiasgridError(f"source: what is encoded are vectors of words, and no {kind.name}")
         return self
 
     @model_validator(mode="after")
     def _of_a_file(self):
-        if isinstance(self.source, Trained) and (self.format or self.vocab_prefix):
+        if isinstance(self.source, (Trained, Encoded)) and (self.format or self.vocab_prefix):
             given = "format" if self.format else "vocab_prefix"
-            raise BiasgridError(f"{given}: is for files; a model that is trained here has none")
+            raise BiasgridError(f"{given}: is for files; a model that is {self.source.type} here has none")
+        if isinstance(self.source, Encoded) and self.sorted is not None:
+            raise BiasgridError("sorted: the words of an encoded model are in no order; leave it out")
         if isinstance(self.source, ShuffledCorpus) and (self.format or self.window):
             given = "format" if self.format else "window"
             raise BiasgridError(f"{given}: a shuffled corpus has that of {self.source.corpus}; leave it out")
@@ -160,9 +179,11 @@ class Model(Strict):
 
 
 class Archive(Strict):
-    """An archive of benchmarks, or a corpus."""
+    """An archive of benchmarks, a corpus, or an encoder's files."""
 
-    source: ArchiveSource = field("where it is from: as of a model, but for `trained` and `shuffled`")
+    source: ArchiveSource = field(
+        "where it is from: as of a model, but for `trained`, `shuffled` and `encoded`"
+    )
     download_mb: Whole = _megabytes()
     licence: str = field("its licence", "not stated")
 
@@ -184,11 +205,14 @@ def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
     return WORDFREQ if declared == WORDFREQ else RANK if model.get("sorted") else None
 
 
-def resolved(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
     """A model of a checked config. The source of one that is made here of a corpus says all of that: its name and
     source, how its sentences are read, and the seed of their order where they are shuffled. A shuffled corpus has the
-    format and the window of the one that it is made of."""
+    format and the window of the one that it is made of. For one that is encoded see `encoded.resolved`."""
+    model = config["models"][key]
     source = model["source"]
+    if source["type"] == ENCODED:
+        return encoded(key, config, queries)
     if source["type"] not in MADE_HERE:
         return {**model}
     name, models = source["corpus"], config["models"]
@@ -204,11 +228,14 @@ def resolved(model: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, A
     # a running text is trained on as any corpus is, and others by their sentences
     if counted and not ("window" in read and read.get("format") == "tokens"):
         corpus["format"] = read.get("format", DEFAULT)
-    return {**model, "source": {**source, "corpus": corpus}}
+    made_of: dict[str, Any] = {"corpus": corpus}
+    if name := source.get("start"):
+        made_of["start"] = {"name": name, "source": config["encoders"][name]["source"]}
+    return {**model, "source": {**source, **made_of}}
 
 
 def check_corpora(config: Mapping[str, Any], where: str) -> None:
-    """Check that the corpora of which models are made are there.
+    """Check that the corpora and encoders of which models are made are there.
 
     Raises
     ------
@@ -218,7 +245,13 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
     counted = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
     whole = [key for key, model in counted.items() if model["source"]["type"] != SHUFFLED]
     allowed = {TRAINED: [*config["corpora"], *counted], SHUFFLED: whole}
+    check_encoders(config, where)
     for key, model in config["models"].items():
         source = model["source"]
+        for part in ("encoder", "start"):
+            if part in source:
+                known(
+                    "encoder", [source[part]], config.get("encoders", {}), f"{where}: models: {key}: source"
+                )
         if source["type"] in allowed:
             known("corpus", [source["corpus"]], allowed[source["type"]], f"{where}: models: {key}: source")

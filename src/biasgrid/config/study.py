@@ -95,6 +95,9 @@ class StudyConfig(Run):
     )
     benchmarks: included(Archives) = field("archives of benchmarks, by key", dict)
     corpora: included(Archives) = field("corpora that models are trained on, by key", dict)
+    encoders: included(Archives) = field(
+        "encoders that make vectors of words in sentences (`type: encoded`), by key", None
+    )
     quality: included(Quality) = field("benchmarks on which every model is evaluated (docs/quality.md)", dict)
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict

@@ -22,10 +22,11 @@ STORE_VERSION = 1
 
 
 def build_store(
-    name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False
+    name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False, stores: Path | None = None
 ) -> EmbeddingStore:
     """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
-    model that is made here of a corpus, from that one's archive.
+    model that is made here of a corpus, from that one's archive, and of an encoded one, from its encoder's. With
+    `stores` it is `stores`/`name`, and no other study's.
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
     of it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is
@@ -39,12 +40,20 @@ def build_store(
     from .sources import fetch, read_manifest
 
     folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
-    kept_as, fetched = archive_of(name, model)
-    archive = fetch(kept_as, fetched, folder / "raw", shared=shared)
-    manifest = read_manifest(folder / "raw" / kept_as)
+    raw = folder / "raw"
+    archives = {
+        kept: fetch(kept, source, raw, shared=shared) for kept, source in archives_of(name, model).items()
+    }
+    digests = [
+        {file: facts["sha256"] for file, facts in read_manifest(raw / kept)["files"].items()}
+        for kept in archives
+    ]
+    if stores is not None and stores != folder:
+        folder, shared = stores, False
+        folder.mkdir(parents=True, exist_ok=True)
     # all that the store depends on
     made_of = _asked_for(model)
-    made_of["archive"] = {file: facts["sha256"] for file, facts in manifest["files"].items()}
+    made_of |= dict(zip(("archive", "start"), digests, strict=False))
     said = {"licence": model.get("licence", "not stated")}
     if "sorted" in model:
         said["sorted"] = model["sorted"]
@@ -65,24 +74,34 @@ def build_store(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
                     f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
                 )
-            return kind.made(archive, folder / name, name=name, model=model, metadata=made_of | said)
+            settings = dict(zip(("archive", "start"), archives.values(), strict=False))
+            return kind.made(
+                folder=folder / name, name=name, model=model, metadata=made_of | said, **settings
+            )
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
-def archive_of(name: str, model: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name and source of the archive that a model is made from: its own, or that of the corpus that it is made of."""
+def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The archives that a model is made from, name -> source: its own, or that of what it is made of, and after it
+    that of the weights that its training starts from."""
     source = model["source"]
-    if source["type"] in ("trained", "shuffled"):
-        return source["corpus"]["name"], source["corpus"]["source"]
-    return name, source
+    parts = [source[part] for part in ("corpus", "encoder", "start") if part in source]
+    if source["type"] not in ("trained", "shuffled", "encoded"):
+        return {name: source}
+    return {part["name"]: part["source"] for part in parts}
 
 
 def make_vectors(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
-    """The store of a model of vectors, converted or trained: `Kind.make`."""
+    """The store of a model of vectors, converted, trained or encoded: `Kind.make`."""
     source = model["source"]
+    if source["type"] == "encoded":
+        from .language import encoding
+
+        encoding.write(archive, folder, name=name, model=model, metadata=metadata)
+        return
     if source["type"] == "trained":
         from . import training
 
@@ -127,7 +146,17 @@ def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
         from . import training
 
         asked["trained_by"] = training.version(model["source"]["algorithm"])
+    if model["source"]["type"] == "encoded":
+        from .language import encoding
+
+        asked["encoded_by"] = encoding.VERSION
     return asked
+
+
+def maker_version(model: Mapping[str, Any]) -> str:
+    """Which version of the code trains or encodes a model; empty of one that is fetched."""
+    asked = _asked_for(model)
+    return str(asked.get("trained_by") or asked.get("encoded_by") or "")
 
 
 def _record(kind: Kind, store: Path) -> dict[str, Any]:

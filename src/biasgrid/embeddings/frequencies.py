@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,20 @@ def counts_of(model: Any) -> NDArray[np.int64] | None:
     in which all words have one count: such stores were once made of files that have no counts."""
     counts: NDArray[np.int64] | None = getattr(model, "counts", None)
     return None if counts is None or (len(counts) > 1 and counts.min() == counts.max()) else counts
+
+
+def most_frequent(number: int, language: str) -> list[str]:
+    """The most frequent words of a language, as the package wordfreq has them: those of letters alone.
+
+    Raises BiasgridError where the package, or its list of the language, is missing.
+    """
+    if not number:
+        return []
+    _occurrences("", language)
+    import wordfreq
+
+    listed = wordfreq.iter_wordlist(language.partition("-")[0])
+    return list(islice((word for word in listed if word.isalpha()), number))
 
 
 def _occurrences(word: str, language: str) -> float:

@@ -59,13 +59,20 @@ PARAMETERS = {
     "ppmi": {name: COUNT for name in ("vector_size", "window", "min_count")}
     | {"alpha": (float, 0, 1), "shift": (float, 1, MOST), "eig": (float, 0, 1)},
 }
-OURS = ("glove", "ppmi")  # modules of this package, which gensim has no part in
+# what trains a language model; in `PARAMETERS` is what trains vectors
+LANGUAGE_MODELS = {
+    "bert": {name: WORD2VEC[name] for name in ("seed",)}
+    | {"epochs": (float, 0.0001, 1000), "learning_rate": (float, 0, 1), "masked": (float, 0.01, 0.9)}
+    | {"batch_size": COUNT, "pieces": (int, 8, MOST), "held_out": COUNT},
+}
+# modules of this package, which gensim has no part in
+OURS = {"glove": "glove", "ppmi": "ppmi", "bert": "language.bert_training"}
 KINDS = {int: "whole numbers", float: "numbers"}
 
 
 def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
     """Raises BiasgridError for a parameter that the algorithm does not have, or a value that it cannot take."""
-    parameters = PARAMETERS[algorithm]
+    parameters = (PARAMETERS | LANGUAGE_MODELS)[algorithm]
     for name, value in given.items():
         if name == "workers":
             raise BiasgridError(
@@ -92,9 +99,13 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
 def version(algorithm: str) -> str:
     """What, besides the corpus and the parameters, a model's vectors depend on."""
     if algorithm in OURS:
-        return f"{algorithm} version {_ours(algorithm).VERSION}"
-    gensim = importlib.metadata.version("gensim") if has("gensim") else "missing"
-    return f"version {VERSION} gensim {gensim}"
+        own = f"{algorithm} version {_ours(algorithm).VERSION}"
+        return f"{own} torch {_version('torch')}" if algorithm in LANGUAGE_MODELS else own
+    return f"version {VERSION} gensim {_version('gensim')}"
+
+
+def _version(package: str) -> str:
+    return importlib.metadata.version(package) if has(package) else "missing"
 
 
 def train(
@@ -142,7 +153,7 @@ def train(
 
 def _ours(algorithm: str) -> Any:
     # by name and late: it imports SciPy
-    return importlib.import_module(f"{__package__}.{algorithm}")
+    return importlib.import_module(f"{__package__}.{OURS[algorithm]}")
 
 
 def _gensim(

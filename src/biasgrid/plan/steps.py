@@ -201,7 +201,7 @@ def rank_samples_step(study: Study) -> Step:
 
 def model_store(study: Study, model: str) -> StoreOf:
     """A model's store."""
-    return store_of(study.embeddings, model, study.models[model])
+    return store_of(study.store_folder(model), model, study.models[model])
 
 
 def _state(study: Study, model: str, debias: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..embeddings import EmbeddingStore, build_store
-from ..embeddings.building import archive_of
+from ..embeddings.building import archives_of
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import fetch
@@ -50,8 +50,10 @@ def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
     be reading it in the folder that both share.
     """
     count = remade(study, model)
-    store = build_store(model, study.models[model], study.embeddings, study.shares_embeddings)
-    made = study.embeddings / model / "model.json"
+    store = build_store(
+        model, study.models[model], study.embeddings, study.shares_embeddings, study.store_folder(model)
+    )
+    made = study.store_folder(model) / model / "model.json"
     write_text(_note(study, model), f"{count} {_digest(made)}\n")
     write_text(study.model_file(model), made.read_text(encoding="utf-8"))
     return store
@@ -65,7 +67,7 @@ def remade(study: Study | Simulation, model: str) -> int:
     """
     note, record = _note(study, model), study.model_file(model)
     count, made = note.read_text().split() if note.is_file() else (0, _digest(record))
-    store = study.embeddings / model
+    store = study.store_folder(model) / model
     present = _digest(store / "model.json") if _is_whole(study, model) else "damaged"
     return int(count) + (made not in ("none", present))
 
@@ -77,9 +79,9 @@ def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
     return json.dumps({key: entry.get(key) for key in (*keys, *of_kind)}, sort_keys=True)
 
 
-def archive(study: Study | Simulation, model: str) -> str:
-    """The name of the archive that a model is made from."""
-    return archive_of(model, study.models[model])[0]
+def archives(study: Study | Simulation, model: str) -> list[str]:
+    """The names of the archives that a model is made from."""
+    return list(archives_of(model, study.models[model]))
 
 
 def local_file(study: Study | Simulation, name: str) -> list[str]:
@@ -96,13 +98,12 @@ def megabytes(study: Study | Simulation, model: str) -> int:
     """Of a model's store; before it is made a guess from its archive, before that a large model's."""
     folder = study.embeddings
     try:
-        return (folder / model / "vectors.npy").stat().st_size // 10**6
+        return (study.store_folder(model) / model / "vectors.npy").stat().st_size // 10**6
     except OSError:
         pass
     try:
-        manifest = json.loads(
-            (folder / "raw" / archive(study, model) / "manifest.json").read_text(encoding="utf-8")
-        )
+        kept_as, *_ = archives(study, model)
+        manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
         # vectors as text pack to two fifths of their size as a store
         return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -125,7 +126,7 @@ def _digest(path: Path) -> str:
 
 def _is_whole(study: Study, model: str) -> bool:
     try:
-        KINDS[study.models[model].get("kind", VECTORS)].open(study.embeddings / model)
+        KINDS[study.models[model].get("kind", VECTORS)].open(study.store_folder(model) / model)
     except BiasgridError:
         return False
     return True

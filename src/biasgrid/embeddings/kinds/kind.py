@@ -32,7 +32,8 @@ class Kind:
         the kind.
     make
         What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
-        name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json.
+        name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json. For
+        a model that is trained from given weights on, `start` is where these are.
     formats
         What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
     keys

@@ -12,14 +12,15 @@ from typing import Any
 
 from ...errors import BiasgridError, unknown
 from ...files import hash_file, locked
+from .bert_network import CONFIG, HEAD, WEIGHTS
 from .formats import BERT, LLAMA, SCORES
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
 from .scores import TABLE, read_table
+from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 
 PARTIAL = ".partial"
-GGUF, WEIGHTS, CONFIG, TOKENIZER = "model.gguf", "model.safetensors", "config.json", "tokenizer.json"
+GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
-HEAD = "cls.predictions."  # what the tensors of a BERT's head for masked words begin with
 # weights with such a head that predict no words: their sha256, and what is said where they are to score a text
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
@@ -37,6 +38,7 @@ def make_language_model(
     model: Mapping[str, Any],
     metadata: Mapping[str, Any],
     keep: bool = True,
+    start: Path | None = None,
 ) -> LanguageModel:
     """Make the folder of a language model, or of an encoder, from its files: `Kind.make`.
 
@@ -53,12 +55,18 @@ def make_language_model(
     keep
         Whether the folder keeps the files: as hard links of what a source fetched, or as copies. If not, they are
         links to the files where they are.
+    start
+        The weights that a model is trained from; the archive is a corpus then.
 
     Raises
     ------
     BiasgridError
         The files are no language model of a known format.
     """
+    if start is not None:
+        from .bert_training import train  # late: it imports this module
+
+        return train(archive, start, folder, name=name, model=model, metadata=metadata)
     found = _files(archive)
     format = model.get("format") or _format(archive, found)
     if format not in READ:
@@ -140,9 +148,13 @@ def _llama(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
 
 
 def _bert(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
-    for name in (WEIGHTS, CONFIG, TOKENIZER):
+    # a list of pieces does as well, and how it is to be read
+    split = [TOKENIZER] if TOKENIZER in found or VOCABULARY not in found else [VOCABULARY]
+    for name in (WEIGHTS, CONFIG, *split):
         if name not in found:
             raise BiasgridError(f"{archive}: has no {name}; a BERT is {WEIGHTS}, {CONFIG} and {TOKENIZER}")
+    if VOCABULARY in split and SETTINGS in found:
+        split.append(SETTINGS)
     try:
         config = json.loads(found[CONFIG].read_bytes())
         kind = config["model_type"]
@@ -154,7 +166,7 @@ def _bert(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
     facts: dict[str, Any] = {"masked": masked}
     if not masked:
         facts[NO_SCORES] = "has no head for masked words: it is an encoder, and no language model"
-    return {name: found[name] for name in (WEIGHTS, CONFIG, TOKENIZER)}, facts
+    return {name: found[name] for name in (WEIGHTS, CONFIG, *split)}, facts
 
 
 def _measured(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:

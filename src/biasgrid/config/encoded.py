@@ -1,0 +1,167 @@
+"""`type: encoded`: what an encoder makes of the words that a study asks about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from .. import metrics
+from ..embeddings.kinds import VECTORS
+from ..embeddings.language.templates import Templates
+from ..extras import require
+from ..options import Whole
+from ..query import Query
+from ..validation import Strict, field
+from ..words import WordOptions, variant
+from .common import Key, Text, one_language
+from .names import known
+
+ENCODED = "encoded"
+# of an entry's lists, those that hold no words
+NO_WORDS = ("preprocessors", "methods", "sides")
+
+
+class Encoded(Strict):
+    """The words of the study in the contexts of templates, as an encoder reads them."""
+
+    type: Literal["encoded"] = field("the study's words, encoded")
+    encoder: Key = field("the key of the encoder under `encoders`")
+    templates: list[Text] | Text = field(
+        "the sentences that each word is read in: a list of texts in which `{}` stands for the word, or the name of "
+        "a file in data/templates; left out: the words as they are, such as those that are sentences",
+        None,
+    )
+    pool: Literal["word", "sentence"] = field(
+        "what becomes the word's vector, as a mean over the templates: `word`, the mean of the states of the word's "
+        "own pieces; `sentence`, that of all pieces of the sentence",
+        "word",
+    )
+    layer: Whole = field(
+        "the layer whose states are taken: 0 for the embeddings of pieces, 1 for the first layer; negative from the "
+        "end, -1 for the last",
+        -1,
+    )
+    frequent: Whole = field(
+        "so many of the most frequent words of the model's language (package wordfreq, by default English) beside "
+        "those of the study: random groups and control words are drawn from them",
+        0,
+        "words",
+        ge=0,
+        le=100_000,
+    )
+
+    @model_validator(mode="after")
+    def _read(self):
+        Templates.of(self.templates)
+        return self
+
+
+def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
+    """The entry of an encoded model of a checked config: its source says all that its vectors are made of, the words
+    by a digest; `encodes` lists them."""
+    model = config["models"][key]
+    source, words = dict(model["source"]), sorted(set(_words(key, config, queries)))
+    name = source["encoder"]
+    digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()
+    source |= {
+        "encoder": {"name": name, "source": config["encoders"][name]["source"]},
+        "templates": Templates.of(source.get("templates")).record(),
+        "words": digest,
+    }
+    return {**model, "source": source, "sorted": False, "encodes": words}
+
+
+def check_encoders(config: Mapping[str, Any], where: str) -> None:
+    """Check what encoded models need beyond their form.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`.
+    """
+    for key, model in config["models"].items():
+        if model["source"]["type"] == ENCODED and model["source"]["frequent"]:
+            require("wordfreq", f"{where}: models: {key}: source: frequent")
+
+
+def in_sentences(
+    targets: Mapping[str, Sequence[str]], attributes: Mapping[str, Sequence[str]], given: Any, where: str
+) -> list[dict[str, list[str]]]:
+    """The sets of a query's two sides with sentences in place of words: each word in each of its templates, word by
+    word.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`.
+    """
+    if isinstance(given, Mapping):
+        known("set", given, [*targets, *attributes], where)
+        of_set = {name: Templates.of(own, f"{where}: {name}") for name, own in given.items()}
+    else:
+        of_set = dict.fromkeys([*targets, *attributes], Templates.of(given, where))
+    as_they_are = Templates.of(None)
+    return [
+        {
+            name: list(
+                dict.fromkeys(
+                    item.text for word in words for item in of_set.get(name, as_they_are).placed(word)
+                )
+            )
+            for name, words in side.items()
+        }
+        for side in (targets, attributes)
+    ]
+
+
+def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> Iterator[str]:
+    """The words of all that is measured on a model, fitted to it, or asked of it; each in the forms in which it is
+    looked up."""
+    model = config["models"][key]
+    for criterion, entry in config["criteria"].items():
+        if not one_language(entry, model):
+            continue
+        for debias in config["debias"].get(criterion, {}).values():
+            if key in debias.get("models", [key]):
+                yield from _forms(_listed(debias["words"]), debias["params"])
+        evaluated = config["evaluation"].get(criterion, {})
+        yield from _forms(_listed(evaluated), evaluated)
+        if key not in entry.get("models", [key]):
+            continue
+        for name, metric in (entry.get("metrics") or config["metrics"]).items():
+            registered = metrics.metric(metric.get("metric", name)).under(metric.get("params", {}))
+            if registered.needs != model.get("kind", VECTORS):
+                continue
+            asked = [
+                word
+                for query in map(queries.__getitem__, entry["queries"])
+                if query.fits(registered.template)
+                for given in (*query.target_sets, *query.attribute_sets)
+                for word in given.words
+            ]
+            shared = config["words"] | entry.get("words", {})
+            # with the metric's own options, as cells look words up, and without, as tables of frequencies do
+            for own in (metric.get("words", {}), {}):
+                yield from _forms(asked, shared | own | model.get("words", {}))
+
+
+def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:
+    """Words as they are looked up: the store has them all, so that it is the first form that is found."""
+    given = {name: options[name] for name in ("preprocessors", "strategy") if name in options}
+    looked_up = WordOptions(**given)
+    forms = looked_up.preprocessors if looked_up.strategy == "all" else looked_up.preprocessors[:1]
+    return (form for word in words for one in forms if (form := variant(word, one)))
+
+
+def _listed(value: Any) -> list[str]:
+    """The texts that are in lists, however deep."""
+    if isinstance(value, Mapping):
+        return [word for key, inner in value.items() if key not in NO_WORDS for word in _listed(inner)]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        own = [inner for inner in value if isinstance(inner, str)]
+        return own + [word for inner in value for word in _listed(inner)]
+    return []

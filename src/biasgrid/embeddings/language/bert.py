@@ -1,0 +1,230 @@
+"""BERT (Devlin et al. 2019): its pieces' states, and the pseudo-log-likelihood of a text where it has its head.
+
+Each sentence runs alone, with its own masked copies as one batch, on one thread: what shape the sums have, and so in
+what order they are added up, depends on nothing but the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from difflib import SequenceMatcher
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import BiasgridError, InputError
+from ...extras import require
+from .bert_network import WEIGHTS, Shape, head, layers, read_shape, read_weights
+from .sentence import Sentence, Span
+from .word_pieces import read_pieces
+
+AT_ONCE = 8192  # pieces of masked copies that are in memory at a time
+
+
+class States(NamedTuple):
+    """What a text's pieces became in a layer.
+
+    states   float32 (pieces, dimensions)
+    offsets  int64 (pieces, 2): the characters of the text that each piece stands for, from, up to; (0, 0) of [CLS]
+             and [SEP]
+    """
+
+    states: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+
+
+class Bert:
+    """A model's folder with model.safetensors, config.json, and tokenizer.json or vocab.txt.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    metadata
+        Its model.json; nothing of it is needed.
+
+    Attributes
+    ----------
+    shape
+        Dimensions, layers, heads.
+    masked
+        Whether it has its head for masked words (`cls.predictions`), so that it can score.
+
+    Raises
+    ------
+    BiasgridError
+        A missing package or file, or one that is no BERT.
+    """
+
+    def __init__(self, folder: Path, metadata: Mapping[str, Any]) -> None:
+        needed(f"a BERT model ({Path(folder).name})")
+        import torch
+
+        self._folder = Path(folder)
+        self.shape: Shape = read_shape(self._folder)
+        self.pieces = read_pieces(self._folder)
+        if self.pieces.size > self.shape.words:
+            raise BiasgridError(
+                f"{self._folder}: the tokenizer has {self.pieces.size} pieces, and {WEIGHTS} {self.shape.words}"
+            )
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._weights = {
+            name: weight.to(self._device) for name, weight in read_weights(self._folder, self.shape).items()
+        }
+
+    @property
+    def masked(self) -> bool:
+        """Whether it can score: it has its head for masked words."""
+        return "cls.predictions.bias" in self._weights
+
+    def states(self, texts: Sequence[str], layer: int = -1, *, specials: bool = False) -> list[States]:
+        """What each text's pieces became in a layer.
+
+        A text's states are the same to the last bit, whatever else is asked with it and however many threads there
+        are.
+
+        Parameters
+        ----------
+        texts
+            The texts.
+        layer
+            0 for the embeddings of the pieces, 1 for what the first layer makes of them, and so on; negative from the
+            end, as in a list: -1 for the last.
+        specials
+            Whether with those of [CLS] and [SEP], the first and the last row. The mean of all rows then is what
+            sentence-transformers calls mean pooling.
+
+        Raises
+        ------
+        InputError
+            A layer that the model does not have, or a text of more pieces than it has positions.
+        """
+        count = self.shape.layers + 1
+        if not -count <= layer < count:
+            raise InputError(f"layer: {layer} is not allowed; allowed: {-count} to {count - 1}")
+        return self._each(partial(self._states, layer=layer % count, specials=specials), texts)
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
+
+        A whole text: the sum over its pieces of the log-probability of each, that piece alone masked (Salazar et al.
+        2020). NaN where there is nothing to score: no piece, or more of them than the model has positions.
+
+        Raises
+        ------
+        InputError
+            The model has no head for masked words.
+        """
+        if not self.masked:
+            raise InputError(
+                f"{self._folder}: has no head for masked words (cls.predictions): it is an encoder, and no language "
+                "model"
+            )
+        return np.array(self._each(self._score, sentences), dtype=np.float64)
+
+    def _each(self, function: Callable[[Any], Any], asked: Sequence[Any]) -> list[Any]:
+        """The function's value of each, several at a time where torch may use several threads: each on one."""
+        import torch
+
+        workers = torch.get_num_threads() if self._device.type == "cpu" else 1
+        with one_thread():
+            if workers == 1 or len(asked) < 2:
+                return [function(one) for one in asked]
+            with ThreadPoolExecutor(workers) as pool:
+                return list(pool.map(function, asked))
+
+    def _states(self, text: str, layer: int, specials: bool) -> States:
+        import torch
+
+        ids, offsets = self.pieces.split(text)
+        if len(ids) > self.shape.positions:
+            raise InputError(
+                f"{text[:40]!r} has {len(ids)} pieces; allowed: up to {self.shape.positions} with [CLS] and [SEP]"
+            )
+        with torch.inference_mode():
+            batch = torch.tensor([ids], device=self._device)
+            states = layers(self._weights, self.shape, batch, until=layer)[0].cpu().numpy()
+        kept = slice(None) if specials else slice(1, -1)
+        return States(states[kept], np.array(offsets, dtype=np.int64).reshape(-1, 2)[kept])
+
+    def _score(self, sentence: Sentence) -> float:
+        ids, offsets = self.pieces.split(sentence.text)
+        scored = self._scored(sentence, ids, offsets)
+        if not scored or len(ids) > self.shape.positions:
+            return float("nan")
+        # one copy with the whole part masked, or a copy per piece
+        masked = [scored] if sentence.part else [[place] for place in scored]
+        hidden = _within(offsets, sentence.hidden) if sentence.hidden else []
+        step = max(1, AT_ONCE // len(ids))
+        return float(
+            sum(
+                self._log_probabilities(ids, masked[i : i + step], hidden)
+                for i in range(0, len(masked), step)
+            )
+        )
+
+    def _scored(self, sentence: Sentence, ids: list[int], offsets: list[Span]) -> list[int]:
+        """Which pieces are scored, as places in `ids`."""
+        scored = range(1, len(ids) - 1)
+        if sentence.beside:
+            scored = sorted(set(scored) & shared(ids, self.pieces.split(sentence.beside)[0]))
+        if sentence.part:
+            return sorted(set(scored) & set(_within(offsets, sentence.part)))
+        return sorted(set(scored) - set(_within(offsets, sentence.hidden) if sentence.hidden else ()))
+
+    def _log_probabilities(self, ids: list[int], masked: list[list[int]], hidden: list[int]) -> float:
+        """The sum of the log-probabilities of the masked pieces in each copy."""
+        import torch
+
+        rows = [copy for copy, places in enumerate(masked) for _ in places]
+        columns = [place for places in masked for place in places]
+        batch = torch.tensor([ids] * len(masked))
+        wanted = batch[rows, columns]
+        batch[:, hidden] = self.pieces.mask
+        batch[rows, columns] = self.pieces.mask
+        with torch.inference_mode():
+            states = layers(self._weights, self.shape, batch.to(self._device))[rows, columns]
+            logits = head(self._weights, self.shape, states).double()
+            found = logits.log_softmax(-1)[range(len(rows)), wanted.to(self._device)]
+            return float(found.sum())
+
+
+def needed(purpose: str) -> None:
+    """Check for the packages that BERT needs. Raises BiasgridError."""
+    for package in ("torch", "safetensors", "tokenizers"):
+        require(package, purpose)
+
+
+def shared(ids: Sequence[int], beside: Sequence[int]) -> set[int]:
+    """The places of `ids` whose pieces another sentence has, too: the equal blocks that difflib finds.
+
+    difflib may find others when the two change places; the one that is less goes first here, so that of a pair as
+    many pieces are scored in each.
+    """
+    first, second = sorted((list(ids), list(beside)))
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    starts = [(block.a if first == list(ids) else block.b, block.size) for block in blocks]
+    return {place for start, size in starts for place in range(start, start + size)}
+
+
+def _within(offsets: Sequence[Span], span: Span) -> list[int]:
+    """The places of the pieces that have any of the characters."""
+    return [place for place, (start, end) in enumerate(offsets) if start < span[1] and end > span[0]]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """With one thread sums are added up in one order on every number of cores."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -1,0 +1,105 @@
+"""Vectors of words in sentences: what an encoder makes of each, pooled over its pieces and over templates.
+
+A word's vector depends on nothing but the word, the templates and the encoder: it is the same to the last bit on one
+machine, whatever else is encoded with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import BiasgridError
+from ..frequencies import ENGLISH, most_frequent
+from ..store import EmbeddingStore
+from ..store_writer import StoreWriter
+from .bert import Bert
+from .templates import Placed, Templates
+
+# raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
+VERSION = 1
+WORD, SENTENCE = "word", "sentence"
+POOLS = (WORD, SENTENCE)
+
+
+def encode(
+    encoder: Bert, words: Iterable[str], templates: Templates, pool: str = WORD, layer: int = -1
+) -> dict[str, NDArray[np.float32]]:
+    """The vectors of words, each (dimensions,): the mean over the templates of what `pooled` has. A word without any
+    piece has none.
+
+    Raises
+    ------
+    BiasgridError
+        A layer that the encoder does not have, or a sentence that is too long for it.
+    """
+    found = {}
+    for word in dict.fromkeys(words):
+        contexts = pooled(encoder, templates.placed(word), pool, layer)
+        if np.isfinite(contexts).all():
+            found[word] = contexts.mean(axis=0).astype(np.float32)
+    return found
+
+
+def pooled(encoder: Bert, placed: Sequence[Placed], pool: str = WORD, layer: int = -1) -> NDArray[np.float64]:
+    """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece.
+
+    `word`: the mean of the states of the pieces that have any character of the word. `sentence`: the mean of the
+    states of all pieces, [CLS] and [SEP] among them, as sentence-transformers pools.
+    """
+    of_sentences = encoder.states([item.text for item in placed], layer, specials=pool == SENTENCE)
+    vectors = []
+    for item, (states, offsets) in zip(placed, of_sentences, strict=True):
+        if pool == WORD:
+            states = states[(offsets[:, 0] < item.end) & (offsets[:, 1] > item.start)]
+        # float64: a mean in float32 loses digits with the number of pieces
+        own = states.astype(np.float64)
+        there = len(own) and item.end > item.start
+        vectors.append(own.mean(axis=0) if there else np.full(own.shape[1], np.nan))
+    return np.array(vectors)
+
+
+def write(
+    archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> None:
+    """The store of an encoded model (`Study.models` has it) from its encoder's files. Vectors of a former store in
+    `folder` that were made alike are kept, so that a study with more words encodes the new ones alone."""
+    source = model["source"]
+    words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
+    vectors = _former(folder, words, metadata)
+    if fresh := [word for word in words if word not in vectors]:
+        encoder = Bert(archive.parent if archive.is_file() else archive, {})
+        templates = Templates.of(source["templates"])
+        vectors |= encode(encoder, fresh, templates, source["pool"], source["layer"])
+    there = [word for word in dict.fromkeys(words) if word in vectors]
+    if not there:
+        raise BiasgridError(f"{name}: the study asks about no word that {source['encoder']['name']} has")
+    with StoreWriter(folder, archive) as writer:
+        writer.add(there, np.array([vectors[word] for word in there]))
+        record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
+        writer.finish(record | dict(metadata) | {"name": name, "sorted": False})
+
+
+def _former(
+    folder: Path, words: Sequence[str], metadata: Mapping[str, Any]
+) -> dict[str, NDArray[np.float32]]:
+    """The vectors that the store in the folder has of these words, if it was made in the same way."""
+
+    def made(record: Mapping[str, Any]) -> Any:
+        source = {key: value for key, value in record["source"].items() if key not in ("words", "frequent")}
+        return source, *(record[key] for key in ("archive", "encoded_by", "store_version"))
+
+    try:
+        store = EmbeddingStore.open(folder)
+        if made(store.metadata) != made(metadata):
+            return {}
+    except (BiasgridError, LookupError, AttributeError, TypeError):
+        return {}
+    rows = store.rows(words)
+    there = [word for word, row in zip(words, rows, strict=True) if row >= 0]
+    vectors = store.take(there, rows[rows >= 0]).astype(np.float32)
+    return dict(zip(there, vectors, strict=True))

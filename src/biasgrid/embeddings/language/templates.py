@@ -1,0 +1,137 @@
+"""Sentence templates with a place for a word: what an encoder reads the word in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...configs import read_json
+from ...errors import BiasgridError, shown
+from ...resources import located
+
+FOLDER = "data/templates"
+AS_IT_IS = "{}"  # the template of a word or a sentence that is read as it is
+WORD, WITH_ARTICLE, PLURAL = "{}", "{a}", "{s}"
+PLACES = (WORD, WITH_ARTICLE, PLURAL)
+NAME, OTHER = "name", "other"  # parts of speech that no list of words has: capitalised words, and all others
+
+
+class Placed(NamedTuple):
+    """A word in a sentence: the characters from `start` up to `end` are the word."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Templates:
+    """Sentences with one place for a word: `{}` is the word, `{a}` the word after "a" or "an", `{s}` its plural.
+
+    by_part     part of speech -> its templates; "other" has those of all words that no other part has
+    parts       word -> part of speech; a capitalised word that is not in it is a "name" if there is such a part
+    plurals     word -> plural, where English spelling does not say it
+    capitalize  whether a sentence begins with a capital letter
+    """
+
+    by_part: Mapping[str, tuple[str, ...]]
+    parts: Mapping[str, str]
+    plurals: Mapping[str, str]
+    capitalize: bool = False
+
+    @classmethod
+    def of(cls, given: Any, where: str = "templates") -> Templates:
+        """From a list of templates, the name of a file in data/templates, or what such a file holds; None: words as
+        they are.
+
+        Raises
+        ------
+        BiasgridError
+            One line that begins with `where`.
+        """
+        if given is None:
+            return cls({OTHER: (AS_IT_IS,)}, {}, {})
+        if isinstance(given, (list, tuple)):
+            return cls({OTHER: _checked(given, where)}, {}, {})
+        if isinstance(given, str):
+            where, given = f"{where}: {given}", _file(given, where)
+        if not isinstance(given, Mapping):
+            raise BiasgridError(
+                f"{where}: {shown(given)} is no list of templates, and no name of a file of them"
+            )
+        listed = given.get("templates")
+        if isinstance(listed, list):
+            listed = {OTHER: listed}
+        if not isinstance(listed, Mapping) or OTHER not in listed:
+            raise BiasgridError(f"{where}: has no list 'templates', or no templates of {OTHER!r} words in it")
+        by_part = {part: _checked(texts, f"{where}: {part}") for part, texts in listed.items()}
+        words, plurals = given.get("words", {}), given.get("plurals", {})
+        if not isinstance(words, Mapping) or not isinstance(plurals, Mapping) or set(words) - set(by_part):
+            raise BiasgridError(f"{where}: 'words' must map parts of speech that have templates to words")
+        parts = {word: part for part, of_part in words.items() for word in of_part}
+        return cls(by_part, parts, dict(plurals), bool(given.get("capitalize", False)))
+
+    def record(self) -> dict[str, Any]:
+        """What `of` reads: all that sentences depend on."""
+        words = {part: [w for w, own in self.parts.items() if own == part] for part in self.by_part}
+        return {
+            "templates": {part: list(texts) for part, texts in self.by_part.items()},
+            "words": {part: listed for part, listed in words.items() if listed},
+            "plurals": dict(self.plurals),
+            "capitalize": self.capitalize,
+        }
+
+    def placed(self, word: str) -> list[Placed]:
+        """The word in each of its templates."""
+        part = self.parts.get(word)
+        if part is None:
+            part = NAME if NAME in self.by_part and word[:1].isupper() else OTHER
+        return [self._placed(text, word) for text in self.by_part[part]]
+
+    def _placed(self, template: str, word: str) -> Placed:
+        place = next(place for place in PLACES if place in template)
+        before, after = template.split(place)
+        form = self.plurals.get(word) or plural(word) if place == PLURAL else word
+        if place == WITH_ARTICLE:
+            before += "an " if word[:1].lower() in tuple("aeiou") else "a "
+        text = before + form + after
+        if self.capitalize and text[:1].upper() != text[:1] and len(text[:1].upper()) == 1:
+            text = text[0].upper() + text[1:]
+        return Placed(text, len(before), len(before) + len(form))
+
+
+def plural(word: str) -> str:
+    """The plural of an English noun that has a regular one."""
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
+
+
+def named(folder: Path | None = None) -> list[str]:
+    """The names of the template files."""
+    return sorted(path.stem for path in (folder or located(FOLDER)).glob("*.json"))
+
+
+def _file(name: str, where: str) -> Any:
+    path = located(f"{FOLDER}/{name}.json")
+    if "/" in name or not path.is_file():
+        raise BiasgridError(
+            f"{where}: {shown(name)} is no file of {FOLDER}; allowed: a list of templates, or one of "
+            f"{', '.join(named())}"
+        )
+    return read_json(path)
+
+
+def _checked(texts: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(texts, (list, tuple)) or not texts:
+        raise BiasgridError(f"{where}: expected a list of templates such as 'This is {{}}.'")
+    for text in texts:
+        if not isinstance(text, str) or sum(text.count(place) for place in PLACES) != 1:
+            raise BiasgridError(
+                f"{where}: {shown(text)} is no template; allowed: texts in which {{}}, {{a}} or {{s}} stands once"
+            )
+    if len(set(texts)) < len(texts):
+        raise BiasgridError(f"{where}: a template occurs twice")
+    return tuple(texts)

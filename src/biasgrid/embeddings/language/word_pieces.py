@@ -1,0 +1,85 @@
+"""WordPiece: a text as the pieces that a BERT model knows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError
+from .sentence import Span
+
+TOKENIZER, VOCABULARY, SETTINGS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
+CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of a model.
+
+    cls, sep, mask  the numbers of [CLS], [SEP] and [MASK]
+    size            how many pieces there are
+    """
+
+    tokenizer: Any
+    cls: int
+    sep: int
+    mask: int
+    size: int
+
+    def split(self, text: str) -> tuple[list[int], list[Span]]:
+        """The numbers of the text's pieces, [CLS] before and [SEP] after them, and the characters of each; (0, 0) of
+        these two."""
+        found = self.tokenizer.encode(text, add_special_tokens=False)
+        return [self.cls, *found.ids, self.sep], [(0, 0), *found.offsets, (0, 0)]
+
+
+def read_pieces(folder: Path) -> Pieces:
+    """The pieces of a model's folder: of tokenizer.json, or of vocab.txt if that is missing.
+
+    Raises BiasgridError where there is neither, or what is there is damaged or lacks [CLS], [SEP] or [MASK].
+    """
+    import tokenizers
+
+    path = folder / TOKENIZER if (folder / TOKENIZER).is_file() else folder / VOCABULARY
+    if not path.is_file():
+        raise BiasgridError(f"{folder}: has no {TOKENIZER} and no {VOCABULARY}")
+    try:
+        if path.name == TOKENIZER:
+            tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        else:
+            tokenizer = _of_vocabulary(path, _settings(folder))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+    except Exception as error:  # the library's own are plain `Exception`
+        raise BiasgridError(f"{path}: is damaged, or no list of pieces: {error!r:.200}") from None
+    numbers = {name: tokenizer.token_to_id(name) for name in (CLS, SEP, MASK)}
+    if missing := [name for name, number in numbers.items() if number is None]:
+        raise BiasgridError(
+            f"{path}: has no piece {' and no '.join(missing)}: not the pieces of a BERT model"
+        )
+    # numbers may be left out, so that the largest tells how many rows the weights need
+    size = max(tokenizer.get_vocab().values()) + 1
+    return Pieces(tokenizer, numbers[CLS], numbers[SEP], numbers[MASK], size)
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    path = folder / SETTINGS
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _of_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
+    """A tokenizer of a piece a line; it changes letters to lower case unless tokenizer_config.json says otherwise."""
+    from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordPiece.from_file(str(path), unk_token=UNKNOWN))
+    tokenizer.normalizer = normalizers.BertNormalizer(
+        lowercase=settings.get("do_lower_case", True),
+        strip_accents=settings.get("strip_accents"),
+        handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    known = tokenizer.get_vocab()
+    tokenizer.add_special_tokens([AddedToken(name) for name in (CLS, SEP, MASK, UNKNOWN) if name in known])
+    return tokenizer

@@ -1,0 +1,296 @@
+"""BERT, held against arithmetic of its own in NumPy (tiny_bert.py): states, scores, and what is refused."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+from tiny_bert import (
+    LAYERS,
+    LETTERS,
+    PIECES,
+    POSITIONS,
+    Reference,
+    ids_of,
+    older,
+    weights_of,
+    write_bert,
+)
+
+from biasgrid import BiasgridError
+from biasgrid.embeddings.language.bert import Bert
+from biasgrid.embeddings.language.building import make_language_model
+from biasgrid.embeddings.language.sentence import Sentence
+
+torch = pytest.importorskip("torch")
+
+TEXT = "ab c dab . fa"
+WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=3), min_size=1, max_size=7)
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    return Bert(write_bert(tmp_path_factory.mktemp("bert")), {})
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return Reference(weights_of())
+
+
+def near(value):
+    return pytest.approx(value, abs=2e-4)
+
+
+# states
+
+
+@pytest.mark.parametrize("named", [dict, older])
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu"])
+def test_states_are_those_of_the_published_network(tmp_path, named, activation):
+    weights = weights_of(seed=5)
+    bert = Bert(write_bert(tmp_path, named(weights), hidden_act=activation), {})
+    expected = Reference(weights, activation).states(ids_of(TEXT))
+    for layer in range(-LAYERS - 1, LAYERS + 1):
+        (found,) = bert.states([TEXT], layer, specials=True)
+        assert found.states.dtype == np.float32
+        np.testing.assert_allclose(found.states, expected[layer], atol=1e-5)
+        (inner,) = bert.states([TEXT], layer)
+        np.testing.assert_array_equal(inner.states, found.states[1:-1])
+
+
+def test_offsets_are_characters_of_the_text_as_it_was_given(bert):
+    (found,) = bert.states(["Äb c."], specials=True)
+    assert found.offsets.tolist() == [[0, 0], [0, 1], [1, 2], [3, 4], [4, 5], [0, 0]]
+    assert bert.states([""])[0].states.shape == (0, 8)
+
+
+def test_weights_of_half_precision_are_read(tmp_path):
+    half = {name: weight.astype(np.float16) for name, weight in weights_of().items()}
+    bert = Bert(write_bert(tmp_path, half), {})
+    np.testing.assert_allclose(
+        bert.states(["ab"])[0].states, Reference(half).states(ids_of("ab"))[-1][1:-1], atol=1e-5
+    )
+
+
+def test_a_list_of_pieces_does_as_well_as_a_tokenizer(tmp_path, bert):
+    folder = write_bert(tmp_path / "given")
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
+    asked = [Sentence("Äb [MASK] zz."), Sentence(TEXT)]
+    np.testing.assert_array_equal(Bert(folder, {}).score(asked), bert.score(asked))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
+    cased = Bert(folder, {})
+    assert cased.pieces.split("Ab")[0] == ids_of("[UNK]")
+    model = make_language_model(folder, tmp_path / "made", name="m", model={}, metadata={})
+    assert model.network.pieces.split("Ab")[0] == ids_of("[UNK]")
+    np.testing.assert_array_equal(model.score([Sentence(TEXT)]), cased.score([Sentence(TEXT)]))
+
+
+# scores
+
+
+@pytest.mark.parametrize("decoder", [False, True])
+@pytest.mark.parametrize("named", [dict, older])
+def test_the_whole_text_is_the_sum_over_pieces_each_masked_alone(tmp_path, named, decoder):
+    weights = weights_of(seed=2, decoder=decoder)
+    bert = Bert(write_bert(tmp_path, named(weights)), {})
+    ids = ids_of(TEXT)
+    expected = Reference(weights).score(ids, [[place] for place in range(1, len(ids) - 1)])
+    assert bert.score([Sentence(TEXT)]) == near([expected])
+
+
+def test_a_bias_that_only_the_decoder_has_is_the_heads(tmp_path, bert):
+    weights = weights_of()
+    weights["cls.predictions.decoder.bias"] = weights.pop("cls.predictions.bias")
+    other = Bert(write_bert(tmp_path, weights), {})
+    assert other.score([Sentence(TEXT)]) == bert.score([Sentence(TEXT)])
+
+
+def test_a_part_is_masked_at_once(bert, reference):
+    # "dab" is the pieces 4, 5, 6 after [CLS]; a part that begins or ends within a piece has all of it
+    ids = ids_of(TEXT)
+    assert bert.score([Sentence(TEXT, (5, 8)), Sentence(TEXT, (4, 9))]) == near(
+        [reference.score(ids, [[4, 5, 6]])] * 2
+    )
+    assert bert.score([Sentence(TEXT, (6, 7))]) == near([reference.score(ids, [[5]])])
+
+
+def test_what_is_hidden_is_masked_and_not_scored(bert, reference):
+    ids = ids_of(TEXT)
+    asked = [Sentence(TEXT, (5, 8), hidden=(0, 2)), Sentence(TEXT, hidden=(0, 2))]
+    expected = [
+        reference.score(ids, [[4, 5, 6]], [1, 2]),
+        reference.score(ids, [[place] for place in range(3, len(ids) - 1)], [1, 2]),
+    ]
+    assert bert.score(asked) == near(expected)
+
+
+def test_beside_another_text_the_pieces_of_both_are_scored(bert, reference):
+    first, second = "a b cd e.", "a b fg h e."
+    ids, others = ids_of(first), ids_of(second)
+    assert bert.score([Sentence(first, beside=second), Sentence(second, beside=first)]) == near(
+        [
+            reference.score(ids, [[1], [2], [5], [6]]),
+            reference.score(others, [[1], [2], [6], [7]]),
+        ]
+    )
+    assert bert.score([Sentence(first, beside=first)]) == bert.score([Sentence(first)])
+
+
+@settings(deadline=None, max_examples=60)
+@given(WORDS, WORDS)
+def test_of_a_pair_as_many_pieces_are_scored_in_each(bert, one, two):
+    from biasgrid.embeddings.language.bert import shared
+
+    first, second = ids_of(" ".join(one)), ids_of(" ".join(two))
+    of_first, of_second = shared(first, second), shared(second, first)
+    assert [first[place] for place in sorted(of_first)] == [second[place] for place in sorted(of_second)]
+    assert shared(first, first) == set(range(len(first)))
+
+
+@settings(deadline=None, max_examples=25)
+@given(WORDS, st.data())
+def test_scores_are_log_probabilities_by_brute_force(bert, reference, words, data):
+    """The whole distribution of each masked place adds up to 1, and the score is the logarithm of its own in it."""
+    text = " ".join(words)
+    ids = ids_of(text)
+    place = data.draw(st.integers(1, len(ids) - 2))
+    start, end = bert.pieces.split(text)[1][place]
+    masked = [*ids[:place], 4, *ids[place + 1 :]]
+    distribution = np.exp(reference.log_probabilities(masked)[place])
+    assert distribution.sum() == pytest.approx(1)
+    (found,) = bert.score([Sentence(text, (start, end))])
+    assert found <= 0
+    assert math.exp(found) == pytest.approx(distribution[ids[place]], rel=1e-3)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(WORDS.map(" ".join), min_size=2, max_size=6), st.randoms())
+def test_neither_other_texts_nor_threads_change_a_bit(bert, texts, draw):
+    asked = [
+        question
+        for text in texts
+        for question in (Sentence(text), Sentence(text, (0, 1)), Sentence(text, beside=texts[0]))
+    ]
+    alone = np.array([bert.score([one])[0] for one in asked])
+    states = [bert.states([text])[0].states for text in texts]
+    order = draw.sample(range(len(asked)), len(asked))
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(draw.choice([1, 2, 3]))
+        np.testing.assert_array_equal(bert.score([asked[place] for place in order]), alone[order])
+        for found, expected in zip(bert.states(texts), states, strict=True):
+            np.testing.assert_array_equal(found.states, expected)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_copies_that_are_not_all_in_memory_at_once(bert, monkeypatch):
+    expected = bert.score([Sentence(TEXT)])
+    monkeypatch.setattr("biasgrid.embeddings.language.bert.AT_ONCE", 20)
+    assert bert.score([Sentence(TEXT)]) == near(expected)
+
+
+# what has no score, and what is refused
+
+
+def test_nothing_to_score_is_no_number(bert):
+    most = " ".join("a" * (POSITIONS - 2))
+    asked = [
+        Sentence(""),
+        Sentence("a b", (1, 2)),
+        Sentence("a", beside="b"),
+        Sentence(f"{most} a"),
+        Sentence(most),
+    ]
+    assert np.isnan(bert.score(asked)).tolist() == [True, True, True, True, False]
+    with pytest.raises(BiasgridError, match=f"has {POSITIONS + 1} pieces; allowed: up to {POSITIONS}"):
+        bert.states([f"{most} a"])
+
+
+@pytest.mark.parametrize("layer", [LAYERS + 1, -LAYERS - 2])
+def test_a_layer_that_is_not_there(bert, layer):
+    with pytest.raises(BiasgridError, match="allowed: -3 to 2"):
+        bert.states(["a"], layer)
+
+
+def test_an_encoder_scores_no_text(tmp_path):
+    bert = Bert(write_bert(tmp_path, weights_of(head=False)), {})
+    assert not bert.masked
+    assert bert.states(["ab"])[0].states.shape == (2, 8)
+    with pytest.raises(BiasgridError, match="has no head for masked words"):
+        bert.score([Sentence("ab")])
+
+
+def _without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def _written(name, content):
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+def _config(**changes):
+    return lambda folder: write_bert(folder, **changes)
+
+
+def _weights(**changes):
+    weights = weights_of()
+    return lambda folder: write_bert(folder, weights | changes)
+
+
+def _lacking(name):
+    return lambda folder: save_file(
+        {key: weight for key, weight in weights_of().items() if key != name}, folder / "model.safetensors"
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (_without("model.safetensors"), "has no model.safetensors"),
+        (_without("config.json"), "has no config.json"),
+        (_without("tokenizer.json"), "has no tokenizer.json and no vocab.txt"),
+        (_written("model.safetensors", b"\x08\0\0\0\0\0\0\0nonsense"), "model.safetensors: is damaged"),
+        (_written("config.json", b"{"), "config.json: is damaged"),
+        (_written("config.json", b"[]"), "config.json: is damaged"),
+        (_written("tokenizer.json", b"{}"), "tokenizer.json: is damaged"),
+        (_config(model_type="roberta"), "model_type 'roberta'"),
+        (
+            _config(position_embedding_type="relative_key"),
+            "position_embedding_type 'relative_key' cannot be read",
+        ),
+        (_config(hidden_act="swish"), "hidden_act: unknown function 'swish'"),
+        (_config(num_attention_heads=3), "is not a BERT model's"),
+        (_config(num_hidden_layers=0), "is not a BERT model's"),
+        (_config(hidden_size="8"), "is not a BERT model's"),
+        (_config(intermediate_size=13), "has the shape .12, 8., and config.json says .13, 8."),
+        (_config(num_hidden_layers=3), "has no weight encoder.layer.2"),
+        (_config(vocab_size=20), "has 22 pieces, and"),
+        (_lacking("embeddings.LayerNorm.bias"), "has no weight embeddings.LayerNorm.bias"),
+        (_lacking("cls.predictions.bias"), "has no weight cls.predictions.bias"),
+        (
+            _weights(**{"cls.predictions.bias": np.zeros(3, np.float32)}),
+            "cls.predictions.bias has the shape .3,.",
+        ),
+    ],
+)
+def test_what_is_no_bert_is_refused_in_one_line(tmp_path, damage, says):
+    folder = write_bert(tmp_path / "model")
+    damage(folder)
+    with pytest.raises(BiasgridError, match=says) as caught:
+        Bert(folder, {})
+    assert "\n" not in str(caught.value)
+    assert str(folder) in str(caught.value)
+
+
+@pytest.mark.parametrize("package", ["torch", "safetensors", "tokenizers"])
+def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
+    folder = write_bert(tmp_path)
+    monkeypatch.setattr("biasgrid.extras.has", lambda name: name != package)
+    with pytest.raises(BiasgridError, match=f"needs {package}; install it"):
+        Bert(folder, {})
