@@ -10,7 +10,9 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config.shipped import shipped
 from ..embeddings.corpus.corpus import Corpus
+from ..embeddings.language.model import LanguageModel
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..embeddings.readers import convert, suffixless
@@ -19,9 +21,12 @@ from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
 from ..errors import DiskError, InputError, shown, unknown
 from .corpora import corpus_of
+from .language_models import language_model_of
 from .shipped import by_name
 from .temporary import Folder
 
+LANGUAGE_MODEL = "language_model"
+KINDS = ("vectors", "corpus", LANGUAGE_MODEL)
 LISTED = "a path, a model's name, gensim's or Flair's vectors, a DataFrame, a mapping word -> vector, (words, array)"
 
 
@@ -38,6 +43,15 @@ def load(
 def load(
     source: Any,
     *,
+    kind: Literal["language_model"],
+    name: str | None = None,
+    format: str | None = None,
+    sha256: str | None = None,
+) -> LanguageModel: ...
+@overload
+def load(
+    source: Any,
+    *,
     kind: Literal["vectors"] | None = None,
     name: str | None = None,
     format: str | None = None,
@@ -49,15 +63,15 @@ def load(
 def load(
     source: Any,
     *,
-    kind: Literal["vectors", "corpus"] | None = None,
+    kind: Literal["vectors", "corpus", "language_model"] | None = None,
     name: str | None = None,
     format: str | None = None,
     sha256: str | None = None,
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
-) -> Model | Corpus:
-    """A model of word vectors, from a file, an object in memory, or by name; or a corpus.
+) -> Model | Corpus | LanguageModel:
+    """A model of word vectors, from a file, an object in memory, or by name; or a corpus, or a language model.
 
     Parameters
     ----------
@@ -71,14 +85,18 @@ def load(
         - a pandas DataFrame (index: words), a mapping word -> vector, or a pair (words, array);
         - a biasgrid model, which is returned as it is;
         - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (.gz and
-          .zip, too), or a list of sentences.
+          .zip, too), or a list of sentences;
+        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, or a folder with the
+          model.safetensors, config.json and tokenizer.json of a BERT (docs/language_models.md).
     kind
-        What a file or a list is read as: "vectors", or "corpus", in which words are counted (docs/corpora.md). None
-        for vectors; a folder, and a model's name, are of the kind that they are.
+        What a file or a list is read as: "vectors"; "corpus", in which words are counted (docs/corpora.md); or
+        "language_model", which scores sentences. None for vectors; a model's folder and name are of the kind that
+        they are.
     name
         What to call the model; None for the object's or the file's name.
     format
-        Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", or "tagged".
+        Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", or "tagged". Of a language
+        model: "llama-gguf", "bert", or "scores"; None to tell it from the files.
     sha256
         Of a file, which must match.
     trust_pickle
@@ -91,7 +109,7 @@ def load(
 
     Returns
     -------
-    Model or Corpus
+    Model, Corpus or LanguageModel
         Look words up with `model["he"]`, measure with `metrics.weat(query, model)`. Vectors are float32. What is in
         memory is copied. A file is converted into a temporary store, which is removed when the model is gone: a model
         takes disk in place of memory. All models can be pickled; a file's pickle, as long as the model lives.
@@ -121,10 +139,12 @@ def load(
     }.items():
         if value is not None and not isinstance(value, str):
             raise InputError(f"{option}: expected a text, not {shown(value)}")
-    if kind not in (None, "vectors", "corpus"):
-        raise InputError(f"kind: {unknown('value', kind, ('vectors', 'corpus'))}")
+    if kind not in (None, *KINDS):
+        raise InputError(f"kind: {unknown('value', kind, KINDS)}")
     if kind == "corpus":
         return _corpus(source, name, format, sha256, trust_pickle or vocab_prefix or subwords)
+    if kind == LANGUAGE_MODEL:
+        return _language_model(source, name, format, sha256, trust_pickle or vocab_prefix or subwords)
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source)).expanduser()
         if not os.fspath(source):  # a path would take it for the working directory
@@ -176,6 +196,28 @@ def _corpus(source: Any, name: str | None, format: str | None, sha256: str | Non
             raise InputError(f"{source}: is a model of vectors, and no corpus")
         return found
     return corpus_of(path, name, format, sha256)
+
+
+def _language_model(
+    source: Any, name: str | None, format: str | None, sha256: str | None, others: Any
+) -> LanguageModel:
+    if others:
+        raise InputError(
+            "trust_pickle, vocab_prefix and subwords are for vectors, and this is a language model"
+        )
+    if isinstance(source, LanguageModel):
+        return source
+    if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
+        raise InputError(f"{shown(source)} is no language model; allowed: a path, a language model's name")
+    path = Path(os.fspath(source)).expanduser()
+    if isinstance(source, str) and path.name == source and not _exists(path):
+        if source in shipped() and shipped()[source].get("kind") != LANGUAGE_MODEL:  # before it is fetched
+            raise InputError(f"{source}: is no language model")
+        found: Any = by_name(source, name)
+        if not isinstance(found, LanguageModel):
+            raise InputError(f"{source}: is no language model")
+        return found
+    return language_model_of(path, name, format, sha256)
 
 
 def _exists(path: Path) -> bool:

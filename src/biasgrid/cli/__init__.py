@@ -17,7 +17,7 @@ from ..callers import warn_in_a_line
 from ..errors import BiasgridError
 from ..processes import end_with_starter
 from ..termination import tidy_termination
-from . import embeddings, listing, measuring, reporting, running, studies, workflows
+from . import embeddings, listing, measuring, reporting, running, scoring, studies, workflows
 from .arguments import Commands
 
 LONGEST = 399  # characters of a message
@@ -68,6 +68,6 @@ def commands() -> Commands:
     """All sub-commands, in the order of a user's way."""
     commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
-    for topic in (running, reporting, listing, embeddings, measuring, studies, workflows):
+    for topic in (running, reporting, listing, embeddings, measuring, scoring, studies, workflows):
         topic.add(commands)
     return commands

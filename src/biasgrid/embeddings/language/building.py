@@ -13,7 +13,10 @@ from typing import Any
 from ...errors import BiasgridError, unknown
 from ...files import hash_file, locked
 from .bert_network import CONFIG, HEAD, WEIGHTS
+from .byte_pairs import check
 from .formats import BERT, LLAMA, SCORES
+from .gguf_file import MAGIC, GgufFile
+from .llama_sizes import Sizes
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
 from .scores import TABLE, read_table
 from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
@@ -128,10 +131,7 @@ def _format(archive: Path, found: Files) -> str:
         return LLAMA
     if WEIGHTS in found:
         return BERT
-    if (
-        len(found) == 1
-        and _beginning(archive if archive.is_file() else next(iter(found.values()))) == b"GGUF"
-    ):
+    if len(found) == 1 and _beginning(archive if archive.is_file() else next(iter(found.values()))) == MAGIC:
         return LLAMA
     raise BiasgridError(
         f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZER}"
@@ -142,8 +142,9 @@ def _llama(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
     ours = [path for name, path in found.items() if name.endswith(".gguf")] or list(found.values())
     if len(ours) != 1:
         raise BiasgridError(f"{archive}: has {len(ours)} .gguf files, and a model is one of them")
-    if _beginning(ours[0]) != b"GGUF":
-        raise BiasgridError(f"{ours[0]}: not a GGUF file: it begins with other bytes")
+    file = GgufFile.open(ours[0])
+    check(file.path, file.fields)
+    Sizes.of(file)
     return {GGUF: ours[0]}, {"masked": False}
 
 
@@ -200,7 +201,7 @@ def _tensors(path: Path) -> list[str]:
 
 def _beginning(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(4)
+        return file.read(len(MAGIC))
 
 
 def _linked(source: Path, target: Path) -> None:

@@ -40,17 +40,20 @@ class LanguageModel:
     metadata
         model.json: `format`, and `masked`, whether it predicts words that are masked, from both sides. One that does
         not is causal: it predicts the next word.
+    keeper
+        What keeps a temporary folder, as long as the model is there.
     """
 
     path: Path
     name: str
     metadata: dict[str, Any]
+    keeper: object = None
 
     kind = KIND
     vocab_prefix = ""
 
     @classmethod
-    def open(cls, path: Path | str, name: str | None = None) -> LanguageModel:
+    def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> LanguageModel:
         """Open a model's folder without reading its weights.
 
         Raises
@@ -71,21 +74,24 @@ class LanguageModel:
                 (path / file).stat()
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
-        return cls(path, name or own, metadata)
+        return cls(path, name or own, metadata, keeper)
 
     @property
     def masked(self) -> bool:
         """Whether it predicts masked words, and no next ones."""
         return bool(self.metadata["masked"])
 
-    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The log-likelihood of each sentence (sentences,): natural logarithm.
+    def score(self, sentences: Sequence[Sentence | str]) -> NDArray[np.float64]:
+        """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence.
 
         NaN for what it cannot be asked: a causal model sees no words after those that it scores. Raises InputError of
         a model that scores no text, such as an encoder.
         """
         if NO_SCORES in self.metadata:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
+        if isinstance(sentences, str):
+            raise InputError("sentences: a list of texts is needed, and this is a single text")
+        sentences = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
         # a causal model sees no words after those that it scores
         able = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
         if asked := [sentence for sentence in able if sentence not in self._known]:
@@ -126,7 +132,8 @@ class LanguageModel:
         return LanguageModel.open, (self.path.absolute(), self.name)
 
     def __repr__(self) -> str:
-        return f"LanguageModel({self.name!r}: {'masked' if self.masked else 'causal'})"
+        what = "encoder" if NO_SCORES in self.metadata else "masked" if self.masked else "causal"
+        return f"LanguageModel({self.name!r}: {what})"
 
 
 def _number(text: str) -> int:

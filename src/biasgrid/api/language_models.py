@@ -1,0 +1,65 @@
+"""Language models from a user's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..embeddings.language.building import make_language_model
+from ..embeddings.language.formats import FORMATS
+from ..embeddings.language.model import MODEL, LanguageModel
+from ..embeddings.readers import check_sha256, suffixless
+from ..errors import BiasgridError, DiskError, InputError, unknown
+from .temporary import Folder
+
+
+def language_model_of(
+    path: Path, name: str | None = None, format: str | None = None, sha256: str | None = None
+) -> LanguageModel:
+    """A language model of a user's files, which stay where they are; its folder is temporary and goes with it.
+
+    Parameters
+    ----------
+    path
+        A model's folder; a .gguf file; a folder with model.safetensors, config.json and tokenizer.json, or the first
+        of these; or a table of measured scores, with `format`.
+    name
+        What to call it; None for the file's name.
+    format
+        One of `FORMATS`; None to tell it from the files.
+    sha256
+        Of a file, which must match.
+
+    Raises
+    ------
+    BiasgridError
+        What is no language model: unreadable, of no known format, or not what `sha256` says.
+    """
+    if format is not None and format not in FORMATS:
+        raise InputError(f"format: {unknown('format', format, FORMATS)}")
+    if (path / MODEL).exists():
+        return LanguageModel.open(path, name)
+    if not path.exists():
+        raise BiasgridError(f"{path}: no such file or folder")
+    if sha256 is not None:
+        if path.is_dir():
+            raise InputError("sha256: is for a file, and this model is a folder; leave it out")
+        check_sha256(path, sha256)
+    folder, own = Folder(), suffixless(path)
+    model: dict[str, Any] = {"format": format}
+    try:
+        make_language_model(
+            path,
+            folder.path / "model",
+            name=name or own,
+            model=model,
+            metadata={"source": {"file": own}, "licence": "not stated"},
+            keep=False,
+        )
+        return LanguageModel.open(folder.path / "model", keeper=folder)
+    except OSError as error:
+        folder.remove()
+        raise DiskError(f"{error.filename or folder.path}: {error.strerror or error}") from None
+    except BaseException:
+        folder.remove()
+        raise
