@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
+    from .api.encoding import encode as encode
     from .api.examining import Examination as Examination
     from .api.examining import examine as examine
     from .api.grid import measure_grid as measure_grid
@@ -54,6 +55,7 @@ _DOOR = {
     "WordOptions": "words",
     "WordSet": "word_set",
     "debias": "",
+    "encode": "api.encoding",
     "examine": "api.examining",
     "load": "api.load",
     "measure_grid": "api.grid",
@@ -78,6 +80,7 @@ __all__ = [
     "WordSet",
     "__version__",
     "debias",
+    "encode",
     "examine",
     "load",
     "measure_grid",

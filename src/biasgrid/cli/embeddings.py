@@ -63,7 +63,7 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
 
     study = read_study(args.study)
     if args.model not in study.trained:
-        raise BiasgridError(f"{args.study}: {unknown('model that is made here', args.model, study.trained)}")
+        raise BiasgridError(f"{args.study}: {unknown('trained model', args.model, study.trained)}")
     store = make_store(study, args.model)
     return {"store": str(store.path), **store.metadata}
 

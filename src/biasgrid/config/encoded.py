@@ -12,6 +12,7 @@ from pydantic import model_validator
 from .. import metrics
 from ..embeddings.kinds import VECTORS
 from ..embeddings.language.templates import Templates
+from ..errors import BiasgridError
 from ..extras import require
 from ..options import Whole
 from ..query import Query
@@ -84,8 +85,16 @@ def check_encoders(config: Mapping[str, Any], where: str) -> None:
         One line that begins with `where`.
     """
     for key, model in config["models"].items():
-        if model["source"]["type"] == ENCODED and model["source"]["frequent"]:
+        source = model["source"]
+        if source["type"] != ENCODED:
+            continue
+        if source["frequent"]:
             require("wordfreq", f"{where}: models: {key}: source: frequent")
+        if model.get("kind", VECTORS) != VECTORS:
+            try:
+                Templates.of(source.get("templates")).contexts  # noqa: B018
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: models: {key}: source: {error}") from None
 
 
 def in_sentences(
@@ -125,11 +134,12 @@ def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) ->
     for criterion, entry in config["criteria"].items():
         if not one_language(entry, model):
             continue
-        for debias in config["debias"].get(criterion, {}).values():
-            if key in debias.get("models", [key]):
-                yield from _forms(_listed(debias["words"]), debias["params"])
-        evaluated = config["evaluation"].get(criterion, {})
-        yield from _forms(_listed(evaluated), evaluated)
+        if model.get("kind", VECTORS) == VECTORS:
+            for debias in config["debias"].get(criterion, {}).values():
+                if key in debias.get("models", [key]):
+                    yield from _forms(_listed(debias["words"]), debias["params"])
+            evaluated = config["evaluation"].get(criterion, {})
+            yield from _forms(_listed(evaluated), evaluated)
         if key not in entry.get("models", [key]):
             continue
         for name, metric in (entry.get("metrics") or config["metrics"]).items():

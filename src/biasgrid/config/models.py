@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 from ..embeddings import kinds, readers, sources
 from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
+from ..embeddings.language.contextual import KIND as CONTEXTUAL
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, shown, unknown
 from ..options import Whole
@@ -161,8 +162,10 @@ class Model(Strict):
                 raise BiasgridError(f"source: {self.source.algorithm} trains {trained}, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
             raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
-        if isinstance(self.source, Encoded) and kind.name != kinds.VECTORS:
+        if isinstance(self.source, Encoded) and kind.name not in (kinds.VECTORS, CONTEXTUAL):
             raise BiasgridError(f"source: what is encoded are vectors of words, and no {kind.name}")
+        if kind.name == CONTEXTUAL and not isinstance(self.source, Encoded):
+            raise BiasgridError(f"kind: {CONTEXTUAL} are made by an encoder: their source has type {ENCODED}")
         return self
 
     @model_validator(mode="after")

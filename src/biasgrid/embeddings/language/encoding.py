@@ -18,6 +18,7 @@ from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
 from .bert import Bert
+from .contextual import CONTEXTS, KIND
 from .templates import Placed, Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
@@ -27,10 +28,15 @@ POOLS = (WORD, SENTENCE)
 
 
 def encode(
-    encoder: Bert, words: Iterable[str], templates: Templates, pool: str = WORD, layer: int = -1
+    encoder: Bert,
+    words: Iterable[str],
+    templates: Templates,
+    pool: str = WORD,
+    layer: int = -1,
+    contexts: bool = False,
 ) -> dict[str, NDArray[np.float32]]:
-    """The vectors of words, each (dimensions,): the mean over the templates of what `pooled` has. A word without any
-    piece has none.
+    """The vectors of words: the mean over the templates of what `pooled` has (dimensions,), or with `contexts` all of
+    it, one after the other (templates x dimensions,). A word without any piece has none.
 
     Raises
     ------
@@ -39,9 +45,9 @@ def encode(
     """
     found = {}
     for word in dict.fromkeys(words):
-        contexts = pooled(encoder, templates.placed(word), pool, layer)
-        if np.isfinite(contexts).all():
-            found[word] = contexts.mean(axis=0).astype(np.float32)
+        vectors = pooled(encoder, templates.placed(word), pool, layer)
+        if np.isfinite(vectors).all():
+            found[word] = (vectors.ravel() if contexts else vectors.mean(axis=0)).astype(np.float32)
     return found
 
 
@@ -69,19 +75,20 @@ def write(
     """The store of an encoded model (`Study.models` has it) from its encoder's files. Vectors of a former store in
     `folder` that were made alike are kept, so that a study with more words encodes the new ones alone."""
     source = model["source"]
+    templates = Templates.of(source["templates"])
+    further = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
     words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
     vectors = _former(folder, words, metadata)
     if fresh := [word for word in words if word not in vectors]:
         encoder = Bert(archive.parent if archive.is_file() else archive, {})
-        templates = Templates.of(source["templates"])
-        vectors |= encode(encoder, fresh, templates, source["pool"], source["layer"])
+        vectors |= encode(encoder, fresh, templates, source["pool"], source["layer"], bool(further))
     there = [word for word in dict.fromkeys(words) if word in vectors]
     if not there:
         raise BiasgridError(f"{name}: the study asks about no word that {source['encoder']['name']} has")
     with StoreWriter(folder, archive) as writer:
         writer.add(there, np.array([vectors[word] for word in there]))
         record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
-        writer.finish(record | dict(metadata) | {"name": name, "sorted": False})
+        writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | further)
 
 
 def _former(
@@ -91,7 +98,11 @@ def _former(
 
     def made(record: Mapping[str, Any]) -> Any:
         source = {key: value for key, value in record["source"].items() if key not in ("words", "frequent")}
-        return source, *(record[key] for key in ("archive", "encoded_by", "store_version"))
+        return (
+            source,
+            *(record[key] for key in ("archive", "encoded_by", "store_version")),
+            record.get("kind"),
+        )
 
     try:
         store = EmbeddingStore.open(folder)

@@ -73,6 +73,20 @@ class Templates:
         parts = {word: part for part, of_part in words.items() for word in of_part}
         return cls(by_part, parts, dict(plurals), bool(given.get("capitalize", False)))
 
+    @property
+    def contexts(self) -> int:
+        """How many templates every word has.
+
+        Raises BiasgridError where that is not the same for all words.
+        """
+        numbers = set(map(len, self.by_part.values()))
+        if len(numbers) > 1:
+            raise BiasgridError(
+                f"templates: words of some parts of speech have {min(numbers)} and of others {max(numbers)}; to keep "
+                "a vector per template, every word needs as many"
+            )
+        return numbers.pop()
+
     def record(self) -> dict[str, Any]:
         """What `of` reads: all that sentences depend on."""
         words = {part: [w for w, own in self.parts.items() if own == part] for part in self.by_part}

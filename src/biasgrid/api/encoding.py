@@ -1,0 +1,126 @@
+"""`encode`: vectors of words or sentences, made by an encoder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..configs import read_yaml
+from ..embeddings.language.bert import Bert
+from ..embeddings.language.encoding import POOLS
+from ..embeddings.language.encoding import encode as encoded
+from ..embeddings.language.templates import Templates
+from ..embeddings.memory import MemoryModel
+from ..embeddings.model import Model
+from ..errors import InputError, not_allowed, shown, unknown
+from ..query import Query
+from ..resources import resource
+from ..termination import tidy_termination
+from .shipped import cache_folder
+
+
+def encode(
+    words: Iterable[str] | Query | Sequence[Query],
+    encoder: str | os.PathLike[str] = "all-minilm-l6-v2",
+    *,
+    templates: Sequence[str] | str | None = None,
+    pool: Literal["word", "sentence"] = "word",
+    layer: int = -1,
+    name: str | None = None,
+) -> Model:
+    """A model of the vectors that an encoder makes of words in sentences; or of sentences.
+
+    Every metric, debias method and test that takes word vectors takes such a model. It needs the extra `language`.
+
+    Parameters
+    ----------
+    words
+        Words or sentences; or a query, or several, whose words are taken.
+    encoder
+        A folder with a BERT's files (model.safetensors, config.json, and tokenizer.json or vocab.txt); or the name
+        of a shipped encoder, which is fetched when it is missing, after saying so.
+    templates
+        The sentences that a word is read in: texts in which `{}` stands for it, or the name of a file in
+        data/templates, such as "bleached". None for the words as they are, such as those that are sentences.
+    pool
+        What becomes a word's vector, as a mean over the templates: "word", the mean of the states of its own pieces;
+        "sentence", that of all pieces of the sentence.
+    layer
+        The layer whose states are taken: 0 for the embeddings of pieces, 1 for the first layer; negative from the
+        end.
+    name
+        What to call the model; None for the encoder's name.
+
+    Returns
+    -------
+    Model
+        Vectors in memory, float32 (words, dimensions); a word of which the encoder has no piece is not in it.
+
+    Raises
+    ------
+    InputError
+        No words, or an option that is not allowed.
+    NetworkError
+        The encoder cannot be fetched.
+    BiasgridError
+        A package of the extra is missing, or the folder is no encoder's.
+
+    Examples
+    --------
+    >>> import biasgrid
+    >>> model = biasgrid.encode(["nurse", "engineer", "he", "she"], templates="bleached")  # doctest: +SKIP
+    >>> model.vectors(["he", "she"]).shape  # doctest: +SKIP
+    (2, 384)
+    """
+    texts = _texts(words)
+    if pool not in POOLS:
+        raise InputError(f"pool: {unknown('value', pool, POOLS)}")
+    if isinstance(layer, bool) or not isinstance(layer, int):
+        raise InputError(not_allowed("layer", layer, "whole numbers"))
+    in_templates = Templates.of(templates)
+    label, folder = _folder(encoder)
+    found = encoded(Bert(folder, {}), texts, in_templates, pool, layer)
+    if not found:
+        raise InputError(f"{label}: has no piece of any of these words")
+    return MemoryModel.of(list(found), np.array(list(found.values())), name=name or label)
+
+
+def _texts(words: Any) -> list[str]:
+    if isinstance(words, str) or not isinstance(words, (Query, Iterable)):
+        raise InputError(f"{shown(words)}: expected a list of words, or queries")
+    given = [words] if isinstance(words, Query) else list(words)
+    queries = [query for query in given if isinstance(query, Query)]
+    of_queries = (s for query in queries for s in (*query.target_sets, *query.attribute_sets))
+    texts = [word for s in of_queries for word in s.words] if queries else given
+    if not texts or (queries and len(queries) < len(given)):
+        raise InputError("expected at least one word; or queries alone")
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise InputError(f"{shown(text)} is no word; expected a list of words, or queries")
+    return texts
+
+
+def _folder(encoder: Any) -> tuple[str, Path]:
+    """The name of an encoder, and its folder."""
+    if not isinstance(encoder, (str, os.PathLike)) or not os.fspath(encoder):
+        raise InputError(f"encoder: expected a folder or a name, not {shown(encoder)}")
+    path = Path(os.fspath(encoder)).expanduser()
+    if path.is_dir():
+        return path.resolve().name, path
+    listed = read_yaml(resource("config/encoders.yaml"))
+    if str(encoder) not in listed:
+        raise InputError(f"{path}: no such folder, and {unknown('encoder', str(encoder), listed)}")
+    # imported late: to fetch takes an HTTP client
+    from ..embeddings.sources import fetch
+
+    entry, cache = listed[str(encoder)], cache_folder()
+    if not (cache / "raw" / str(encoder) / "manifest.json").is_file():
+        size = f"{entry['source']['type']}, {entry['download_mb']} MB"
+        print(f"biasgrid: {encoder}: downloading ({size}) into {cache}", file=sys.stderr, flush=True)
+    with tidy_termination():
+        return str(encoder), fetch(str(encoder), entry["source"], cache / "raw", shared=True)

@@ -1,0 +1,16 @@
+"""Words in contexts: a vector of each word in each template."""
+
+from __future__ import annotations
+
+from ..language.contextual import KIND, ContextualVectors
+from .kind import Kind
+
+KINDS = (
+    Kind(
+        KIND,
+        "A vector of each word in each of several contexts, which an encoder makes (`type: encoded`).",
+        open=ContextualVectors.open,
+        make="biasgrid.embeddings.building:make_vectors",
+        formats={},
+    ),
+)

@@ -1,0 +1,217 @@
+"""WEAT's effect size over contexts: CEAT, the Contextualized Embedding Association Test (Guo, Caliskan 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..errors import BiasgridError, not_allowed
+from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean, weighted_sum
+from .registry import Detail, Metric, Score
+
+FLAT = 1e-12  # identical words give rounding noise, not a spread
+VARIANCES = ("effect_size", "associations")
+
+
+def ceat(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    variance: Literal["effect_size", "associations"] = "effect_size",
+    ddof: int = 1,
+) -> Score:
+    """How well two target sets are told apart by their associations with attributes, over several contexts (CEAT).
+
+    In each context i the words have vectors of their own, and so an effect size d_i, as of `weat_es`, with a variance
+    V_i. A random-effects model (DerSimonian and Laird) combines those of the k contexts::
+
+        w_i = 1 / V_i,    m = sum of w_i d_i / sum of w_i,    Q = sum of w_i (d_i - m)^2
+        tau2 = max(0, (Q - (k - 1)) / (sum of w_i - sum of w_i^2 / sum of w_i))
+        v_i = 1 / (V_i + tau2),    CEAT = sum of v_i d_i / sum of v_i,    standard error = 1 / sqrt(sum of v_i)
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, contexts, dimensions)
+        Vectors of each set's words in the same contexts.
+    variance
+        What V_i is. "effect_size": the variance of an effect size of m and n words,
+        (m + n) / (m n) + d^2 / (2 (m + n)), as meta-analyses have it. "associations": the variance of s(w) over the
+        words of both target sets.
+    ddof
+        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+
+    Returns
+    -------
+    Score
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are those of `weat_es`. Positive: the first
+        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts.
+        `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
+        contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
+        sizes of single contexts. `detail`: association, s(w) of each target word in each context.
+
+    Notes
+    -----
+    **What it cannot see.** What `weat_es` cannot see. And contexts share their words: their effect sizes are not
+    independent, as the model takes them to be, so that the standard error and p_random_effects are too small, the
+    more so the more contexts there are. The permutation test, which exchanges words in all contexts at once, does not
+    have this fault.
+
+    **Where it is other than the paper's.** The paper draws, 10,000 times, a context of a corpus for each word anew.
+    Here a context is a template, the same for all words, and each is taken once. The paper calls V_i the in-sample
+    variance; code that repeats it takes "associations", which has the unit of a squared cosine and not of an effect
+    size: it is so small that tau2 is nearly all of the variance, and contexts weigh nearly alike. The default is the
+    variance that the model is made for.
+
+    References
+    ----------
+    Guo, W., Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
+    distribution of human-like biases. AIES, 122-133.
+
+    DerSimonian, R., Laird, N. (1986). Meta-analysis in clinical trials. Controlled Clinical Trials 7, 177-188.
+    """
+    _check(variance, ddof)
+    association = _associations(targets, attributes)
+    x, y = association
+    both = np.concatenate(association)
+    spread = both.std(axis=0, ddof=ddof) if len(both) > ddof else np.full(both.shape[1], np.nan)
+    sizes = _effect_sizes(x.mean(axis=0) - y.mean(axis=0), spread)
+    variances = _variances(sizes, spread, len(x), len(y), variance)
+    value, error, tau2, q = (float(number) for number in combined(sizes, variances))
+    # imported late: scipy takes a while, and to plan a study it is not needed
+    from scipy.stats import norm
+
+    return Score(
+        value,
+        scalars={
+            "standard_error": error,
+            "p_random_effects": float(2 * norm.sf(abs(value / error))),
+            "tau2": tau2,
+            "q": q,
+            "lowest": float(sizes.min()),
+            "highest": float(sizes.max()),
+        },
+        detail={
+            "association": Detail(
+                "target", association, [f"context {place}" for place in range(1, both.shape[1] + 1)]
+            )
+        },
+    )
+
+
+def combined(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The random-effects model of DerSimonian and Laird.
+
+    Parameters
+    ----------
+    sizes, variances
+        Effect sizes and their variances, (..., contexts).
+
+    Returns
+    -------
+    tuple of array
+        The combined effect size, its standard error, tau2 and Q, (...) each.
+    """
+    weights = 1 / variances
+    total = weights.sum(axis=-1)
+    mean = (weights * sizes).sum(axis=-1) / total
+    q = (weights * (sizes - mean[..., None]) ** 2).sum(axis=-1)
+    beyond = q - (sizes.shape[-1] - 1)
+    scale = total - (weights**2).sum(axis=-1) / total
+    # of one context nothing is between
+    tau2 = np.maximum(beyond, 0) / np.where(scale > 0, scale, 1) if sizes.shape[-1] > 1 else beyond * 0
+    weights = 1 / (variances + tau2[..., None])
+    total = weights.sum(axis=-1)
+    return (weights * sizes).sum(axis=-1) / total, 1 / np.sqrt(total), tau2, q
+
+
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, variance: str = "effect_size", ddof: int = 1
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    contexts = [cosines(words[:, place], attributes[:, place]).T for place in range(words.shape[1])]
+
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        x, y = targets
+        both = x + y
+        used = both.sum(axis=1)
+        sizes, spreads = [], []
+        for cosine in contexts:
+            a, b = (mean_of_rows(weights, cosine) for weights in attribute_weights)
+            association = a - b
+            variation = (association - weighted_mean(both, association)[:, None]) ** 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                spread = np.sqrt(weighted_sum(both, variation) / np.where(used > ddof, used - ddof, np.nan))
+            sizes.append(_effect_sizes(weighted_mean(x, association) - weighted_mean(y, association), spread))
+            spreads.append(np.broadcast_to(spread, sizes[-1].shape))
+        found, spread = np.stack(sizes, axis=-1), np.stack(spreads, axis=-1)
+        m, n = (weights.sum(axis=1)[:, None] for weights in targets)
+        return combined(found, _variances(found, spread, m, n, variance))[0]
+
+    return statistic
+
+
+def _associations(targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """s(w) of each target word in each context, (words, contexts) for each set."""
+    a, b = attributes
+    return [
+        np.stack(
+            [
+                cosines(words[:, place], a[:, place]).mean(axis=1)
+                - cosines(words[:, place], b[:, place]).mean(axis=1)
+                for place in range(words.shape[1])
+            ],
+            axis=1,
+        )
+        for words in targets
+    ]
+
+
+def _effect_sizes(difference: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    return difference / np.where(spread > FLAT, spread, np.nan)
+
+
+def _variances(sizes: np.ndarray, spread: np.ndarray, m, n, variance: str) -> np.ndarray:
+    """The variance of each effect size: `ceat`."""
+    if variance == "associations":
+        return np.where(spread > FLAT, spread, np.nan) ** 2
+    return (m + n) / (m * n) + sizes**2 / (2 * (m + n))
+
+
+def _sized(
+    targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 1, **_: object
+) -> tuple[float, float]:
+    return effect_size_range(*targets, ddof)
+
+
+def _check(variance: object, ddof: object) -> None:
+    if variance not in VARIANCES:
+        raise BiasgridError(not_allowed("variance", variance, ", ".join(VARIANCES)))
+    if type(ddof) is not int or ddof not in (0, 1):
+        raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
+
+
+METRICS = (
+    Metric(
+        name="ceat",
+        label="CEAT",
+        function=ceat,
+        needs="contextual_vectors",
+        asks="How well are the words of {T1} and those of {T2} told apart by their associations with {A1} and {A2}, "
+        "over several contexts?",
+        above="the words of {T1} lean more to {A1} than the words of {T2} do",
+        below="the words of {T1} lean more to {A2} than the words of {T2} do",
+        details={"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
+        scored_by=("association", "mean"),
+        nearer="first",
+        template=(2, 2),
+        range=(-2.0, 2.0),
+        neutral=0.0,
+        groups="attributes",
+        reference="Guo, Caliskan. Detecting emergent intersectional biases: contextualized word embeddings contain a "
+        "distribution of human-like biases. AIES 2021",
+        sized=_sized,
+        resampled=_resampled,
+        check=_check,
+    ),
+)

@@ -1,0 +1,344 @@
+"""Encoded models: words in sentences become vectors, and a study asks of them all that it asks of others."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from conftest import ROOT, files_in
+from tiny_encoder import write_encoder
+
+import biasgrid as bg
+from biasgrid import BiasgridError, InputError, extras
+from biasgrid.embeddings import build_store
+from biasgrid.embeddings.language import encoding
+from biasgrid.embeddings.language.bert import Bert
+from biasgrid.embeddings.language.templates import Templates
+from biasgrid.study import Study
+
+TEMPLATES = ["a {} b.", "{} c."]
+QUERY = {
+    "targets": {"A": ["ab", "cde", "f"], "B": ["gh", "ij", "klm"]},
+    "attributes": {"C": ["n", "op"], "D": ["qr", "st"]},
+}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def config(encoder, **source):
+    return {
+        "study": "small",
+        "encoders": {"tiny": {"source": {"type": "file", "path": str(encoder / "model.safetensors")}}},
+        "models": {
+            "words": {
+                "label": "tiny",
+                "source": {"type": "encoded", "encoder": "tiny", "templates": TEMPLATES} | source,
+            }
+        },
+        "criteria": {"First": {"queries": {"q": QUERY}}},
+        "metrics": {"weat": {}},
+        "figures": [],
+    }
+
+
+# vectors
+
+
+def test_vectors_are_means_over_pieces_and_templates(encoder):
+    states = Bert(encoder, {}).states
+    # [CLS] a c ##d ##e b . [SEP] and [CLS] c ##d ##e c . [SEP]: the places of the pieces, counted by hand
+    first, second = (
+        state.states.astype(np.float64) for state in states(["a cde b.", "cde c."], specials=True)
+    )
+    assert len(first) == 8
+    assert len(second) == 7
+    of_word = (first[2:5].mean(axis=0) + second[1:4].mean(axis=0)) / 2
+    of_sentence = (first.mean(axis=0) + second.mean(axis=0)) / 2
+    for pool, expected in (("word", of_word), ("sentence", of_sentence)):
+        model = bg.encode(["cde", "x"], encoder, templates=TEMPLATES, pool=pool)
+        np.testing.assert_allclose(model.vectors(["cde"])[0], expected, rtol=1e-6)
+    # layer 0: embeddings of pieces and of places, and nothing of the neighbours but the order
+    zero = [bg.encode(["cde"], encoder, templates=[text], layer=0)["cde"] for text in ("a {} b.", "z {} y.")]
+    np.testing.assert_array_equal(*zero)
+    assert (bg.encode(["cde"], encoder, templates=["a {} b."], layer=-3)["cde"] == zero[0]).all()
+    assert (bg.encode(["cde"], encoder, templates=["a {} b."])["cde"] != zero[0]).all()
+
+
+def test_a_text_is_read_as_it_is_without_templates(encoder):
+    whole = Bert(encoder, {}).states(["a cde b."], specials=True)[0].states.astype(np.float64)
+    model = bg.encode(["a cde b."], encoder, pool="sentence")
+    np.testing.assert_allclose(model["a cde b."], whole.mean(axis=0), rtol=1e-6)
+
+
+def test_bytes_depend_on_neither_threads_nor_order_nor_company(encoder):
+    words = [word for sets in QUERY.values() for of_set in sets.values() for word in of_set]
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        one = bg.encode(words, encoder, templates=TEMPLATES)
+        torch.set_num_threads(3)
+        turned = bg.encode([*words[::-1], "x y z"], encoder, templates=TEMPLATES)
+    finally:
+        torch.set_num_threads(threads)
+    assert one.vectors(words).tobytes() == turned.vectors(words).tobytes()
+
+
+def test_a_word_without_pieces_is_lost(encoder):
+    model = bg.encode(["ab", " "], encoder, templates=TEMPLATES)
+    assert "ab" in model
+    assert " " not in model
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"pool": "cls"}, "pool: unknown value 'cls'; did you mean"),
+        ({"layer": 3}, "layer: 3 is not allowed; allowed: -3 to 2"),
+        ({"layer": 1.5}, "layer"),
+        ({"templates": ["no place"]}, "'no place' is no template"),
+        ({"templates": ["{} and {}"]}, "'{} and {}' is no template"),
+        (
+            {"templates": "beached"},
+            "'beached' is no file of data/templates; allowed: a list of templates",
+        ),
+        ({"words": "ab"}, "expected a list of words, or queries"),
+        ({"words": []}, "at least one word"),
+        ({"words": ["ab", 3]}, "3 is no word"),
+        ({"words": ["ab " * 50]}, "allowed: up to 48"),
+        ({"encoder": "minilm"}, "unknown encoder 'minilm'"),
+    ],
+)
+def test_what_encode_refuses_is_one_line(encoder, options, says):
+    options = {"words": ["ab"], "encoder": encoder} | options
+    with pytest.raises(BiasgridError) as caught:
+        bg.encode(options.pop("words"), options.pop("encoder"), **options)
+    assert says.partition("; did")[0] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(
+        BiasgridError, match=r"^a BERT model .* needs torch; install it: pip install 'biasgrid"
+    ):
+        bg.encode(["ab"], encoder)
+
+
+def test_queries_give_their_words(encoder):
+    query = bg.Query(QUERY["targets"], QUERY["attributes"])
+    model = bg.encode(query, encoder, templates=TEMPLATES)
+    assert not any(bg.metrics.weat(query, model).lost.values())
+    assert len(model.array) == 10
+
+
+# templates
+
+
+def test_seats_sentences_follow_the_part_of_speech():
+    seat = Templates.of("seat")
+
+    def sentences(word):
+        return [item.text for item in seat.placed(word)]
+
+    assert "The person's name is Amy." in sentences("Amy")
+    assert "This is an aster." in sentences("aster")
+    assert {"They are women.", "A woman is a person."} <= set(sentences("woman"))
+    assert sentences("sad") == ["This is sad.", "That is sad.", "They are sad."]
+    assert "He is here." in sentences("he")
+    assert "The flies are there." in sentences("fly")
+    for word in ("Amy", "aster", "woman", "fly"):
+        for item in seat.placed(word):
+            assert item.text[item.start : item.end].lower() in (word.lower(), "asters", "women", "flies")
+
+
+def test_a_querys_words_become_sentences(root, encoder):
+    study = config(encoder, templates=None, pool="sentence")
+    del study["models"]["words"]["source"]["templates"]
+    sets = {"A": ["a {} b.", "{} c."], "C": ["{}."]}
+    study["criteria"]["First"]["queries"]["q"] = QUERY | {"templates": sets}
+    query = Study.of(study, root=root).queries["q"]
+    assert query.target_sets[0].words == ("a ab b.", "ab c.", "a cde b.", "cde c.", "a f b.", "f c.")
+    assert query.target_sets[1].words == ("gh", "ij", "klm")
+    assert query.attribute_sets[0].words == ("n.", "op.")
+    again = Study.of(json.loads(Study.of(study, root=root).to_json()), root=root)
+    assert again.queries["q"] == query
+    assert again.models == Study.of(study, root=root).models
+
+
+# studies
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"encoder": "other"}, "models: words: source: unknown encoder 'other'"),
+        ({"templates": []}, "expected a list of templates"),
+        ({"templates": ["{}", "x"]}, "'x' is no template"),
+        ({"templates": "no-such"}, "'no-such' is no file of data/templates"),
+        ({"pool": "mean"}, "pool"),
+        ({"layer": "last"}, "layer"),
+        ({"words": "x"}, "unknown key 'words'"),
+        ({"format": "text"}, "format: is for files"),
+        ({"kind": "corpus"}, "source: what is encoded are vectors of words, and no corpus"),
+        ({"kind": "language_model"}, "source: what is encoded are vectors of words, and no language_model"),
+        ({"sorted": True}, "sorted: the words of an encoded model are in no order"),
+    ],
+)
+def test_a_wrong_config_is_one_line(root, encoder, change, says):
+    study = config(encoder)
+    entry = study["models"]["words"]
+    entry |= {key: change.pop(key) for key in ("format", "kind", "sorted") if key in change}
+    entry["source"] |= change
+    with pytest.raises(BiasgridError) as caught:
+        Study.of(study, root=root)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_templates_of_an_unknown_set_are_refused(root, encoder):
+    study = config(encoder)
+    study["criteria"]["First"]["queries"]["q"] = QUERY | {"templates": {"E": ["{}."]}}
+    with pytest.raises(BiasgridError, match="First: q: templates: unknown set 'E'"):
+        Study.of(study, root=root)
+
+
+def test_the_words_are_those_that_are_asked(root, encoder):
+    study = config(encoder) | {
+        "words": {"preprocessors": [{"uppercase": True}, {}]},
+        "debias": {
+            "First": {"hd": {"method": "hard", "words": {"definitional_pairs": [["u", "v"], ["w", "x"]]}}}
+        },
+        "evaluation": {"First": {"hidden": {"pairs": [["y", "z"]], "sides": ["left", "right"]}}},
+    }
+    study["criteria"]["Second"] = {
+        "models": ["words"],
+        "ranked": False,
+        "metrics": {"weat": {"words": {"strategy": "all"}}},
+        "queries": {"r": {"targets": {"E": ["k"], "F": ["l"]}, "attributes": QUERY["attributes"]}},
+    }
+    study["criteria"]["Not here"] = {
+        "models": ["other"],
+        "queries": {"s": {"targets": {"E": ["m0"], "F": ["m1"]}, "attributes": QUERY["attributes"]}},
+    }
+    study["models"]["other"] = {"label": "other", "source": {"type": "file", "path": "x.txt"}}
+    words = set(Study.of(study, root=root).models["words"]["encodes"])
+    assert {"AB", "CDE", "N", "u", "v", "w", "x", "y", "z", "K", "k", "L", "n"} <= words
+    # of `first` the store has the first form; sides are names; another model's words are not this one's
+    assert not words & {"ab", "left", "m0", "M0"}
+
+
+def test_an_edited_query_encodes_what_is_new(root, encoder, monkeypatch):
+    asked = []
+    encode = encoding.encode
+
+    def noted(bert, words, *others):
+        asked.append(list(words))
+        return encode(bert, words, *others)
+
+    monkeypatch.setattr(encoding, "encode", noted)
+    study = config(encoder)
+    stores = root / "stores"
+
+    def made(name="words"):
+        entry = Study.of(study, root=root).models[name]
+        return build_store(name, entry, root / "embeddings", False, stores)
+
+    first = made()
+    assert made().fingerprint == first.fingerprint
+    assert [len(words) for words in asked] == [10]
+    whole = first.vectors(["ab", "op"]).tobytes()
+    query = json.loads(json.dumps(QUERY))
+    query["targets"]["A"] = ["ab", "cde", "uvw"]
+    study["criteria"]["First"]["queries"]["q"] = query
+    second = made()
+    assert asked[1:] == [["uvw"]]
+    assert "f" not in second
+    assert second.vectors(["ab", "op"]).tobytes() == whole
+    shutil.rmtree(stores)
+    assert made().fingerprint == second.fingerprint
+    # other templates are other vectors, all of them
+    study["models"]["words"]["source"]["templates"] = TEMPLATES[:1]
+    made()
+    assert [len(words) for words in asked] == [10, 1, 10, 10]
+
+
+def test_a_study_of_encoded_words_and_sentences(project, encoder):
+    study = config(encoder)
+    study["models"]["sentences"] = {
+        "label": "sentences",
+        "source": {"type": "encoded", "encoder": "tiny", "pool": "sentence"},
+    }
+    study["criteria"]["First"] |= {"models": ["words"]}
+    study["criteria"]["Sentences"] = {
+        "models": ["sentences"],
+        "queries": {"s": QUERY | {"templates": TEMPLATES}},
+    }
+    study["debias"] = {
+        "First": {
+            "hd": {
+                "method": "hard",
+                "models": ["words"],
+                "words": {"definitional_pairs": [["ab", "gh"], ["cde", "ij"]]},
+            }
+        }
+    }
+    project.configure(study)
+    project.run()
+    folder = project.folder / "results" / "small"
+    query = bg.Query(QUERY["targets"], QUERY["attributes"])
+    values = {
+        name: json.loads(path.read_text())["results"][0]["value"]
+        for name, path in files_in(folder / "cells").items()
+    }
+    assert set(values) == {"words/none/weat/q", "words/hd/weat/q", "sentences/none/weat/s"}
+    expected = bg.metrics.weat(query, bg.encode(query, encoder, templates=TEMPLATES)).value
+    assert values["words/none/weat/q"] == pytest.approx(expected, rel=1e-12)
+    in_sentences = bg.Query.read(folder / "queries" / "s.json")
+    assert len(in_sentences.target_sets[0].words) == 6
+    expected = bg.metrics.weat(in_sentences, bg.encode(in_sentences, encoder, pool="sentence")).value
+    assert values["sentences/none/weat/s"] == pytest.approx(expected, rel=1e-12)
+    # stores are the study's own
+    assert (folder / "encoded" / "words" / "model.json").is_file()
+    assert not (project.folder / "data" / "embeddings" / "words").exists()
+
+
+def test_a_vector_per_context(root, encoder):
+    study = config(encoder) | {"metrics": {"ceat": {}}}
+    study["models"]["words"]["kind"] = "contextual_vectors"
+    entry = Study.of(study, root=root).models["words"]
+    assert len(entry["encodes"]) == 10
+    model = build_store("words", entry, root / "embeddings", False, root / "stores")
+    # word by word what one template alone gives
+    alone = [bg.encode(["ab", "op"], encoder, templates=[text]).vectors(["ab", "op"]) for text in TEMPLATES]
+    np.testing.assert_array_equal(model.take(["ab", "op"], model.rows(["ab", "op"])), np.stack(alone, axis=1))
+    assert model.rows(["ab", "zz"])[1] == -1
+    score = bg.metrics.ceat(bg.Query(QUERY["targets"], QUERY["attributes"]), model)
+    assert score.scalars["lowest"] <= score.value <= score.scalars["highest"]
+    with pytest.raises(InputError, match="a debias method changes vectors of words"):
+        model.under(None)
+    study["models"]["words"]["source"]["templates"] = "seat"
+    with pytest.raises(
+        BiasgridError, match="models: words: source: templates: words of some parts of speech have 3"
+    ):
+        Study.of(study, root=root)
+
+
+def test_the_shipped_study_of_seat():
+    study = Study.read(ROOT / "config" / "seat.yaml", root=ROOT)
+    assert len(study.cells) == 3 * 10 + 10 + 10
+    entry = yaml.safe_load((ROOT / "config" / "encoders.yaml").read_text())["all-minilm-l6-v2"]
+    assert study.sources["all-minilm-l6-v2"]["source"] == entry["source"]
+    # flowers: 25 nouns in 14 sentences each; names: 8 in 8 sentences
+    sizes = {key: len(study.queries[key].target_sets[0].words) for key in ("seat_1", "seat_6")}
+    assert sizes == {"seat_1": 25 * 14, "seat_6": 8 * 8}
+    # the same words in both criteria
+    for number in range(1, 11):
+        assert (
+            study.queries[f"weat_{number}"].target_sets_names
+            == study.queries[f"seat_{number}"].target_sets_names
+        )
