@@ -141,8 +141,8 @@ QUERY_CORRELATIONS = Table(
 )
 QUERY_AGREEMENT = Table(
     "query_agreement",
-    "One row per criterion and template, in studies with `query_ranks: true`: whether all metrics and models together "
-    "order the queries alike.",
+    "One row per criterion and template, in studies with `query_ranks: true`: whether all metrics and models order "
+    "the queries alike.",
     (
         CRITERION,
         TEMPLATE,
