@@ -269,10 +269,10 @@ FIGURES = (
         reading="A row is a query, the one with the highest mean rank on top, and a strip is a metric on a model, "
         "whose letter the matrix explains. A mark is the query's rank there, 1 the strongest association in the "
         "positive direction, and the line its 95 % interval over words. Where all strips agree, marks follow the "
-        "grey line, the mean rank, from the upper left to the lower right. In the matrix is Spearman's correlation of "
-        "two strips: below the diagonal with its interval over words, above it with that over queries; the wider the "
-        "interval, the paler the cell. Both count: other words, and other queries. With ten queries, a correlation "
-        "below .65 may be chance. A metric whose sign has no direction has no strip. Where a criterion has several "
-        "templates, or too many queries or models for a page, there are query-ranks-gender-2 and so on.",
+        "grey line, the mean rank, from the upper left to the lower right. In the matrix is Spearman's correlation "
+        "of two strips: below the diagonal with its interval over words, above it with that over queries; the "
+        "wider the interval, the paler the cell. Both count: other words, and other queries. With ten queries, a "
+        "correlation below .65 may be chance. A metric whose sign has no direction has no strip. Where a criterion "
+        "has several templates, or too many queries or models for a page, there are query-ranks-gender-2 and so on.",
     ),
 )
