@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
 UNIT = ["metric", "model", "debias"]
-MOST_ROWS, MOST_COLUMNS = 32, 12  # queries and columns on a page
+MOST_ROWS, MOST_COLUMNS = 32, 8  # queries and columns on a page
 NAMES = 2.1  # inches of a query's or a column's name at most
 MEAN: Look = {"color": "#888888", "linewidth": 0.8, "zorder": 1.5}
 HEAD, FOOT, GAP, LINE = (

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from .correlation import percentile_interval
+from .correlation import percentile_interval, places_in_order, weighted_ranks
 
 DRAWS = 9999  # permutations of a test; all of them where there are no more
 ROUNDING = 1e-9
@@ -46,6 +46,33 @@ def kendalls_w(values: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         found = (ranks.sum(axis=0) ** 2).sum(axis=0) / most
     return np.where(missing | (squares == 0).any(axis=0), math.nan, found.clip(0, 1))
+
+
+def kendalls_w_over_units(
+    values: np.ndarray, clusters: np.ndarray, seed: int, draws: int, level: float
+) -> tuple[float, float]:
+    """The interval of Kendall's W where clusters of units are drawn again, each with all of its units.
+
+    Parameters
+    ----------
+    values
+        (judges, units), without NaN.
+    clusters
+        (units,) which of the clusters each unit is of, from 0 on.
+    seed, draws, level
+        Of the bootstrap, and the share of resamples between the ends (percentiles).
+    """
+    count = int(clusters.max()) + 1
+    drawn = np.random.default_rng(seed).integers(count, size=(draws, count))
+    times = np.stack([np.count_nonzero(drawn == i, axis=1) for i in range(count)], axis=1)
+    weights = times[:, clusters].astype(float)
+    middle = weights.sum(axis=1, keepdims=True) / 2
+    ranks = np.array([weighted_ranks(weights, *places_in_order(row)) - middle for row in values])
+    # as in `kendalls_w`, each unit as often as it was drawn
+    squares = (weights * ranks**2).sum(axis=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (weights * ranks.sum(axis=0) ** 2).sum(axis=1) / (len(values) * squares.sum(axis=0))
+    return percentile_interval(np.where((squares == 0).any(axis=0), math.nan, found.clip(0, 1)), level)
 
 
 def chance_of_w(values: np.ndarray, seed: int, draws: int = DRAWS) -> float:

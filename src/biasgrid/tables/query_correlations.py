@@ -11,8 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..seeds import seed_of
-from ..statistics.concordance import chance_of_correlation, chance_of_w, corrected_interval, kendalls_w
-from ..statistics.correlation import METHODS, of_columns, over_units, percentile_interval
+from ..statistics.concordance import (
+    chance_of_correlation,
+    chance_of_w,
+    corrected_interval,
+    kendalls_w,
+    kendalls_w_over_units,
+)
+from ..statistics.correlation import METHODS, of_columns, over_units
 from . import query_ranks
 from .keys import CRITERION
 from .query_ranks import TEMPLATE, UNIT, directed_values
@@ -59,7 +65,8 @@ def agreement(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 resampled = 2 * kendalls_w(values[:, :, 1:]) - 1
                 ends = corrected_interval(resampled, 2 * w - 1, spec["level"])
                 over_words = ((ends[0] + 1) / 2, (ends[1] + 1) / 2)
-            over_queries = _over_queries(values[:, :, 0], parents[common], seed, spec["level"])
+            _, of = np.unique(parents[common], return_inverse=True)
+            over_queries = kendalls_w_over_units(values[:, :, 0], of, seed, DRAWS, spec["level"])
         rows.append((*place, len(units), int(common.sum()), w, *over_words, *over_queries, p))
     return pd.DataFrame(rows, columns=QUERY_AGREEMENT.names)
 
@@ -81,15 +88,6 @@ def _units(
             parents[at] = rows["query_id"]
             units[unit] = values
         yield place, units, parents.astype(str)
-
-
-def _over_queries(values: np.ndarray, parents: np.ndarray, seed: int, level: float) -> tuple[float, float]:
-    """The interval of Kendall's W where queries are drawn again, each with its sub-queries."""
-    names, of = np.unique(parents, return_inverse=True)
-    members = [np.flatnonzero(of == i) for i in range(len(names))]
-    drawn = np.random.default_rng(seed).integers(len(names), size=(DRAWS, len(names)))
-    resampled = [kendalls_w(values[:, np.concatenate([members[i] for i in draw]), None])[0] for draw in drawn]
-    return percentile_interval(np.array(resampled), level)
 
 
 def _columns_of(side: str) -> tuple[Column, ...]:
