@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +24,14 @@ if TYPE_CHECKING:
 
 Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
 UNIT = ["metric", "model", "debias"]
-MOST_ROWS, MOST_COLUMNS = 32, 8  # queries and columns on a page
+MOST_COLUMNS = 8  # on a page
 NAMES = 2.1  # inches of a query's or a column's name at most
 MEAN: Look = {"color": "#888888", "linewidth": 0.8, "zorder": 1.5}
-HEAD, FOOT, GAP, LINE = (
-    0.36,
-    0.24,
-    0.1,
-    0.36,
-)  # inches: above and below strips, between them, a row of the matrix
+HEAD, FOOT, GAP = 0.2, 0.24, 0.1  # inches above and below strips, and between them
+ROW, TEXT_LINE = 0.16, 0.115  # inches of a query, and of each line of its name
+LINE, ABOVE = 0.33, 0.62  # inches of a row of the matrix, and above it
+AROUND = 1.15  # inches of title, note and legend
+LETTERS = 40  # of a query's name on a line
 TINY = 5.6
 
 
@@ -92,10 +92,10 @@ def query_ranks(
         text_width(text, SMALL) for text in [*texts.values(), *(beside.values() if first else ())]
     )
     strip = min(1.1, max(0.45, (PAGE[0] - 2 * MARGIN - left) / len(shown) - GAP))
-    sizes = [max(0.165, 0.115 * line_count(texts[query]) + 0.05) for query in order]
+    sizes = [_row(line_count(texts[query])) for query in order]
     matrix = first and len(shown) > 1
-    line = max(LINE, *(0.115 * line_count(text) + 0.06 for text in beside.values())) if matrix else 0.0
-    down = HEAD + sum(sizes) + FOOT + (0.7 + len(shown) * line if matrix else 0.0)
+    line = max(LINE, *(TEXT_LINE * line_count(text) + 0.06 for text in beside.values())) if matrix else 0.0
+    down = HEAD + sum(sizes) + FOOT + (ABOVE + len(shown) * line if matrix else 0.0)
     looks = _looks(shown)
     legend = [
         ("rank", legend_line(**looks[shown[0]] | {"color": GREY})),
@@ -139,7 +139,7 @@ def query_ranks(
             rows_of(correlations, "query_correlations", criterion),
             template,
             beside,
-            (MARGIN + left, top + ends[-1] + FOOT + 0.58, strip + GAP, line),
+            (MARGIN + left, top + ends[-1] + FOOT + 0.54, strip + GAP, line),
         )
     return figure
 
@@ -202,6 +202,11 @@ def _looks(columns: Sequence[Column]) -> dict[Column, Look]:
     return {column: looks[key] for column, key in keys.items()}
 
 
+def _row(lines: int) -> float:
+    """Inches of a query whose name has so many lines."""
+    return max(ROW, TEXT_LINE * lines + 0.05)
+
+
 def _name(column: Column, labels: Mapping[str, str]) -> str:
     metric, *unit = column
     return f"{labels.get(metric, metric)}, {unit_label(tuple(unit), labels)}"
@@ -249,8 +254,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 for query, metric in {(c.query, c.metric) for c in cells}
                 for part in grid.queries[query].subqueries(grid.metric(criterion, metric).template)
             }
-            of = -(-len(queries) // MOST_ROWS)
             for _, some in pages("", columns, MOST_COLUMNS):
+                room = PAGE[1] - AROUND - HEAD - FOOT - ABOVE - len(some) * LINE
+                of = ceil(sum(_row(ceil(len(name) / LETTERS)) for name in queries) / room)
                 spec = {"template": template, "columns": list(map(list, some)), "labels": labels(grid, cells)}
                 parts += [(spec | {"part": [i, of]}, cells) for i in range(of)]
         for i, (spec, _) in enumerate(parts):
