@@ -128,7 +128,8 @@ def query_ranks(
                 axes.text(
                     (number + 1) / 2, middle, "no value", ha="center", va="center", size=TINY, color=GREY
                 )
-        axes.set(xlim=(0.3, number + 0.7), ylim=(ends[-1], 0))
+        pad = max(0.6, 0.07 * number)
+        axes.set(xlim=(1 - pad, number + pad), ylim=(ends[-1], 0))
         axes.set_title(ascii_uppercase[i], size=NORMAL, weight="bold", pad=3)
         axes.set_xticks([1, number])
         axes.tick_params(axis="y", length=0)
@@ -204,7 +205,7 @@ def _looks(columns: Sequence[Column]) -> dict[Column, Look]:
 
 def _row(lines: int) -> float:
     """Inches of a query whose name has so many lines."""
-    return max(ROW, TEXT_LINE * lines + 0.05)
+    return max(ROW, TEXT_LINE * lines + 0.045)
 
 
 def _name(column: Column, labels: Mapping[str, str]) -> str:
