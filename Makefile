@@ -8,9 +8,11 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
 # what other studies replicate; text8 trains its models here
-REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis
+REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis4
+# language models and encoders need torch (the extra `language`)
+OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help study study-npm all-metrics atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -35,6 +37,9 @@ text8: ## models trained here, on text8
 trainings: ## how far scores hang on the hyper-parameters of training, beside its seed: 31 small models
 seed_lists: ## how far scores hang on the list of words that a study takes, and which pairs stand for their direction
 frequency: ## what metrics find in shuffled text: 56 small models, on the Brown corpus and text8; needs npm
+crows_pairs: ## CrowS-Pairs on language models; installs torch, scores 3,016 sentences
+seat: ## WEAT's tests on vectors of words in sentences, and of sentences (MiniLM); installs torch
+kinds: ## the same queries on static, contextual and sentence vectors, a corpus, language models; torch, npm
 atlas: ## the embedded study's questions to every static model that a package registry has
 replications: $(REPLICATIONS) ## the studies below, one after the other
 caliskan: ## Caliskan et al. 2017: ten WEAT tests
@@ -44,6 +49,7 @@ wefe_documentation: ## the numbers in WEFE's documentation
 same: ## Schroeder et al. 2021: the bias of occupations by SAME and other metrics
 multilingual: ## WEFE's multilingual gender queries, in English
 thesis: ## Maddalozzo 2023, chapter 3, in English: corpora, vectors trained on them, tests; needs npm
+thesis4: ## Maddalozzo 2023, chapter 4: the measured likelihoods of sentences in BETO
 
 # sweeney's own vectors are an npm package: without npm, the study has the others
 sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
@@ -51,7 +57,8 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 # docs/atlas.md
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
 
-atlas debias text8 trainings seed_lists frequency $(REPLICATIONS): .venv/installed
+$(OF_LANGUAGE): .venv/installed-for-language
+atlas debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
 
 ## How far metrics and inference can be trusted
@@ -154,6 +161,10 @@ PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ign
 
 .venv/installed-for-tests: .venv/installed requirements-test.lock
 	$(BIN)/python $(PIP) -r requirements.lock -r requirements-test.lock
+	touch $@
+
+.venv/installed-for-language: .venv/installed requirements-language.lock
+	$(BIN)/python $(PIP) -r requirements.lock -r requirements-language.lock
 	touch $@
 
 .venv/installed-for-notebooks: .venv/installed requirements-notebooks.lock

@@ -24,6 +24,7 @@ from PIL import Image
 from biasgrid import debias, load, metrics, properties
 from biasgrid.api import docstrings, fits
 from biasgrid.debias.registry import KINDS, Method
+from biasgrid.embeddings.kinds import REGISTRY as KINDS_OF_MODELS
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.layout import add_axes, blank, styled
 from biasgrid.figures.palette import MODEL_COLOURS
@@ -122,11 +123,13 @@ def tests(metric: Metric) -> Iterator[str]:
             f"**{kind}** (`p_value`): {question[0].lower()}{question[1:]} In a permutation, "
             f"{PERMUTED[metric.exchanged]}. {_p_value(metric, 'permutations')}"
         )
-    if metric.needs != "vectors":
+    if metric.needs not in ("vectors", "contextual_vectors"):
+        kind = KINDS_OF_MODELS[metric.needs].name.replace("_", " ")
         yield item(
-            "**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors to find them by."
+            f"**Random groups** (`p_groups`): there is no such test, as a {kind} has no vectors to find them by."
         )
-        yield item(_by_frequency(metric))
+        if not KINDS_OF_MODELS[metric.needs].scores:  # what is asked there are sentences
+            yield item(_by_frequency(metric))
         yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
         return
     yield item(
@@ -176,7 +179,10 @@ def item(text: str) -> str:
 def seen(metric: Metric) -> str:
     """The picture of what it cannot see, and its answers in the property matrix."""
     if metric.needs != "vectors":
-        return "\n\n".join([*of_texts(metric), *answers(metric)])
+        verdicts = _verdicts()[metric.name]
+        if not properties.by_row(verdicts):
+            return filled(f"The [property matrix](../properties.md) does not have it: {verdicts[0].note}.")
+        return "\n\n".join([*refuted_by(metric), *answers(metric)])
     panels = blind_spots_of(metric)
     words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
     legend = NEIGHBOURS if metric.of_model else LEGEND[max(len(setting.words) for setting, _ in panels)]
@@ -189,12 +195,18 @@ def seen(metric: Metric) -> str:
     return "\n\n".join([parts[0], *map(filled, parts[1:]), *answers(metric)])
 
 
-def of_texts(metric: Metric) -> Iterator[str]:
-    """The texts that the property matrix refutes a metric of corpora with."""
-    yield filled(
-        "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a word "
-        "leans to a group if its share of the group's sentences is larger than its share of the other's:"
-    )
+# by which counterexamples metrics of a kind of models are refuted
+REFUTED_BY = {
+    "corpus": "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a "
+    "word leans to a group if its share of the group's sentences is larger than its share of the other's:",
+    "language_model": "A few scores show it. Two numbers are the log-likelihoods of a pair of sentences, or of a "
+    "word beside either group; the pair, or the word, leans to the side with the larger one:",
+}
+
+
+def refuted_by(metric: Metric) -> Iterator[str]:
+    """The texts or scores that the property matrix refutes a metric of corpora or language models with."""
+    yield filled(REFUTED_BY[metric.needs])
     found = [v for v in _verdicts()[metric.name] if v.holds == properties.NO and v.label == metric.label]
     yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
 

@@ -92,6 +92,17 @@ def test_the_lock_of_the_notebooks_pins_them_and_agrees_with_the_others():
     assert {name: test[name] for name in shared} == {name: notebooks[name] for name in shared}
 
 
+def test_the_lock_of_language_models_pins_what_the_extra_names_and_agrees_with_the_tests():
+    language, test = (
+        pinned("requirements-language.lock"),
+        {normal(name): version for name, version in TEST.items()},
+    )
+    wanted = {one.name: one.specifier for one in map(Requirement, EXTRAS["language"])}
+    assert language.keys() == wanted.keys()
+    assert all(wanted[name].contains(version) for name, version in language.items())
+    assert {name: test[name] for name in language} == language
+
+
 def test_environment_yml_has_the_locks_versions_of_all_dependencies():
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     listed = dict(line.split("=") for line in dependencies if isinstance(line, str))

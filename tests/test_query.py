@@ -74,7 +74,6 @@ def test_a_query_file_reads_back_as_the_query(targets, attributes):
     ("arguments", "says"),
     [
         (([], [["a"]]), "no target set"),
-        (([["a"]], []), "no attribute set"),
         (([["a"], []], [["b"]]), "'Target set 1' is empty"),
         (([["a"]], [["b", 3]]), "3 is not a word"),
         (([["a"]], [["b", ""]]), "'' is not a word"),

@@ -67,7 +67,7 @@ def changed(path, value):
         (
             ("metrics", "weta"),
             {},
-            "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: direct_bias",
+            "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: ceat, direct_bias",
         ),
         (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: unknown weat parameter 'dddof'"),
         (

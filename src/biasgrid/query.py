@@ -238,6 +238,10 @@ class Query:
             )
         (targets, target_names), (attributes, attribute_names) = sides
         try:
+            if not attributes:  # of sentences, some stand in several pairs
+                targets = [
+                    WordSet.unwarned(name, words) for name, words in zip(target_names, targets, strict=True)
+                ]
             return cls(targets, attributes, target_names, attribute_names, name=record.get("name"))
         except BiasgridError as error:
             raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None

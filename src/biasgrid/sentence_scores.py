@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ from .words import WordOptions
 
 # raise it when scores change: all sentences are scored anew. A digest of the code would do so after every edit
 SCORES_VERSION = 1
+BLOCK, SAVED_EVERY = (
+    64,
+    30,
+)  # sentences that are scored at a time; seconds after which what is scored is saved
 # of a model's folder, what stands beside its scores
 FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licence")
 
@@ -70,11 +75,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     model, queries = model_of(inputs["store"]), list(map(query_of, inputs["queries"]))
     made_of = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
     asked = sentences_of(model, queries, spec["asked"])
-    known = _former(output, made_of)
-    scores = {sentence: known[sentence] for sentence in asked if sentence in known}
-    missing = [sentence for sentence in asked if sentence not in known]
-    scores |= zip(missing, model.score(missing).tolist(), strict=True)
-    record = {
+    facts = {
         "name": model.name,
         "kind": KIND,
         "format": SCORES,
@@ -83,10 +84,26 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         "made_of": made_of,
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
-        "scores": entries(scores),
     }
-    write_text(output, dumps(stamped(record), separators=(",", ":")) + "\n")
+    # what a run that was stopped had scored by then
+    unfinished = output.with_name(f".{output.name}.unfinished")
+    known = _former(output, made_of) | _former(unfinished, made_of)
+    scores = {sentence: known[sentence] for sentence in asked if sentence in known}
+    missing = [sentence for sentence in asked if sentence not in known]
+    due = time.monotonic() + SAVED_EVERY
+    for start in range(0, len(missing), BLOCK):
+        block = missing[start : start + BLOCK]
+        scores |= zip(block, model.score(block).tolist(), strict=True)
+        if time.monotonic() > due:
+            _save(unfinished, facts, scores)
+            due = time.monotonic() + SAVED_EVERY
+    _save(output, facts, scores)
+    unfinished.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
+
+
+def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]) -> None:
+    write_text(path, dumps(stamped({**facts, "scores": entries(scores)}), separators=(",", ":")) + "\n")
 
 
 def sentences_of(

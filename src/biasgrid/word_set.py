@@ -48,10 +48,16 @@ class WordSet(Sequence[str]):
 
     @classmethod
     def unwarned(cls, name: str, words: Iterable[str]) -> WordSet:
-        """The same without a warning where it repeats a word, as sentences of a file do."""
+        """The same without a warning where it repeats a word, as sentences of a file do.
+
+        Parameters
+        ----------
+        name, words
+            As of the class.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return cls(name, tuple(words))
+            return cls(name, words)
 
     @property
     def distinct(self) -> tuple[str, ...]:

@@ -153,7 +153,7 @@ def test_another_text_counts_again_and_trains_again(finished, tmp_path):
         ),
         (
             {"trained": {"kind": "corpus"}},
-            "models: trained: source: what is trained here are vectors, and no corpus",
+            "models: trained: source: word2vec trains vectors, and no corpus",
         ),
     ],
 )

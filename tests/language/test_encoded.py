@@ -1,6 +1,7 @@
 """Encoded models: words in sentences become vectors, and a study asks of them all that it asks of others."""
 
 import json
+import pickle
 import shutil
 
 import numpy as np
@@ -121,10 +122,12 @@ def test_what_encode_refuses_is_one_line(encoder, options, says):
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch):
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+@pytest.mark.parametrize("package", ["torch", "safetensors", "tokenizers"])
+def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch, package):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     with pytest.raises(
-        BiasgridError, match=r"^a BERT model .* needs torch; install it: pip install 'biasgrid"
+        BiasgridError,
+        match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid",
     ):
         bg.encode(["ab"], encoder)
 
@@ -232,6 +235,16 @@ def test_the_words_are_those_that_are_asked(root, encoder):
     assert not words & {"ab", "left", "m0", "M0"}
 
 
+def test_frequent_words_stand_beside_those_of_the_study(root, encoder):
+    study = config(encoder, frequent=30)
+    entry = Study.of(study, root=root).models["words"]
+    model = build_store("words", entry, root / "embeddings", False, root / "stores")
+    assert model.words()[:10] == entry["encodes"]
+    assert {"the", "of", "and"} <= set(model.words()[10:])
+    # some of the study's may be among them
+    assert 30 <= len(model) <= 40
+
+
 def test_an_edited_query_encodes_what_is_new(root, encoder, monkeypatch):
     asked = []
     encode = encoding.encode
@@ -317,7 +330,13 @@ def test_a_vector_per_context(root, encoder):
     alone = [bg.encode(["ab", "op"], encoder, templates=[text]).vectors(["ab", "op"]) for text in TEMPLATES]
     np.testing.assert_array_equal(model.take(["ab", "op"], model.rows(["ab", "op"])), np.stack(alone, axis=1))
     assert model.rows(["ab", "zz"])[1] == -1
-    score = bg.metrics.ceat(bg.Query(QUERY["targets"], QUERY["attributes"]), model)
+    assert model.path == root / "stores" / "words"
+    assert pickle.loads(pickle.dumps(model)).contexts == len(TEMPLATES)
+    query = bg.Query(QUERY["targets"], QUERY["attributes"])
+    score = bg.metrics.ceat(query, model)
+    in_memory = bg.encode(query, encoder, templates=TEMPLATES, contexts=True)
+    assert bg.metrics.ceat(query, in_memory).value == score.value
+    assert bg.load(root / "stores" / "words", kind="contextual_vectors").contexts == len(TEMPLATES)
     assert score.scalars["lowest"] <= score.value <= score.scalars["highest"]
     with pytest.raises(InputError, match="a debias method changes vectors of words"):
         model.under(None)

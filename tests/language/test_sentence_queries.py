@@ -7,11 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from fake_models import measured
-from in_process import make
+from in_process import make, make_inputs
 from scipy import stats
 
-from biasgrid import BiasgridError, Query, metrics
+from biasgrid import BiasgridError, Query, metrics, sentence_scores
 from biasgrid.config.sentence_files import sentences
+from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.plan import steps
 from biasgrid.study import Study
 
@@ -178,6 +179,29 @@ def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
     assert step.spec == steps.sentence_scores_step(second, "tiny", "file.pairs").spec
 
 
+def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
+    first = study()
+    make_inputs(first)
+    step = steps.sentence_scores_step(first, "tiny", "file.pairs")
+    monkeypatch.setattr(sentence_scores, "BLOCK", 3)
+    monkeypatch.setattr(sentence_scores, "SAVED_EVERY", 0)
+    asked = []
+
+    def score(self, sentences):
+        asked.append(list(sentences))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return np.array([SCORES[sentence.text] for sentence in sentences])
+
+    monkeypatch.setattr(LanguageModel, "score", score)
+    with pytest.raises(KeyboardInterrupt):
+        step.run()
+    assert not step.output.exists()
+    assert step.run() == {"sentences": 8, "scored": 2}
+    assert sorted(sentence.text for block in asked[:2] + asked[3:] for sentence in block) == sorted(SCORES)
+    assert [path.name for path in step.output.parent.iterdir()] == ["file.pairs.json"]
+
+
 def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     write_scores({text: score for text, score in SCORES.items() if text != "a woman cooks"})
     made = make(study())
@@ -222,3 +246,10 @@ def test_what_a_config_may_say(folder):
     wrong({"targets": {"A": ["b"]}, "attributes": {"B": ["c"]}, "where": {"a": "b"}}, "of a file")
     # words are asked of language models by other metrics
     wrong({"targets": {"A": ["b"], "C": ["d"]}, "attributes": {"B": ["c"]}}, "template")
+
+
+def test_a_criterion_that_no_model_fits_is_refused(folder):
+    with pytest.raises(
+        BiasgridError, match="Pairs: its metrics need models of kind vectors, and its models are of"
+    ):
+        study(metrics={"weat": {}})

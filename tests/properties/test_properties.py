@@ -493,7 +493,7 @@ def test_every_metric_is_in_the_matrix(verdicts):
         if v.holds == "not examined":
             assert v.note
         else:
-            of_texts = REGISTRY[v.metric].needs == "corpus"  # whose counterexample is the note
+            of_texts = REGISTRY[v.metric].needs != "vectors"  # whose counterexample is the note
             refuted = v.example is not None or v.note == "it has no value"
             assert of_texts or (v.holds in ("no", "undefined")) == refuted
             # what is said to be proved has its proof in a sentence
@@ -591,3 +591,15 @@ def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path,
 def test_a_metric_that_there_is_not_has_no_properties(capsys):
     assert main(["properties", "--metric", "weta"]) == 2
     assert "unknown metric 'weta'" in capsys.readouterr().err
+
+
+def test_metrics_of_language_models(verdicts):
+    """What is true of a share of pairs and of a mean, whoever computes it."""
+    of = {(v.metric, v.level, v.property): v.holds for v in verdicts}
+    # a share does not see by how much, and two pairs that lean apart give one half
+    assert of["pll_preference", "words", "skew"] == of["pll_preference", "words", "stereotype"] == "no"
+    assert of["pll_preference", "one word", "defined"] == "yes"
+    # a mean sees skew; what leans apart cancels out
+    assert of["lpbs", "words", "skew"] == "yes"
+    assert of["lpbs", "words", "stereotype"] == of["lpbs", "words", "trustworthy"] == "no"
+    assert of["lpbs", "one word", "trustworthy"] == "yes"

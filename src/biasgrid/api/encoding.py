@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from ..configs import read_yaml
 from ..embeddings.language.bert import Bert
+from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoding import POOLS
 from ..embeddings.language.encoding import encode as encoded
 from ..embeddings.language.templates import Templates
@@ -24,6 +25,28 @@ from ..termination import tidy_termination
 from .shipped import cache_folder
 
 
+@overload
+def encode(
+    words: Iterable[str] | Query | Sequence[Query],
+    encoder: str | os.PathLike[str] = ...,
+    *,
+    templates: Sequence[str] | str | None = ...,
+    pool: Literal["word", "sentence"] = ...,
+    layer: int = ...,
+    contexts: Literal[False] = ...,
+    name: str | None = ...,
+) -> Model: ...
+@overload
+def encode(
+    words: Iterable[str] | Query | Sequence[Query],
+    encoder: str | os.PathLike[str] = ...,
+    *,
+    templates: Sequence[str] | str | None = ...,
+    pool: Literal["word", "sentence"] = ...,
+    layer: int = ...,
+    contexts: Literal[True],
+    name: str | None = ...,
+) -> ContextualVectors: ...
 def encode(
     words: Iterable[str] | Query | Sequence[Query],
     encoder: str | os.PathLike[str] = "all-minilm-l6-v2",
@@ -31,8 +54,9 @@ def encode(
     templates: Sequence[str] | str | None = None,
     pool: Literal["word", "sentence"] = "word",
     layer: int = -1,
+    contexts: bool = False,
     name: str | None = None,
-) -> Model:
+) -> Model | ContextualVectors:
     """A model of the vectors that an encoder makes of words in sentences; or of sentences.
 
     Every metric, debias method and test that takes word vectors takes such a model. It needs the extra `language`.
@@ -53,13 +77,16 @@ def encode(
     layer
         The layer whose states are taken: 0 for the embeddings of pieces, 1 for the first layer; negative from the
         end.
+    contexts
+        Whether to keep a vector per word and template, for `metrics.ceat`, in place of their mean.
     name
         What to call the model; None for the encoder's name.
 
     Returns
     -------
-    Model
-        Vectors in memory, float32 (words, dimensions); a word of which the encoder has no piece is not in it.
+    Model or ContextualVectors
+        Vectors in memory, float32 (words, dimensions), or with `contexts` (words, templates, dimensions); a word of
+        which the encoder has no piece is not in it.
 
     Raises
     ------
@@ -83,11 +110,15 @@ def encode(
     if isinstance(layer, bool) or not isinstance(layer, int):
         raise InputError(not_allowed("layer", layer, "whole numbers"))
     in_templates = Templates.of(templates)
+    number = in_templates.contexts if contexts else 1
     label, folder = _folder(encoder)
-    found = encoded(Bert(folder, {}), texts, in_templates, pool, layer)
+    found = encoded(Bert(folder, {}), texts, in_templates, pool, layer, contexts)
     if not found:
         raise InputError(f"{label}: has no piece of any of these words")
-    return MemoryModel.of(list(found), np.array(list(found.values())), name=name or label)
+    label, vectors = name or label, np.array(list(found.values()))
+    if contexts:
+        return ContextualVectors.of(list(found), vectors.reshape(len(found), number, -1), name=label)
+    return MemoryModel.of(list(found), vectors, name=label)
 
 
 def _texts(words: Any) -> list[str]:
@@ -96,7 +127,7 @@ def _texts(words: Any) -> list[str]:
     given = [words] if isinstance(words, Query) else list(words)
     queries = [query for query in given if isinstance(query, Query)]
     of_queries = (s for query in queries for s in (*query.target_sets, *query.attribute_sets))
-    texts = [word for s in of_queries for word in s.words] if queries else given
+    texts: list[Any] = [word for s in of_queries for word in s.words] if queries else given
     if not texts or (queries and len(queries) < len(given)):
         raise InputError("expected at least one word; or queries alone")
     for text in texts:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..embeddings.language.building import make_language_model
-from ..embeddings.language.formats import FORMATS
+from ..embeddings.language.formats import FORMATS, SCORES
 from ..embeddings.language.model import MODEL, LanguageModel
 from ..embeddings.readers import check_sha256, suffixless
 from ..errors import BiasgridError, DiskError, InputError, unknown
@@ -60,6 +62,36 @@ def language_model_of(
     except OSError as error:
         folder.remove()
         raise DiskError(f"{error.filename or folder.path}: {error.strerror or error}") from None
+    except BaseException:
+        folder.remove()
+        raise
+
+
+def measured_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
+    """A language model whose scores somebody measured.
+
+    Parameters
+    ----------
+    scores
+        Sentence -> log-likelihood, or pseudo-log-likelihood.
+    name
+        What to call it.
+
+    Raises
+    ------
+    BiasgridError
+        For what is no text, and a score that is no finite number.
+    """
+    if wrong := next((text for text in scores if not isinstance(text, str)), None):
+        raise InputError(f"{wrong!r:.80} is no sentence (a text)")
+    folder = Folder()
+    table = folder.path / "scores.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "score"), *scores.items()])
+    try:
+        model: dict[str, Any] = {"format": SCORES, "source": {"type": "file"}}
+        make_language_model(table, folder.path / "model", name=name, model=model, metadata={})
+        return LanguageModel.open(folder.path / "model", keeper=folder)
     except BaseException:
         folder.remove()
         raise

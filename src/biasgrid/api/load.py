@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..config.shipped import shipped
 from ..embeddings.corpus.corpus import Corpus
+from ..embeddings.language.contextual import KIND as CONTEXTUAL
+from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
@@ -21,12 +23,12 @@ from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
 from ..errors import DiskError, InputError, shown, unknown
 from .corpora import corpus_of
-from .language_models import language_model_of
+from .language_models import language_model_of, measured_scores
 from .shipped import by_name
 from .temporary import Folder
 
 LANGUAGE_MODEL = "language_model"
-KINDS = ("vectors", "corpus", LANGUAGE_MODEL)
+KINDS = ("vectors", "corpus", LANGUAGE_MODEL, CONTEXTUAL)
 LISTED = "a path, a model's name, gensim's or Flair's vectors, a DataFrame, a mapping word -> vector, (words, array)"
 
 
@@ -50,6 +52,10 @@ def load(
 ) -> LanguageModel: ...
 @overload
 def load(
+    source: Any, *, kind: Literal["contextual_vectors"], name: str | None = None
+) -> ContextualVectors: ...
+@overload
+def load(
     source: Any,
     *,
     kind: Literal["vectors"] | None = None,
@@ -63,14 +69,14 @@ def load(
 def load(
     source: Any,
     *,
-    kind: Literal["vectors", "corpus", "language_model"] | None = None,
+    kind: Literal["vectors", "corpus", "language_model", "contextual_vectors"] | None = None,
     name: str | None = None,
     format: str | None = None,
     sha256: str | None = None,
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
-) -> Model | Corpus | LanguageModel:
+) -> Model | Corpus | LanguageModel | ContextualVectors:
     """A model of word vectors, from a file, an object in memory, or by name; or a corpus, or a language model.
 
     Parameters
@@ -86,12 +92,15 @@ def load(
         - a biasgrid model, which is returned as it is;
         - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (.gz and
           .zip, too), or a list of sentences;
-        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, or a folder with the
-          model.safetensors, config.json and tokenizer.json of a BERT (docs/language_models.md).
+        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, a folder with the
+          model.safetensors, config.json and tokenizer.json of a BERT, or a mapping sentence -> score, measured
+          elsewhere (docs/language_models.md);
+        - of words in contexts: a mapping word -> its vector in each context, or a pair (words, array of the shape
+          (words, contexts, dimensions)).
     kind
-        What a file or a list is read as: "vectors"; "corpus", in which words are counted (docs/corpora.md); or
-        "language_model", which scores sentences. None for vectors; a model's folder and name are of the kind that
-        they are.
+        What a file or a list is read as: "vectors"; "corpus", in which words are counted (docs/corpora.md);
+        "language_model", which scores sentences; or "contextual_vectors", several of each word. None for vectors; a
+        model's folder and name are of the kind that they are.
     name
         What to call the model; None for the object's or the file's name.
     format
@@ -109,7 +118,7 @@ def load(
 
     Returns
     -------
-    Model, Corpus or LanguageModel
+    Model, Corpus, LanguageModel or ContextualVectors
         Look words up with `model["he"]`, measure with `metrics.weat(query, model)`. Vectors are float32. What is in
         memory is copied. A file is converted into a temporary store, which is removed when the model is gone: a model
         takes disk in place of memory. All models can be pickled; a file's pickle, as long as the model lives.
@@ -145,6 +154,9 @@ def load(
         return _corpus(source, name, format, sha256, trust_pickle or vocab_prefix or subwords)
     if kind == LANGUAGE_MODEL:
         return _language_model(source, name, format, sha256, trust_pickle or vocab_prefix or subwords)
+    if kind == CONTEXTUAL:
+        _refuse("vectors in contexts", format, sha256, vocab_prefix, subwords)
+        return _contextual(source, name)
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source)).expanduser()
         if not os.fspath(source):  # a path would take it for the working directory
@@ -207,8 +219,14 @@ def _language_model(
         )
     if isinstance(source, LanguageModel):
         return source
+    if isinstance(source, Mapping):
+        _refuse("scores that are in memory", format, sha256, "", False)
+        return measured_scores(source, name or "measured")
     if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
-        raise InputError(f"{shown(source)} is no language model; allowed: a path, a language model's name")
+        raise InputError(
+            f"{shown(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
+            "score"
+        )
     path = Path(os.fspath(source)).expanduser()
     if isinstance(source, str) and path.name == source and not _exists(path):
         if source in shipped() and shipped()[source].get("kind") != LANGUAGE_MODEL:  # before it is fetched
@@ -218,6 +236,22 @@ def _language_model(
             raise InputError(f"{source}: is no language model")
         return found
     return language_model_of(path, name, format, sha256)
+
+
+def _contextual(source: Any, name: str | None) -> ContextualVectors:
+    if isinstance(source, ContextualVectors):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return ContextualVectors.open(Path(os.fspath(source)).expanduser(), name)
+    if isinstance(source, Mapping):
+        source = list(source), list(source.values())
+    if not _is_pair(source):
+        raise InputError(
+            f"cannot load {type(source).__name__} {shown(source):.60} as {CONTEXTUAL}; allowed: a folder, a mapping "
+            "word -> vectors, (words, array)"
+        )
+    words, vectors = _read_pair(source)
+    return ContextualVectors.of(words, vectors, name=name or "model")
 
 
 def _exists(path: Path) -> bool:

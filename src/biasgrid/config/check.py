@@ -10,7 +10,8 @@ from typing import Any
 from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..embeddings.frequencies import WORDFREQ
-from ..errors import BiasgridError, shown, unknown
+from ..embeddings.kinds import VECTORS
+from ..errors import BiasgridError, listed, shown, unknown
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
 from ..files import slug
@@ -65,6 +66,7 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
             _check_seed_lists(
                 lists, entry["queries"], queries, f"{where}: {criterion}: seed_lists: {concept}"
             )
+        _check_kinds(config, criterion, where)
         for key, metric in metrics_of(config, criterion).items():
             _check_metric(key, metric, criterion, own, f"{where}: metrics: {key}")
             for part in metric.get("inference", {}):
@@ -78,6 +80,23 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
 def metrics_of(config: Mapping[str, Any], criterion: str) -> dict[str, dict[str, Any]]:
     """The metrics of a criterion by key: its own where it has any, else the study's."""
     return config["criteria"][criterion].get("metrics") or config["metrics"]
+
+
+def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
+    """That one of a criterion's metrics can be measured on one of its models at least."""
+    entry, models = config["criteria"][criterion], config["models"]
+    measured = [key for key in entry.get("models", models) if one_language(entry, models[key])]
+    kinds = {models[key].get("kind", VECTORS) for key in measured}
+    asked = metrics_of(config, criterion)
+    # a metric that there is not is reported by its name
+    needs = {
+        m.needs for key, metric in asked.items() if (m := metrics.REGISTRY.get(metric.get("metric", key)))
+    }
+    if needs and not kinds & needs:
+        raise BiasgridError(
+            f"{where}: {criterion}: its metrics need models of kind {listed(sorted(needs))}, and its models are of "
+            f"kind {listed(sorted(kinds))} (biasgrid list metrics)"
+        )
 
 
 def _check_seed_lists(

@@ -22,6 +22,7 @@ from .common import Key, Text, one_language
 from .names import known
 
 ENCODED = "encoded"
+UNSAID = "not stated"  # the licence of what says none
 # of an entry's lists, those that hold no words
 NO_WORDS = ("preprocessors", "methods", "sides")
 
@@ -71,9 +72,10 @@ def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) 
     source |= {
         "encoder": {"name": name, "source": config["encoders"][name]["source"]},
         "templates": Templates.of(source.get("templates")).record(),
-        "words": digest,
+        "words": {"number": len(words), "sha256": digest},
     }
-    return {**model, "source": source, "sorted": False, "encodes": words}
+    said = {"licence": config["encoders"][name]["licence"]} if model["licence"] == UNSAID else {}
+    return {**model, **said, "source": source, "sorted": False, "encodes": words}
 
 
 def check_encoders(config: Mapping[str, Any], where: str) -> None:

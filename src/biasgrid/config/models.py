@@ -17,7 +17,7 @@ from ..options import Whole
 from ..query import Query
 from ..validation import Strict, checked, field
 from .common import Key, Language, Params, Text
-from .encoded import ENCODED, Encoded, check_encoders
+from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolved as encoded
 from .metrics import Words
 from .names import known
@@ -134,7 +134,7 @@ class Model(Strict):
     )
     vocab_prefix: str = field("what stands before every word of its vocabulary, such as `/c/en/`", "")
     sorted: bool = field("whether its words are sorted by falling frequency; left out: not known", None)
-    licence: str = field("the licence of the vectors", "not stated")
+    licence: str = field("the licence of the vectors; of an encoded model its encoder's, if left out", UNSAID)
     note: str = field("what else to know about it", "")
     published_as: Key = field(
         "the model whose published numbers it is compared with; left out: its own key", None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import metrics
+from ..embeddings.kinds import VECTORS
 from ..in_memory import File, InMemory, parts_of
 from ..metrics.registry import Metric
 from ..options import P_VALUES
@@ -120,13 +121,13 @@ def signature(
     -------
     str
         A digest of the p-values of random data, of every permutation (or drawn groups) in turn as the observed one.
-        Metrics that look at the model around the words, and those without a value for random vectors, are named by
-        themselves.
+        Metrics that look at the model around the words, those of other kinds of models than vectors, and those
+        without a value for random vectors, are named by themselves.
     """
     params = json.loads(params)
     metric = metrics.metric(name).under(params)
     itself = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
-    if metric.of_model:
+    if metric.of_model or metric.needs != VECTORS:
         return itself
     whole = hashlib.sha256()
     values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_partitions)

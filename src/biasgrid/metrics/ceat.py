@@ -70,6 +70,19 @@ def ceat(
     distribution of human-like biases. AIES, 122-133.
 
     DerSimonian, R., Laird, N. (1986). Meta-analysis in clinical trials. Controlled Clinical Trials 7, 177-188.
+
+    Examples
+    --------
+    Two contexts; in the second, the words do not differ as much:
+
+    >>> from biasgrid import Query, load, metrics
+    >>> vectors = {"he": [[1, 0], [3, 1]], "him": [[3, 1], [2, 1]], "she": [[0, 1], [1, 1]], "her": [[1, 3], [2, 1]],
+    ...            "career": [[1, 0], [1, 0]], "family": [[0, 1], [0, 1]]}
+    >>> model = load(vectors, kind="contextual_vectors")
+    >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
+    >>> result = metrics.ceat(query, model)
+    >>> round(result.value, 2), round(result.scalars["lowest"], 2), round(result.scalars["highest"], 2)
+    (1.41, 1.18, 1.69)
     """
     _check(variance, ddof)
     association = _associations(targets, attributes)

@@ -59,9 +59,15 @@ def lpbs(
 
     **Defaults.** The templates are ours, as those of the paper are made for its word sets: name your own.
 
-    References
-    ----------
-    Kurita, Vyas, Pareek, Black, Tsvetkov. Measuring bias in contextualized word representations. GeBNLP 2019.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1))]  # "he", "she"; "doctor"
+    >>> twice_and_half = np.log([[[2.0], [0.5]]])  # one template: as probable with "doctor" as without
+    >>> score = metrics.REGISTRY["lpbs"].function(*words, associations=twice_and_half)
+    >>> round(score.value, 3)  # log(2 / 0.5)
+    1.386
     """
     return _score(associations, targets, attributes)
 
@@ -113,18 +119,23 @@ def lpbs_es(
     Returns
     -------
     Score
-        Range [-2, 2], of sets of m and n words ±(m + n) / sqrt(m n); neutral value 0. Positive: T1 is rather expected
-        beside A1. NaN where all words have the same association, or a sentence has no score. `scalars`: as of `lpbs`.
-        `detail`: association, s of each target word.
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
+        rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
+        `scalars`: as of `lpbs`. `detail`: association, s of each target word.
 
     Notes
     -----
     How probable a word is by itself cancels out, of both sides. The standard deviation has the divisor of `weat_es`
     (`ddof` 0). Large, too, where a small difference has a small spread.
 
-    References
-    ----------
-    Kurita et al. 2019, who take Cohen's d of their score; Caliskan et al. 2017.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]
+    >>> associations = np.log([[[2.0, 0.5], [0.5, 2.0]]])  # of "he" and "she" with "office" and "kitchen"
+    >>> metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value
+    2.0
     """
     middle = len(attributes[0])
     # (templates, target words)
@@ -237,6 +248,6 @@ METRICS = (
             "association": "expected beside {A1} less beside {A2}: log-probabilities, mean over the words"
         },
         nearer="first",
-        reference=REFERENCE,
+        reference=f"{REFERENCE}, who take Cohen's d of their score; Caliskan, Bryson, Narayanan. Science 356, 2017",
     ),
 )

@@ -52,10 +52,15 @@ def masked_completion(
 
     Equality counts as A1, as in the thesis.
 
-    References
-    ----------
-    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
-    section 4.2 (the baseline experiment).
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]  # "nurse"; "kind", "strong"
+    >>> completions = np.log([[[0.3, 0.1]]])
+    >>> score = metrics.REGISTRY["masked_completion"].function(*words, completions=completions)
+    >>> score.value, round(score.scalars["mean_share"], 2)
+    (1.0, 0.75)
     """
     first, second = _sums(completions, len(attributes[0]))
     if not np.isfinite(first + second).all():
@@ -120,6 +125,7 @@ METRICS = (
         above="gaps after words of {T} are filled with words of {A1}",
         below="gaps after words of {T} are filled with words of {A2}",
         details={"share": "probability of {A1} in the gap, as a share of that of {A1} and {A2}"},
-        reference="Maddalozzo 2023, section 4.2",
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+        "di Torino 2023, section 4.2 (the baseline experiment)",
     ),
 )

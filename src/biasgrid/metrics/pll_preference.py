@@ -54,11 +54,14 @@ def pll_preference(
     frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
     and StereoSet do not ask what they are meant to ask.
 
-    References
-    ----------
-    Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs. EMNLP 2020 ("cp"). Salazar, Liang, Nguyen, Kirchhoff. Masked
-    language model scoring. ACL 2020 ("sz"). Maddalozzo. Methods and measures for bias detection in natural language
-    processing. Politecnico di Torino 2023, section 4.2.
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.pll_preference(query, model).value
+    1.0
     """
     first, second = sentences.by_set(scores, targets)
     detail = {"difference": Detail("target", [first - second, second - first])}
@@ -115,6 +118,8 @@ METRICS = (
         below="the model prefers sentences of {T2}",
         details={"difference": "log-likelihood of the sentence less that of its partner"},
         reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
-        "masked language models. EMNLP 2020; Maddalozzo 2023, section 4.2",
+        "masked language models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. "
+        "ACL 2020 (sz); Maddalozzo. Methods and measures for bias detection in natural language processing. "
+        "Politecnico di Torino 2023, section 4.2",
     ),
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..metrics import REGISTRY
 from ..metrics.registry import Metric
-from . import texts
+from . import scores, texts
 from .questions import (
     ARGUMENTS,
     NOT_EXAMINED,
@@ -47,7 +47,9 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
     if metric.needs == "corpus":
-        return _of_texts(metric, parameters, label, variant)
+        return _refuted_by(texts.verdicts, metric, parameters, label, variant)
+    if metric.needs == "language_model" and scores.examined(metric):
+        return _refuted_by(scores.verdicts, metric, parameters, label, variant)
     if reason := _not_examined(metric):
         return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
@@ -81,11 +83,20 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     return verdicts
 
 
-def _of_texts(metric: Metric, parameters: Mapping[str, Any], label: str, variant: str) -> list[Verdict]:
+def _refuted_by(
+    of_level: Callable[..., dict[str, tuple[str, str, int]]],
+    metric: Metric,
+    parameters: Mapping[str, Any],
+    label: str,
+    variant: str,
+) -> list[Verdict]:
+    """The verdicts on a metric that is not of vectors, whose counterexamples are texts or scores."""
     verdicts = []
     for level in (WORD, SET):
-        for name, (holds, example, tried) in texts.verdicts(metric, parameters, level).items():
-            why = ARGUMENTS.get((metric.name, variant, level), {}).get(name, "")
+        both, of_this = (ARGUMENTS.get((metric.name, variant, asked), {}) for asked in (None, level))
+        arguments = both | of_this
+        for name, (holds, example, tried) in of_level(metric, parameters, level).items():
+            why = arguments.get(name, "")
             holds = YES if holds == NOT_REFUTED and why else holds
             note = example or why
             verdicts.append(
@@ -98,6 +109,12 @@ def _not_examined(metric: Metric) -> str:
     groups, words = sides(metric)
     if metric.name in OTHER_QUESTIONS:
         return OTHER_QUESTIONS[metric.name]
+    if metric.needs == "contextual_vectors":
+        return "it is of words in several contexts; in each of them it is an effect size of WEAT"
+    if metric.needs == "language_model":
+        return (
+            f"the properties are of pairs and of words beside one of two groups; it takes {metric.template}"
+        )
     if metric.of_model:
         return "it is of more than its words' vectors: it needs a whole model"
     if groups not in (2, "n", "k") or words > 2:

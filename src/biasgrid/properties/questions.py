@@ -135,6 +135,20 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     ("pmi", "", WORD): {"trustworthy": "it is 0 where both shares are equal, and only there"},
     ("pmi", "smoothing: 0.5", WORD): {"defined": "no share is 0"},
     ("pmi", "smoothing: 0.5", SET): {"defined": "no share is 0"},
+    ("pll_preference", "", None): {
+        "comparable": "0 and 1 are reached where all pairs lean alike, however many they are",
+        "defined": "a share of the pairs",
+    },
+    ("lpbs", "", WORD): {"trustworthy": "of one word it is the difference itself"},
+    ("lpbs", "", None): {
+        "comparable": "of words that lean alike it is the difference of each, however many they are",
+        "defined": "a mean of logarithms of probabilities, none of which is 0",
+        "skew": "it is the mean difference",
+    },
+    ("masked_completion", "", None): {
+        "comparable": "0 and 1 are reached where all words lean alike, however many they are",
+        "defined": "a share of the words",
+    },
     ("pair_frequency", "", WORD): {"comparable": "0 and 1 are reached whatever the groups"},
     ("pair_frequency", "", SET): {"comparable": "0 and 1 are reached whatever the groups"},
     ("rnsb", "holdout: false", SET): {

@@ -84,7 +84,11 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
                 f"{'; '.join(words)} | {shown} |"
             )
     of_texts = [v for v in verdicts if v.holds == NO and not v.example]
-    lines += ["", "Of metrics of corpora, whose counterexamples are texts:", ""] * bool(of_texts)
+    lines += [
+        "",
+        "Of metrics of corpora and of language models, whose counterexamples are texts and scores:",
+        "",
+    ] * bool(of_texts)
     lines += [f"- {v.label}, {v.level}, {SHORT[v.property]}: {v.note}" for v in of_texts]
     return "\n".join(lines) + "\n"
 

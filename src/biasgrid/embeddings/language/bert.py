@@ -6,9 +6,7 @@ what order they are added up, depends on nothing but the sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
@@ -21,6 +19,7 @@ from ...errors import BiasgridError, InputError
 from ...extras import require
 from .bert_network import WEIGHTS, Shape, head, layers, read_shape, read_weights
 from .sentence import Sentence, Span
+from .threads import each
 from .word_pieces import read_pieces
 
 AT_ONCE = 8192  # pieces of masked copies that are in memory at a time
@@ -129,14 +128,9 @@ class Bert:
 
     def _each(self, function: Callable[[Any], Any], asked: Sequence[Any]) -> list[Any]:
         """The function's value of each, several at a time where torch may use several threads: each on one."""
-        import torch
-
-        workers = torch.get_num_threads() if self._device.type == "cpu" else 1
-        with one_thread():
-            if workers == 1 or len(asked) < 2:
-                return [function(one) for one in asked]
-            with ThreadPoolExecutor(workers) as pool:
-                return list(pool.map(function, asked))
+        if self._device.type == "cpu":
+            return each(function, asked)
+        return [function(one) for one in asked]
 
     def _states(self, text: str, layer: int, specials: bool) -> States:
         import torch
@@ -170,12 +164,14 @@ class Bert:
 
     def _scored(self, sentence: Sentence, ids: list[int], offsets: list[Span]) -> list[int]:
         """Which pieces are scored, as places in `ids`."""
-        scored = range(1, len(ids) - 1)
+        scored = set(range(1, len(ids) - 1))
         if sentence.beside:
-            scored = sorted(set(scored) & shared(ids, self.pieces.split(sentence.beside)[0]))
+            scored &= shared(ids, self.pieces.split(sentence.beside)[0])
         if sentence.part:
-            return sorted(set(scored) & set(_within(offsets, sentence.part)))
-        return sorted(set(scored) - set(_within(offsets, sentence.hidden) if sentence.hidden else ()))
+            scored &= set(_within(offsets, sentence.part))
+        elif sentence.hidden:
+            scored -= set(_within(offsets, sentence.hidden))
+        return sorted(scored)
 
     def _log_probabilities(self, ids: list[int], masked: list[list[int]], hidden: list[int]) -> float:
         """The sum of the log-probabilities of the masked pieces in each copy."""
@@ -190,13 +186,12 @@ class Bert:
         with torch.inference_mode():
             states = layers(self._weights, self.shape, batch.to(self._device))[rows, columns]
             logits = head(self._weights, self.shape, states).double()
-            found = logits.log_softmax(-1)[range(len(rows)), wanted.to(self._device)]
-            return float(found.sum())
+            return float(logits.log_softmax(-1).gather(1, wanted.to(self._device)[:, None]).sum())
 
 
 def needed(purpose: str) -> None:
     """Check for the packages that BERT needs. Raises BiasgridError."""
-    for package in ("torch", "safetensors", "tokenizers"):
+    for package in ("safetensors", "tokenizers", "torch"):
         require(package, purpose)
 
 
@@ -215,16 +210,3 @@ def shared(ids: Sequence[int], beside: Sequence[int]) -> set[int]:
 def _within(offsets: Sequence[Span], span: Span) -> list[int]:
     """The places of the pieces that have any of the characters."""
     return [place for place, (start, end) in enumerate(offsets) if start < span[1] and end > span[0]]
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """With one thread sums are added up in one order on every number of cores."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -169,13 +169,17 @@ def layers(weights: Weights, shape: Shape, ids: Any, allowed: Any = None, until:
     seen = None if allowed is None else allowed[:, None, None, :]
     for place in range(shape.layers if until is None else until):
         layer = f"encoder.layer.{place}."
-        parts = (
+        query, key, value = (
             _linear(weights, f"{layer}attention.self.{name}", states)
             .view(texts, pieces, shape.heads, -1)
             .transpose(1, 2)
             for name in ("query", "key", "value")
         )
-        mixed = scaled_dot_product_attention(*parts, attn_mask=seen).transpose(1, 2).reshape(states.shape)
+        mixed = (
+            scaled_dot_product_attention(query, key, value, attn_mask=seen)
+            .transpose(1, 2)
+            .reshape(states.shape)
+        )
         mixed = _linear(weights, f"{layer}attention.output.dense", mixed)
         states = _normed(weights, f"{layer}attention.output.", states + mixed, shape)
         inner = activated(_linear(weights, f"{layer}intermediate.dense", states), shape)

@@ -11,7 +11,6 @@ out: a corpus is gone through about once.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -24,14 +23,15 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
-from .bert import needed, one_thread
+from .bert import needed
 from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
 from .building import make_language_model
 from .formats import BERT
 from .model import LanguageModel
+from .threads import one_thread
 from .word_pieces import TOKENIZER, Pieces, read_pieces
 
-VERSION = 1  # raise it when a change of this module changes weights
+VERSION = 2  # raise it when a change of this module changes weights
 LEAST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
 MASKED, ANY = 0.8, 0.9  # below the one a piece is masked, below the other it is replaced by any
@@ -99,7 +99,7 @@ def train(
     corpus
         The corpus' file or folder; how it is read says the model's entry.
     start
-        The folder of the weights to begin with.
+        The weights to begin with: a folder, or model.safetensors with the other files beside it.
     folder
         The model's.
     name, model
@@ -115,29 +115,49 @@ def train(
     """
     needed(f"training {name}")
     source = model["source"]
-    settings = Settings(**source["params"])
+    aside = folder.with_name(f".{folder.name}.training")
+    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+    begun, made = aside / "start", aside / "made"
+    try:
+        make_language_model(start, begun, name=name, model={"format": BERT}, metadata={}, keep=False)
+        made.mkdir()
+        facts = _trained(corpus, source, begun, made)
+        entry = {"format": BERT, "source": {"type": source["type"]}}
+        return make_language_model(made, folder, name=name, model=entry, metadata={**metadata, **facts})
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _trained(corpus: Path, source: Mapping[str, Any], start: Path, made: Path) -> dict[str, Any]:
+    """Train, write the model's files into `made`, and return what is to stand in model.json."""
+    settings, said = Settings(**source["params"]), source["corpus"]
     shape, pieces = read_shape(start), read_pieces(start)
     weights = read_weights(start, shape)
     if f"{HEAD}bias" not in weights:
-        raise BiasgridError(f"{start / WEIGHTS}: has no head for masked words, and so cannot be trained on")
-    if settings.pieces > shape.positions:
         raise BiasgridError(
-            f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}, of {start}"
+            f"{source['start']['name']}: has no head for masked words, and so cannot be trained on"
         )
-    said = source["corpus"]
-    # a running text is cut into sentences of its own, none of which has too many pieces to be read whole
-    sentences: Any = Sentences(corpus, said.get("format", "tokens"), settings.pieces)
+    if settings.pieces > shape.positions:
+        raise BiasgridError(f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}")
+    # a running text has no sentences: it is cut into some of which few have too many pieces to be read whole
+    sentences: Any = (
+        Sentences(corpus, said["format"])
+        if "format" in said
+        else Sentences(corpus, "tokens", settings.pieces)
+    )
     if "shuffle" in said:
         sentences = Shuffled(sentences, said["shuffle"])
     trained, held = split(sentences, pieces, settings.pieces, settings.held_out)
     if not trained:
         raise BiasgridError(
-            f"{corpus}: has {len(held)} sentences of {LEAST} words, and as many are held out (held_out): none is left"
+            f"{corpus}: of its {len(held)} sentences of {LEAST} words or more {settings.held_out} are held out "
+            "(held_out): none is left to train on"
         )
     with one_thread():
         losses = fit(weights, shape, pieces, trained, settings)
         found = quality(weights, shape, pieces, held, settings)
-    facts = {
+    write(made, start, weights, pieces)
+    return {
         "perplexity": found.perplexity,
         "masked_accuracy": found.accuracy,
         "held_out": len(held),
@@ -145,18 +165,14 @@ def train(
         "steps": len(losses),
         "loss": [losses[0], losses[-1]],
     }
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
-        write(Path(made), start, weights, pieces)
-        entry = {"format": BERT, "source": {"type": source["type"]}}
-        return make_language_model(Path(made), folder, name=name, model=entry, metadata={**metadata, **facts})
 
 
 def write(folder: Path, start: Path, weights: Weights, pieces: Pieces) -> None:
     """The files of a model: its weights as Hugging Face names them, and whatever else `start` has."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     named = {name if name.startswith(HEAD) else f"bert.{name}": weight for name, weight in weights.items()}
-    save_file(dict(sorted(named.items())), folder / WEIGHTS, metadata={"format": "pt"})
+    (folder / WEIGHTS).write_bytes(save(dict(sorted(named.items())), metadata={"format": "pt"}))
     shutil.copyfile(start / CONFIG, folder / CONFIG)
     pieces.tokenizer.save(str(folder / TOKENIZER))
 

@@ -24,7 +24,7 @@ from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 PARTIAL = ".partial"
 GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
-# weights with such a head that predict no words: their sha256, and what is said where they are to score a text
+# weights with a head for masked words that predict none: their sha256, and what is said where they are to score
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
     "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
@@ -48,7 +48,8 @@ def make_language_model(
     Parameters
     ----------
     archive
-        A file: .gguf, or model.safetensors with config.json and tokenizer.json beside it. Or a folder with these.
+        A file: .gguf, or model.safetensors with config.json and tokenizer.json beside it. Or a folder with these, or
+        that of a language model, whose entries of model.json are kept.
     folder
         The model's; a former one is replaced when this one is whole.
     name, model
@@ -70,8 +71,9 @@ def make_language_model(
         from .bert_training import train  # late: it imports this module
 
         return train(archive, start, folder, name=name, model=model, metadata=metadata)
+    said = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     found = _files(archive)
-    format = model.get("format") or _format(archive, found)
+    format = model.get("format") or said.get("format") or _format(archive, found)
     if format not in READ:
         raise BiasgridError(f"format: {unknown('format', format, READ)}")
     files, facts = READ[format](archive, found)
@@ -90,6 +92,7 @@ def make_language_model(
         for file, path in files.items():
             (put if keep else _referenced)(path.resolve(), aside / file)
         record = {
+            **{key: value for key, value in said.items() if key != NO_SCORES},
             **metadata,
             "name": name,
             "kind": KIND,
@@ -113,7 +116,9 @@ def _files(archive: Path) -> Files:
     try:
         if archive.is_dir() or archive.suffix == ".safetensors":
             beside = archive if archive.is_dir() else archive.parent
-            found = {path.name: path for path in sorted(beside.iterdir()) if path.is_file()}
+            found = {
+                path.name: path for path in sorted(beside.iterdir()) if path.is_file() and path.name != MODEL
+            }
             if not archive.is_dir():  # whatever its name is
                 found = {name: path for name, path in found.items() if path.suffix != ".safetensors"}
                 found[WEIGHTS] = archive

@@ -20,7 +20,7 @@ LLAMA_3 = (
     r"|\s+(?!\S)|\s+"
 )
 SPLITS = GPT_2, SMOLLM, LLAMA_BPE = "gpt-2", "smollm", "llama-bpe"
-BYTE_PAIRS = "gpt2"
+BYTE_PAIRS, SENTENCE_PIECES = "gpt2", "llama"
 USER_DEFINED = 4  # the type of tokens that stand for themselves wherever a text has them
 
 
@@ -33,7 +33,7 @@ class Pieces:
 
     def within(self, part: Span) -> NDArray[np.bool_]:
         """Which of them have characters of a part (n,)."""
-        return (self.spans[:, 0] < part[1]) & (self.spans[:, 1] > part[0])
+        return np.maximum(self.spans[:, 0], part[0]) < np.minimum(self.spans[:, 1], part[1])
 
 
 class BytePairs:
@@ -63,7 +63,7 @@ class BytePairs:
         }
         with damaged(path, "its tokenizer is not whole"):
             self.tokens: list[str] = fields["tokenizer.ggml.tokens"]
-            self.bos = _number(fields["tokenizer.ggml.bos_token_id"], self.tokens)
+            self.bos = token_number(fields["tokenizer.ggml.bos_token_id"], self.tokens)
             unk = fields.get("tokenizer.ggml.unknown_token_id")
             merges = [tuple(merge.split(" ")) for merge in fields["tokenizer.ggml.merges"]]
             numbers = {token: number for number, token in enumerate(self.tokens)}
@@ -73,7 +73,7 @@ class BytePairs:
                 models.BPE(
                     vocab=numbers,
                     merges=merges,
-                    unk_token=None if unk is None else self.tokens[_number(unk, self.tokens)],
+                    unk_token=None if unk is None else self.tokens[token_number(unk, self.tokens)],
                     ignore_merges=split == LLAMA_BPE,
                 )
             )
@@ -92,7 +92,7 @@ class BytePairs:
         """The pieces of a text. Raises InputError for one that has none, as half of a surrogate pair."""
         try:
             found = self._tokenizer.encode(text, add_special_tokens=False)
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             raise InputError(f"{shown(text)}: is no Unicode text") from None
         return Pieces(found.ids, np.array(found.offsets, dtype=np.int64).reshape(-1, 2))
 
@@ -103,12 +103,16 @@ class BytePairs:
 
 def check(path: Path, fields: dict[str, Any]) -> None:
     """Raises BiasgridError for a tokenizer that is not known."""
-    for key, known in ((MODEL, (BYTE_PAIRS,)), (SPLIT, SPLITS)):
-        if fields.get(key) not in known:
-            raise BiasgridError(f"{path}: {key}: {unknown('value', fields.get(key), known)}")
+    known = {MODEL: (BYTE_PAIRS, SENTENCE_PIECES)}
+    if fields.get(MODEL) == BYTE_PAIRS:
+        known[SPLIT] = SPLITS
+    for key, values in known.items():
+        if fields.get(key) not in values:
+            raise BiasgridError(f"{path}: {key}: {unknown('value', fields.get(key), values)}")
 
 
-def _number(given: Any, tokens: list[str]) -> int:
+def token_number(given: Any, tokens: list[str]) -> int:
+    """The number of a token. Raises ValueError if it has none."""
     if not isinstance(given, int) or not 0 <= given < len(tokens):
         raise ValueError(f"there is no token {given!r:.40}")
     return given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError
+from ..memory import MemoryModel
+from ..model import Model
 from ..store import EmbeddingStore
 
 KIND = "contextual_vectors"
@@ -24,12 +26,12 @@ class ContextualVectors:
     Attributes
     ----------
     store
-        Where the vectors lie: of each word those of its contexts, one after the other.
+        The vectors: of each word those of its contexts, one after the other.
     contexts
         How many contexts each word has; the same for all words.
     """
 
-    store: EmbeddingStore
+    store: Model
     contexts: int
 
     kind = KIND
@@ -43,6 +45,23 @@ class ContextualVectors:
             raise BiasgridError(f"{path}: not a model of words in contexts: {CONTEXTS} is {contexts!r:.40}")
         return cls(store, contexts)
 
+    @classmethod
+    def of(cls, words: Sequence[str], vectors: NDArray[Any], *, name: str) -> ContextualVectors:
+        """A model in memory of words and their vectors (words, contexts, dimensions). Raises InputError for what is
+        none."""
+        if getattr(vectors, "ndim", 0) != 3 or vectors.dtype.kind not in "fiu" or not vectors.size:
+            found = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
+            raise InputError(
+                f"{name}: expected vectors as an array of numbers (words, contexts, dimensions), not {found:.80}"
+            )
+        flat = vectors.reshape(len(vectors), -1)
+        return cls(MemoryModel.of(words, flat, name=name), vectors.shape[1])
+
+    @property
+    def path(self) -> Path:
+        """The folder of a model that is in one."""
+        return self.store.path
+
     @property
     def name(self) -> str:
         """The model's name."""
@@ -54,8 +73,8 @@ class ContextualVectors:
         return self.store.vocab_prefix
 
     @property
-    def metadata(self) -> dict[str, Any]:
-        """model.json."""
+    def metadata(self) -> Mapping[str, Any]:
+        """model.json, or what else is known of the model."""
         return self.store.metadata
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
@@ -76,10 +95,6 @@ class ContextualVectors:
 
     def __contains__(self, word: object) -> bool:
         return word in self.store
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle is the path: what unpickles it opens the model again."""
-        return ContextualVectors.open, (self.store.path.absolute(), self.name)
 
     def __repr__(self) -> str:
         return f"ContextualVectors({self.name!r}: {len(self):,} words in {self.contexts} contexts)"

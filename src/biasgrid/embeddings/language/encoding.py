@@ -25,6 +25,7 @@ from .templates import Placed, Templates
 VERSION = 1
 WORD, SENTENCE = "word", "sentence"
 POOLS = (WORD, SENTENCE)
+BLOCK = 256  # words whose sentences are in memory at a time
 
 
 def encode(
@@ -43,11 +44,14 @@ def encode(
     BiasgridError
         A layer that the encoder does not have, or a sentence that is too long for it.
     """
-    found = {}
-    for word in dict.fromkeys(words):
-        vectors = pooled(encoder, templates.placed(word), pool, layer)
-        if np.isfinite(vectors).all():
-            found[word] = (vectors.ravel() if contexts else vectors.mean(axis=0)).astype(np.float32)
+    found, distinct = {}, list(dict.fromkeys(words))
+    for start in range(0, len(distinct), BLOCK):
+        of_words = {word: templates.placed(word) for word in distinct[start : start + BLOCK]}
+        rows = pooled(encoder, [item for placed in of_words.values() for item in placed], pool, layer)
+        ends = np.cumsum([len(placed) for placed in of_words.values()])
+        for word, vectors in zip(of_words, np.split(rows, ends[:-1]), strict=True):
+            if np.isfinite(vectors).all():
+                found[word] = (vectors.ravel() if contexts else vectors.mean(axis=0)).astype(np.float32)
     return found
 
 

@@ -10,7 +10,6 @@ depends on nothing but the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,12 @@ from numpy.typing import NDArray
 from ...errors import InputError, shown
 from ...extras import require
 from .building import GGUF
-from .byte_pairs import BytePairs
+from .byte_pairs import MODEL, SENTENCE_PIECES, BytePairs
 from .gguf_file import GgufFile
 from .llama_sizes import Sizes
 from .sentence import Sentence
+from .sentence_pieces import SentencePieces
+from .threads import each, one_thread
 
 BLOCK = (
     256  # positions whose next tokens are predicted at a time: a row of logits is as long as the vocabulary
@@ -52,8 +53,10 @@ class Llama:
             require(package, f"a language model ({Path(folder).name})")
         from .llama_network import LlamaNetwork
 
-        file = GgufFile.open(folder / GGUF)
-        self.sizes, self.pieces = Sizes.of(file), BytePairs(file.path, file.fields)
+        file = GgufFile.open((folder / GGUF).resolve())  # which errors name: a user's file, where it is
+        self.sizes = Sizes.of(file)
+        tokenizer = SentencePieces if file.fields.get(MODEL) == SENTENCE_PIECES else BytePairs
+        self.pieces = tokenizer(file.path, file.fields)
         self.network = LlamaNetwork(file, self.sizes, len(self.pieces.tokens))
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
@@ -84,8 +87,6 @@ class Llama:
         """
         import torch
 
-        from .llama_network import one_thread
-
         ids = [self.pieces.bos, *self.pieces(text).ids]
         if len(ids) > self.sizes.longest:
             raise InputError(
@@ -99,17 +100,9 @@ class Llama:
 
     def _log_probabilities(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
         """Of each piece of each text, given BOS and those before it."""
-        import torch
-
-        from .llama_network import one_thread
-
-        workers = torch.get_num_threads()
-        with one_thread():
-            if self.network.device.type == "cuda":
-                return self._batched(texts)
-            # a new thread may have a setting of its own
-            with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-                return list(pool.map(lambda ids: self._of_rows([ids], len(ids))[0], texts))
+        if self.network.device.type == "cuda":
+            return self._batched(texts)
+        return each(lambda ids: self._of_rows([ids], len(ids))[0], texts)
 
     def _batched(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
         """The same, of texts of about one length together."""

@@ -6,9 +6,6 @@ in groups (Ainslie et al. 2023). In GGUF order, rotary positions turn neighbouri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor
 from torch.nn.functional import linear, rms_norm, scaled_dot_product_attention, silu
@@ -94,14 +91,3 @@ def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     a, b = turned.unflatten(-1, (-1, 2)).unbind(-1)
     turned = torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
     return torch.cat((turned, rest), dim=-1)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch adds up in one thread; its setting afterwards is as before."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

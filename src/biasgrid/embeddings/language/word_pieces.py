@@ -54,13 +54,13 @@ def read_pieces(folder: Path) -> Pieces:
         tokenizer.no_padding()
     except Exception as error:  # the library's own are plain `Exception`
         raise BiasgridError(f"{path}: is damaged, or no list of pieces: {error!r:.200}") from None
-    numbers = {name: tokenizer.token_to_id(name) for name in (CLS, SEP, MASK)}
-    if missing := [name for name, number in numbers.items() if number is None]:
+    numbers = tokenizer.get_vocab()
+    if missing := [name for name in (CLS, SEP, MASK) if name not in numbers]:
         raise BiasgridError(
             f"{path}: has no piece {' and no '.join(missing)}: not the pieces of a BERT model"
         )
     # numbers may be left out, so that the largest tells how many rows the weights need
-    size = max(tokenizer.get_vocab().values()) + 1
+    size = max(numbers.values()) + 1
     return Pieces(tokenizer, numbers[CLS], numbers[SEP], numbers[MASK], size)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,13 @@ class Table:
             assert {part, sentence.text[slice(*sentence.hidden)].lower()} == {target, attribute}
             return of_target if part == target else of_attribute
         return together / (of_attribute if part == target else of_target)
+
+
+class AnyScores:
+    """A network that has some score of everything, the same of the same."""
+
+    def score(self, sentences):
+        return np.array([-1.0 - zlib.crc32(repr(sentence).encode()) / 2**32 for sentence in sentences])
 
 
 def model_of(network, masked=True) -> LanguageModel:

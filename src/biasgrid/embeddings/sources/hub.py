@@ -1,0 +1,61 @@
+"""Files of a repository of a model hub, as huggingface.co has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from ...errors import BiasgridError
+from ..download import Limits
+from .addresses import fetch_file
+from .members import Members, is_pattern
+from .source import ADDRESS, Key, Source
+
+HUB = "https://huggingface.co"
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    at = f"{source.get('base', HUB).rstrip('/')}/{source['repository']}/resolve/{source['revision']}"
+    fetched: dict[str, str] = {}
+    for file, sha256 in source["files"].items():
+        fetched |= fetch_file(
+            [f"{at}/{quote(file)}"],
+            folder,
+            PurePosixPath(file).name,
+            pins=[{}],
+            whole={"sha256": sha256} if sha256 else {},
+            progress=progress,
+            limits=limits,
+        )
+    return fetched
+
+
+def check(source: Mapping[str, Any]) -> None:
+    if patterns := [file for file in source["files"] if is_pattern(file)]:
+        raise BiasgridError(
+            f"source: file {patterns[0]!r:.200}: each file of a hub is named, without * and ?"
+        )
+
+
+SOURCES = (
+    Source(
+        name="hub",
+        meaning="files of a repository of a model hub (huggingface.co)",
+        keys={
+            "repository": Key(
+                "owner and name", r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "of the form owner/name"
+            ),
+            "revision": Key(
+                "the commit, or a tag or branch", r"[A-Za-z0-9][\w.-]*", "a commit, a tag or a branch"
+            ),
+            "files": Members(
+                "the files: path in the repository -> sha256, or null to trust what is first seen"
+            ),
+            "base": Key("another hub's address", *ADDRESS, required=False),
+        },
+        fetch=fetch,
+        check=check,
+    ),
+)
