@@ -28,6 +28,7 @@ SHOWN = {
     "correlations": "correlations",
     "hidden-bias": "hidden-bias",
     "quality-ranks": "quality-ranks",
+    "query-ranks": "query-ranks",
     "rank-intervals": "rank-intervals",
     "rankings": "rankings",
     "shuffled": "shuffled",

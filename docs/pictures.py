@@ -222,6 +222,11 @@ def ranks_shown(found: Tables) -> list:
     return [*both["rank"], *both[["low", "high"]].to_numpy().ravel()]
 
 
+def query_ranks_shown(found: Tables) -> list:
+    ranks, correlations = found["query_ranks"], found["query_correlations"]["correlation"]
+    return [*ranks[["rank", "rank_low", "rank_high"]].to_numpy().ravel(), *map(written, correlations)]
+
+
 def quality_shown(found: Tables) -> list[str]:
     ranks = pd.concat([found["rankings"]["rank"], found["quality"]["common_rank"]])
     return [f"{rank:g}" for rank in ranks.dropna()]
@@ -767,6 +772,12 @@ PICTURES = {
     "rank-intervals": of_study("embedded", "rank-intervals", overall, ranks_shown),
     "shuffled": of_study("frequency", "shuffled-gender-career", only(query_id="career"), shares_shown),
     "quality-ranks": of_study("embedded", "quality-ranks", overall, quality_shown),
+    "query-ranks": of_study(
+        "kinds", "query-ranks-gender", only(criterion="Gender", method="spearman"), query_ranks_shown
+    ),
+    "query-ranks-weat": of_study(
+        "kinds", "query-ranks-weat", only(criterion="WEAT", method="spearman"), query_ranks_shown
+    ),
     "trade-off": of_study("debias", "trade-off-gender", of_gender, trade_off_shown),
     "hidden-bias": of_study("debias", "hidden-bias-gender", of_gender, hidden_shown),
     "properties": of_properties(matrix, False, verdicts_shown),

@@ -90,6 +90,11 @@ class StudyConfig(Run):
         "correlations of the metrics' rankings; the first is drawn",
         lambda: ["spearman", "kendall", "pearson"],
     )
+    query_ranks: bool = field(
+        "whether each metric and model ranks the queries of its criteria, and the orders are compared "
+        "(query_ranks.csv)",
+        False,
+    )
     debias: dict[str, Annotated[dict[Key, Debias], Field(min_length=1)]] = field(
         "criterion -> debias methods by key", dict
     )

@@ -108,7 +108,7 @@ def correlations(
         look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
         seaborn.heatmap(matrix, vmin=-1, vmax=1, cmap="RdBu_r", ax=axes, **look)
         keys = [(criterion, a, b) for a in matrix.index for b in matrix.columns]
-        faded = np.reshape([_strength(ends.get(key)) for key in keys], matrix.shape)
+        faded = np.reshape([strength_of(ends.get(key)) for key in keys], matrix.shape)
         axes.collections[0].set_alpha(np.where(matrix.isna(), 1.0, faded))
         for (row, column), value in np.ndenumerate(matrix.to_numpy()):
             centre = {"x": column + 0.5, "y": row + 0.5, "ha": "center", "va": "center", "size": digits}
@@ -116,7 +116,7 @@ def correlations(
                 add_box(axes, (column + 0.03, row + 0.03), 0.94, 0.94, **MISSING_CELL)
                 axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
             else:
-                look = centre | {"color": _readable(value, faded[row, column])}
+                look = centre | {"color": readable_on(value, faded[row, column])}
                 interval = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
                 if interval:
                     axes.text(s=interval, **look | {"y": row + 0.68, "size": tiny})
@@ -167,12 +167,12 @@ def _n(models: pd.DataFrame) -> str:
     return f"n = {high} models" if low == high else f"n = {low} to {high} models"
 
 
-def _strength(ends: tuple[float, float] | None) -> float:
+def strength_of(ends: tuple[float, float] | None) -> float:
     """How strong a colour is: full without an interval or for a narrow one, faint for one from -1 to 1."""
     return 1.0 if ends is None else max(0.12, 1 - (ends[1] - ends[0]) / 2)
 
 
-def _readable(value: float, strength: float) -> str:
+def readable_on(value: float, strength: float) -> str:
     """The colour of a number in its cell: black or white, whichever has the more contrast."""
     import matplotlib
 

@@ -134,7 +134,7 @@ def over_units(
     units = np.asarray(units)
     count = int(units.max()) + 1
     pairs = [(i, j) for i in range(len(rows)) for j in range(i + 1)]
-    places = [_places(row) for row in rows]
+    places = [places_in_order(row) for row in rows]
     # of each unit: the sums of its numbers and of their products
     sums = [np.ones(len(units)), *rows, *(rows[i] * rows[j] for i, j in pairs)]
     of_units = np.stack([np.bincount(units, of, count) for of in sums], axis=1)
@@ -148,7 +148,7 @@ def over_units(
         else:
             weights = times.take(units, axis=1)  # row by row in memory, which indexing is not
             total = weights.sum(axis=1)
-            ranks = [_ranks(weights, *of_row) for of_row in places]
+            ranks = [weighted_ranks(weights, *of_row) for of_row in places]
             weighted = [weights * x for x in ranks]
             moments = [x.sum(axis=1) for x in weighted]
             # without BLAS, which parts long rows among threads, and rounds otherwise then
@@ -180,7 +180,7 @@ def over_units(
     return float(value), *percentile_interval(np.concatenate(resampled), level)
 
 
-def _places(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def places_in_order(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of a row of numbers: their order, where in it other numbers begin, and which of these each number is."""
     order = np.argsort(row, kind="stable")
     other = np.concatenate([[True], np.diff(row[order]) > 0])
@@ -189,7 +189,9 @@ def _places(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order, np.flatnonzero(other), among
 
 
-def _ranks(weights: np.ndarray, order: np.ndarray, starts: np.ndarray, among: np.ndarray) -> np.ndarray:
+def weighted_ranks(
+    weights: np.ndarray, order: np.ndarray, starts: np.ndarray, among: np.ndarray
+) -> np.ndarray:
     """Ranks of numbers that stand so many times in each resample, (resamples, n); equal numbers share their mean."""
     times = np.add.reduceat(weights.take(order, axis=1), starts, axis=1)
     return (np.cumsum(times, axis=1) - times / 2).take(among, axis=1)

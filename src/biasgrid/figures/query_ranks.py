@@ -1,0 +1,285 @@
+"""Figure of whether models and metrics order the same queries alike: ranks with intervals, and their correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import slug
+from .correlations import readable_on, strength_of
+from .figure import Drawing, Figure, labels, level, page_name, pages, tables
+from .layout import MARGIN, PAGE, add_axes, add_box, legend_line, no_mark, nothing, page, styled
+from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
+from .rank_intervals import INTERVAL
+from .rows import from_tables, rows_of
+from .text import BOLD, NORMAL, SMALL, fitted, line_count, short, text_width, two_digits, unit_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
+UNIT = ["metric", "model", "debias"]
+MOST_COLUMNS = 8  # on a page
+NAMES = 2.1  # inches of a query's or a column's name at most
+MEAN: Look = {"color": "#888888", "linewidth": 0.8, "zorder": 1.5}
+HEAD, FOOT, GAP = 0.2, 0.24, 0.1  # inches above and below strips, and between them
+ROW, TEXT_LINE = 0.16, 0.115  # inches of a query, and of each line of its name
+LINE, ABOVE = 0.33, 0.62  # inches of a row of the matrix, and above it
+AROUND = 1.15  # inches of title, note and legend
+LETTERS = 40  # of a query's name on a line
+TINY = 5.6
+
+
+@styled
+def query_ranks(
+    ranks: pd.DataFrame,
+    correlations: pd.DataFrame,
+    agreement: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    template: str,
+    columns: Sequence[Sequence[str]],
+    level: float = 0.95,
+    part: Sequence[int] = (0, 1),
+) -> figure.Figure:
+    """A row per query, the one that ranks highest on top, a strip per metric and model, and below them the matrix of
+    Spearman's correlations of these columns. If no column ranks two queries, the figure has a sentence instead.
+
+    Parameters
+    ----------
+    ranks, correlations, agreement
+        query_ranks.csv, query_correlations.csv and query_agreement.csv.
+    labels
+        What is printed for the keys of metrics, models and debias methods.
+    criterion, template
+        Of the queries.
+    columns
+        Metric, model and debias method of each strip.
+    level
+        Of the intervals.
+    part
+        Which of how many pages of rows this is; the first has the matrix.
+
+    Raises
+    ------
+    BiasgridError
+        Where a table has no rows of the criterion.
+    """
+    title = f"Do they order the queries alike? {criterion}"
+    table = rows_of(ranks, "query_ranks", criterion)
+    table = table[(table["template"] == template) & table["rank"].notna()]
+    if table.empty or table["queries"].max() < 2:
+        return nothing(title, "no metric ranks two queries on a model.")
+    shown = [tuple(column) for column in columns]
+    found = {
+        ((row.metric, row.model, row.debias), row.query): (row.rank, row.rank_low, row.rank_high)
+        for row in table.itertuples()
+    }
+    means = table.groupby("query")["rank"].mean()
+    order = sorted(means.index, key=lambda query: (means[query], query))
+    number = len(order)
+    order = order[number * part[0] // part[1] : number * (part[0] + 1) // part[1]]
+    first = part[0] == 0
+    names = {column: f"{ascii_uppercase[i]}  {_name(column, labels)}" for i, column in enumerate(shown)}
+    texts = {query: fitted(query, NAMES, SMALL) for query in order}
+    beside = {column: fitted(name, NAMES, SMALL) for column, name in names.items()}
+    left = 0.1 + max(
+        text_width(text, SMALL) for text in [*texts.values(), *(beside.values() if first else ())]
+    )
+    strip = min(1.1, max(0.45, (PAGE[0] - 2 * MARGIN - left) / len(shown) - GAP))
+    sizes = [_row(line_count(texts[query])) for query in order]
+    matrix = first and len(shown) > 1
+    line = max(LINE, *(TEXT_LINE * line_count(text) + 0.06 for text in beside.values())) if matrix else 0.0
+    down = HEAD + sum(sizes) + FOOT + (ABOVE + len(shown) * line if matrix else 0.0)
+    looks = _looks(shown)
+    legend = [
+        ("rank", legend_line(**looks[shown[0]] | {"color": GREY})),
+        (f"{level * 100:g} % interval (bootstrap over words)", legend_line(color=GREY, **INTERVAL)),
+        ("mean rank", legend_line(**MEAN)),
+    ]
+    if not matrix:
+        legend += [(name, no_mark()) for name in names.values()]
+    figure, top = page(
+        title,
+        _note(agreement, criterion, template, level),
+        legend,
+        left + len(shown) * (strip + GAP) + 2 * MARGIN,
+        down,
+    )
+    top += HEAD
+    ends = np.cumsum(sizes)
+    middles = ends - np.array(sizes) / 2
+    for i, column in enumerate(shown):
+        axes = add_axes(figure, MARGIN + left + i * (strip + GAP), top, strip, ends[-1])
+        for start, size in list(zip(ends - sizes, sizes, strict=True))[::2]:
+            axes.axhspan(start, start + size, color=ZEBRA, linewidth=0, zorder=0)
+        axes.plot([means[query] for query in order], middles, **MEAN)
+        for query, middle in zip(order, middles, strict=True):
+            if (column, query) in found:
+                rank, low, high = found[column, query]
+                axes.plot([low, high], [middle, middle], color=looks[column]["color"], **INTERVAL)
+                axes.plot(rank, middle, **looks[column], zorder=3)
+            else:
+                axes.text(
+                    (number + 1) / 2, middle, "no value", ha="center", va="center", size=TINY, color=GREY
+                )
+        pad = max(0.6, 0.07 * number)
+        axes.set(xlim=(1 - pad, number + pad), ylim=(ends[-1], 0))
+        axes.set_title(ascii_uppercase[i], size=NORMAL, weight="bold", pad=3)
+        axes.set_xticks([1, number])
+        axes.tick_params(axis="y", length=0)
+        axes.set_yticks(middles, [texts[query] for query in order] if i == 0 else [])
+    if matrix:
+        _matrix(
+            figure,
+            rows_of(correlations, "query_correlations", criterion),
+            template,
+            beside,
+            (MARGIN + left, top + ends[-1] + FOOT + 0.54, strip + GAP, line),
+        )
+    return figure
+
+
+def _matrix(
+    figure: figure.Figure,
+    table: pd.DataFrame,
+    template: str,
+    names: Mapping[Column, str],
+    place: tuple[float, float, float, float],
+) -> None:
+    """Spearman's correlations, with intervals over words below the diagonal and over queries above. `place`: inches
+    from the left and the top, and of a cell."""
+    import matplotlib
+
+    left, top, width, line = place
+    table = table[(table["template"] == template) & (table["method"] == "spearman")]
+    pairs = {}
+    for row in table.itertuples():
+        a, b = (row.metric_a, row.model_a, row.debias_a), (row.metric_b, row.model_b, row.debias_b)
+        pairs[a, b] = pairs[b, a] = row
+    axes = add_axes(figure, left, top, len(names) * width, len(names) * line)
+    colours = matplotlib.colormaps["RdBu_r"]
+    for i, a in enumerate(names):
+        for j, b in enumerate(names):
+            if a == b:
+                continue
+            row = pairs.get((a, b))
+            if row is None or np.isnan(row.correlation):
+                add_box(axes, (j + 0.02, i + 0.03), 0.96, 0.94, **MISSING_CELL)
+                axes.text(j + 0.5, i + 0.5, "n/a", ha="center", va="center", size=SMALL)
+                continue
+            ends = (row.words_low, row.words_high) if i > j else (row.queries_low, row.queries_high)
+            strength = 1.0 if np.isnan(ends[0]) else strength_of(ends)
+            colour = colours((row.correlation + 1) / 2)
+            add_box(axes, (j + 0.02, i + 0.03), 0.96, 0.94, facecolor=colour, alpha=strength, linewidth=0)
+            look = {"ha": "center", "va": "center", "color": readable_on(row.correlation, strength)}
+            if np.isnan(ends[0]):
+                axes.text(j + 0.5, i + 0.5, two_digits(row.correlation), size=SMALL, **look)
+            else:
+                axes.text(j + 0.5, i + 0.35, two_digits(row.correlation), size=SMALL, **look)
+                axes.text(j + 0.5, i + 0.7, f"[{short(ends[0])}, {short(ends[1])}]", size=TINY, **look)
+    axes.set(xlim=(0, len(names)), ylim=(len(names), 0))
+    axes.spines["bottom"].set_visible(False)
+    axes.set_yticks(np.arange(len(names)) + 0.5, list(names.values()))
+    axes.xaxis.tick_top()
+    axes.set_xticks(np.arange(len(names)) + 0.5, list(ascii_uppercase[: len(names)]), weight="bold")
+    axes.tick_params(length=0)
+    head = "Spearman's ρ of the queries' ranks. Below the diagonal: interval over words; above: over queries"
+    width, height = figure.get_size_inches()
+    text = fitted(head, (width - 2 * MARGIN) / BOLD, NORMAL)
+    figure.text(MARGIN / width, 1 - (top - 0.2) / height, text, va="bottom", size=NORMAL, weight="bold")
+
+
+def _looks(columns: Sequence[Column]) -> dict[Column, Look]:
+    """A model's mark, where it has one column; others have marks of their own."""
+    models = [model for _, model, _ in columns]
+    keys = {c: c[1] if models.count(c[1]) == 1 else "/".join(c) for c in columns}
+    looks = model_looks(keys.values())
+    return {column: looks[key] for column, key in keys.items()}
+
+
+def _row(lines: int) -> float:
+    """Inches of a query whose name has so many lines."""
+    return max(ROW, TEXT_LINE * lines + 0.045)
+
+
+def _name(column: Column, labels: Mapping[str, str]) -> str:
+    metric, *unit = column
+    return f"{labels.get(metric, metric)}, {unit_label(tuple(unit), labels)}"
+
+
+def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) -> str:
+    rows = agreement[(agreement["criterion"] == criterion) & (agreement["template"] == template)]
+    note = "Rank 1 is the strongest association in the metric's positive direction: of the first set with the first."
+    for row in rows.itertuples():
+        if not np.isnan(row.kendalls_w):
+            note += (
+                f" All {row.columns} columns over {row.n} queries: Kendall's W {two_digits(row.kendalls_w)}"
+            )
+            for of, low, high in (
+                ("words", row.words_low, row.words_high),
+                ("queries", row.queries_low, row.queries_high),
+            ):
+                note += "" if np.isnan(low) else f", {two_digits(low)} to {two_digits(high)} over {of}"
+            p = f"< {0.001:g}" if row.p_value < 0.001 else f"= {row.p_value:.2g}"
+            note += f" ({level * 100:g} % intervals; p {p}; 0 is no agreement, 1 one order)."
+    return note
+
+
+def _drawings(grid: Any) -> Iterator[Drawing]:
+    if not grid.config.get("query_ranks"):
+        return
+    # imported late: most studies have no such table
+    from ..tables.query_ranks import metrics_with_direction
+
+    models = list(grid.models)
+    of_criteria: dict[str, dict[str, list[str]]] = {}
+    for criterion, metric, template, *_ in metrics_with_direction(grid):
+        of_criteria.setdefault(criterion, {}).setdefault(template, []).append(metric)
+    for criterion, templates in of_criteria.items():
+        parts: list[tuple[dict[str, Any], list[Any]]] = []
+        for template, metrics in templates.items():
+            cells = [c for c in grid.cells.values() if c.criterion == criterion and c.metric in metrics]
+            # as the config has the models
+            columns = sorted(
+                {(c.metric, c.model, c.debias) for c in cells},
+                key=lambda column: (models.index(column[1]), column[2] != "none", column),
+            )
+            queries = {
+                part.name
+                for query, metric in {(c.query, c.metric) for c in cells}
+                for part in grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+            }
+            for _, some in pages("", columns, MOST_COLUMNS):
+                room = PAGE[1] - AROUND - HEAD - FOOT - ABOVE - len(some) * LINE
+                of = ceil(sum(_row(ceil(len(name) / LETTERS)) for name in queries) / room)
+                spec = {"template": template, "columns": list(map(list, some)), "labels": labels(grid, cells)}
+                parts += [(spec | {"part": [i, of]}, cells) for i in range(of)]
+        for i, (spec, _) in enumerate(parts):
+            name = page_name(f"query-ranks-{slug(criterion)}", i)
+            spec = spec | {"criterion": criterion, "level": level(grid)}
+            yield Drawing(name, tables(grid, "query_ranks", "query_correlations", "query_agreement"), spec)
+
+
+FIGURES = (
+    Figure(
+        "query-ranks",
+        "Whether models of all kinds order the same queries alike: ranks with intervals, and their correlations.",
+        _drawings,
+        from_tables(query_ranks, "query_ranks", "query_correlations", "query_agreement"),
+        needs="query_ranks: true",
+        reading="A row is a query, the one with the highest mean rank on top, and a strip is a metric on a model, "
+        "whose letter the matrix explains. A mark is the query's rank there, 1 the strongest association in the "
+        "positive direction, and the line its 95 % interval over words. Where all strips agree, marks follow the "
+        "grey line, the mean rank, from the upper left to the lower right. In the matrix is Spearman's correlation "
+        "of two strips: below the diagonal with its interval over words, above it with that over queries; the "
+        "wider the interval, the paler the cell. Both count: other words, and other queries. With ten queries, a "
+        "correlation below .65 may be chance. A metric whose sign has no direction has no strip. Where a criterion "
+        "has several templates, or too many queries or models for a page, there are query-ranks-gender-2 and so on.",
+    ),
+)

@@ -1,0 +1,163 @@
+"""The tables of whether models and metrics order the same queries alike: two by two, and all together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..seeds import seed_of
+from ..statistics.concordance import (
+    chance_of_correlation,
+    chance_of_w,
+    corrected_interval,
+    kendalls_w,
+    kendalls_w_over_units,
+)
+from ..statistics.correlation import METHODS, of_columns, over_units
+from . import query_ranks
+from .keys import CRITERION
+from .query_ranks import TEMPLATE, UNIT, directed_values
+from .table import Column, Files, Table
+
+FEWEST = 3  # queries
+DRAWS = 2000  # resamples of queries
+
+
+def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    rows = []
+    for place, units, parents in _units(inputs, spec):
+        seed = seed_of(spec["seed"], f"query correlations/{'/'.join(place)}")
+        for a, b in combinations(units, 2):
+            x, y = units[a][:, 0], units[b][:, 0]
+            common = ~np.isnan(x) & ~np.isnan(y)
+            drawn = [units[key][common, 1:] for key in (a, b)]
+            _, of = np.unique(parents[common], return_inverse=True)
+            for method in METHODS:
+                found, over_words, over_queries, p = math.nan, (math.nan,) * 2, (math.nan,) * 2, math.nan
+                if common.sum() >= FEWEST:
+                    found, *over_queries = over_units(
+                        [x[common], y[common]], of, method, seed, DRAWS, spec["level"]
+                    )
+                    p = chance_of_correlation(x[common], y[common], method, seed)
+                    if drawn[0].size and not math.isnan(found):
+                        over_words = corrected_interval(of_columns(*drawn, method), found, spec["level"])
+                rows.append((*place, *a, *b, method, int(common.sum()), found, *over_words, *over_queries, p))
+    return pd.DataFrame(rows, columns=QUERY_CORRELATIONS.names)
+
+
+def agreement(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    rows = []
+    for place, units, parents in _units(inputs, spec):
+        values = np.array(list(units.values()))
+        common = ~np.isnan(values[:, :, 0]).any(axis=0)
+        values, seed = values[:, common], seed_of(spec["seed"], f"query agreement/{'/'.join(place)}")
+        w, over_words, over_queries, p = math.nan, (math.nan,) * 2, (math.nan,) * 2, math.nan
+        if len(units) > 1 and common.sum() >= FEWEST:
+            w = float(kendalls_w(values[:, :, :1])[0])
+        if not math.isnan(w):
+            p = chance_of_w(values[:, :, 0], seed)
+            if values.shape[2] > 1:
+                resampled = 2 * kendalls_w(values[:, :, 1:]) - 1
+                ends = corrected_interval(resampled, 2 * w - 1, spec["level"])
+                over_words = ((ends[0] + 1) / 2, (ends[1] + 1) / 2)
+            _, of = np.unique(parents[common], return_inverse=True)
+            over_queries = kendalls_w_over_units(values[:, :, 0], of, seed, DRAWS, spec["level"])
+        rows.append((*place, len(units), int(common.sum()), w, *over_words, *over_queries, p))
+    return pd.DataFrame(rows, columns=QUERY_AGREEMENT.names)
+
+
+def _units(
+    inputs: Files, spec: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str], dict[tuple[str, ...], np.ndarray], np.ndarray]]:
+    """Of each criterion and template: each metric, model and debias method with its values of all queries, (queries,
+    1 + draws), the first of the words as they are; and the query in the config that each (sub-)query is of."""
+    table, samples = directed_values(inputs, spec)
+    for place, part in table.groupby(["criterion", "template"]):
+        queries = {name: i for i, name in enumerate(sorted(part["query"].unique()))}
+        parents = np.empty(len(queries), dtype=object)
+        units: dict[tuple[str, ...], np.ndarray] = {}
+        for unit, rows in part.groupby(UNIT):
+            values = np.full((len(queries), 1 + samples.shape[1]), math.nan)
+            at = rows["query"].map(queries).to_numpy()
+            values[at, 0], values[at, 1:] = rows["value"], samples[rows.index]
+            parents[at] = rows["query_id"]
+            units[unit] = values
+        yield place, units, parents.astype(str)
+
+
+def _columns_of(side: str) -> tuple[Column, ...]:
+    which = {"a": "the first's", "b": "the second's"}[side]
+    return (
+        Column(f"metric_{side}", f"{which} metric"),
+        Column(f"model_{side}", f"{which} model"),
+        Column(f"debias_{side}", f"{which} debias method"),
+    )
+
+
+def _ends(low: float) -> tuple[Column, ...]:
+    of_words = (
+        "95 % interval over words (percentiles of the bootstrap, whose words are drawn alike for all models, less "
+        "its bias: resamples add noise)"
+    )
+    of_queries = f"95 % interval over queries (percentiles of {DRAWS:,} resamples of the config's queries)"
+    return (
+        Column("words_low", f"lower end of its {of_words}", "number", range=(low, 1)),
+        Column("words_high", "its upper end", "number", range=(low, 1)),
+        Column("queries_low", f"lower end of its {of_queries}", "number", range=(low, 1)),
+        Column("queries_high", "its upper end", "number", range=(low, 1)),
+    )
+
+
+QUERY_CORRELATIONS = Table(
+    "query_correlations",
+    "One row per criterion, template, pair of columns (a metric, a model and a debias method each) and method, in "
+    "studies with `query_ranks: true`: whether both order the same queries alike. Values are those of query_ranks.",
+    (
+        CRITERION,
+        TEMPLATE,
+        *_columns_of("a"),
+        *_columns_of("b"),
+        Column("method", "spearman: of the ranks; pearson: of the values", values=METHODS),
+        Column("n", "queries with both values", "count"),
+        Column("correlation", "0 is no relation; empty of fewer than three queries", "number", range=(-1, 1)),
+        *_ends(-1),
+        Column(
+            "p_value",
+            "share of random orders of the queries that have a correlation as far from 0",
+            "number",
+            range=(0, 1),
+        ),
+    ),
+    inputs=query_ranks.inputs,
+    spec=query_ranks.spec,
+    make=correlations,
+)
+QUERY_AGREEMENT = Table(
+    "query_agreement",
+    "One row per criterion and template, in studies with `query_ranks: true`: whether all metrics and models order "
+    "the queries alike.",
+    (
+        CRITERION,
+        TEMPLATE,
+        Column("columns", "metrics with a model and a debias method each, that order the queries", "count"),
+        Column("n", "queries with a value of all of them", "count"),
+        Column(
+            "kendalls_w",
+            "Kendall's W: 0 is no agreement, 1 one order; empty of fewer than three queries or two columns",
+            "number",
+            range=(0, 1),
+        ),
+        *_ends(0),
+        Column("p_value", "share of random orders that agree as much", "number", range=(0, 1)),
+    ),
+    inputs=query_ranks.inputs,
+    spec=query_ranks.spec,
+    make=agreement,
+    key=("criterion", "template"),
+)
+TABLES = (QUERY_CORRELATIONS, QUERY_AGREEMENT)

@@ -1,0 +1,156 @@
+"""The table of query ranks: which of its queries a model and a metric find the strongest, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..results import KEYS
+from ..statistics.ranks import rank_interval, ranks_of_resamples
+from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
+from .rank_samples import value_samples
+from .scores import SCORES
+from .table import ANY, Column, Files, Table
+
+UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion and a template a value
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    table, samples = directed_values(inputs, spec)
+    ranks = ranks_of_units(table, table["value"].to_numpy()[:, None])[:, 0]
+    resampled = ranks_of_units(table, samples)
+    ends = [rank_interval(row, spec["level"]) for row in resampled]
+    table[["rank_low", "rank_high"]] = np.reshape(ends, (-1, 2))
+    units = ["criterion", "template", *UNIT]
+    table = table.assign(rank=ranks, queries=table.groupby(units)["value"].transform("count").astype("int64"))
+    return table[QUERY_RANKS.names].sort_values(["criterion", "template", "query", *UNIT], ignore_index=True)
+
+
+def directed_values(inputs: Files, spec: Mapping[str, Any]) -> tuple[pd.DataFrame, np.ndarray]:
+    """The rows of scores.csv whose sign has a direction, all turned into the same one, with their template, and their
+    values in each resample of words (rows, draws); without a bootstrap there is no draw. NaN where there is no value.
+
+    inputs: "scores", and with a bootstrap what `rank_samples.value_samples` takes. spec: as `spec` gives it.
+    """
+    directions = {(criterion, metric): rest for criterion, metric, *rest in spec["metrics"]}
+    table = SCORES.read(inputs["scores"])
+    known = [place in directions for place in zip(table["criterion"], table["metric"], strict=True)]
+    table = table[known].reset_index(drop=True)
+    samples = np.empty((len(table), 0))
+    if "inferences" in inputs:
+        samples, _ = value_samples(table, inputs, spec)
+        samples[table["value"].isna()] = math.nan
+    places = zip(table["criterion"], table["metric"], strict=True)
+    template, sign, neutral = (list(part) for part in zip(*(directions[at] for at in places), strict=True))
+    sign, neutral = np.array(sign, dtype=float), np.array(neutral, dtype=float)
+
+    def turned(values: Any) -> np.ndarray:
+        return (np.asarray(values).T * sign + (1 - sign) * neutral).T
+
+    ends = np.stack([turned(table["ci_low"]), turned(table["ci_high"])])
+    table = table.assign(
+        template=template, value=turned(table["value"]), ci_low=ends.min(axis=0), ci_high=ends.max(axis=0)
+    )
+    return table, turned(samples)
+
+
+def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
+    """The rank of each query's value, 1 the highest, among those of its criterion, template, metric and model: in
+    each column of the values (rows, draws); NaN where there is no value."""
+    groups = table.reset_index(drop=True).groupby(["criterion", "template", *UNIT]).groups
+    return ranks_of_resamples(-values[None], [list(rows) for rows in groups.values()])[0].astype(np.float64)
+
+
+def metrics_with_direction(grid: Any) -> list[list[Any]]:
+    """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
+    are nearer to. Sign -1: a positive value means the second group."""
+    found = []
+    for criterion in grid.config["criteria"]:
+        for key in grid.metrics(criterion):
+            metric = grid.metric(criterion, key)
+            if metric.nearer and metric.bias == "two-sided" and grid.fitting(criterion, key):
+                sign = 1 if metric.nearer == "first" else -1
+                template = ", ".join(map(str, metric.template))
+                found.append([criterion, key, template, sign, metric.neutral])
+    return sorted(found)
+
+
+def spec(grid: Any) -> dict[str, Any]:
+    metrics = metrics_with_direction(grid)
+    bootstrap = grid.config["inference"].get("bootstrap", {})
+    return {
+        "metrics": metrics,
+        "queries": {name: sorted(grid.config["criteria"][name]["queries"]) for name, *_ in metrics},
+        "draws": bootstrap.get("draws", 0),
+        "level": bootstrap.get("level", 0.95),
+        "seed": grid.config["seed"],
+    }
+
+
+def inputs(grid: Any) -> dict[str, Any]:
+    """The scores and, with a bootstrap, the resamples of all cells of the table; nothing where the study does not ask
+    for it."""
+    if not grid.config.get("query_ranks"):
+        return {}
+    wanted = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
+    if not any((cell.criterion, cell.metric) in wanted for cell in grid.cells.values()):
+        return {}
+    files = {"scores": grid.table_file("scores")}
+    if "bootstrap" in grid.config["inference"]:
+        groups = [
+            group[0]
+            for group in grid.inference_groups.values()
+            if any((i.cell.criterion, i.cell.metric) in wanted for i in group)
+        ]
+        files["inferences"] = [grid.inference_file(first) for first in groups]
+        files["samples"] = [grid.samples_file(first) for first in groups]
+    return files
+
+
+TEMPLATE = Column(
+    "template", "how many target and attribute sets its metrics take: what is compared with what"
+)
+QUERY_RANKS = Table(
+    "query_ranks",
+    "One row per criterion, (sub-)query, metric, model and debias method, in studies with `query_ranks: true`: the "
+    "query's rank among the queries of this metric and model. Metrics whose sign has no direction are left out. "
+    "Values of RND with distance norm, and of other metrics where a positive value means the second group, have "
+    "the opposite sign here.",
+    (
+        CRITERION,
+        TEMPLATE,
+        QUERY,
+        METRIC,
+        MODEL,
+        DEBIAS,
+        Column(
+            "value",
+            "the metric's value, of which a positive one means the first group: attribute words are nearer to the "
+            "first target set or, with two attribute sets, the first target set is nearer to the first of them",
+            "number",
+            "the metric's",
+            ANY,
+        ),
+        Column("ci_low", "lower end of its interval, as in `scores.csv`", "number", "the metric's", ANY),
+        Column("ci_high", "its upper end", "number", "the metric's", ANY),
+        Column("rank", "1 is the highest value; equal values share a mean rank", "number", range=(1, inf)),
+        Column(
+            "rank_low",
+            "lower end of its 95 % percentile interval (bootstrap over words, drawn alike for all models)",
+            "number",
+            range=(1, inf),
+        ),
+        Column("rank_high", "its upper end", "number", range=(1, inf)),
+        Column("queries", "how many queries have a rank", "count"),
+    ),
+    inputs=inputs,
+    spec=spec,
+    make=make,
+    key=tuple(KEYS),
+)
+TABLES = (QUERY_RANKS,)
