@@ -158,7 +158,7 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
         "defined": "a mean of logarithms of probabilities, none of which is 0",
         "skew": "it is the mean difference",
     },
-    ("masked_completion", "", None): {
+    ("completion", "", None): {
         "comparable": "0 and 1 are reached where all words lean alike, however many they are",
         "defined": "a share of the words",
     },
