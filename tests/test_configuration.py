@@ -23,8 +23,8 @@ def test_keys_are_as_they_are_given_and_defaults_come_after_them(root):
     assert list(resolved)[: len(config)] == list(config)
     assert list(resolved)[len(config) :] == [
         "seed", "results", "word_sets", "words", "aggregation", "ranking", "correlations", "query_ranks", "debias",
-        "benchmarks", "corpora", "quality", "evaluation", "frequencies", "inference", "null_distributions", "published",
-        "computed", "beside",
+        "benchmarks", "corpora", "quality", "evaluation", "frequencies", "inference", "null_distributions",
+        "published", "computed", "beside",
     ]  # fmt: skip
     assert resolved["ranking"] == {"by": "distance", "ties": "average"}
     assert resolved["inference"] == {"interval": "jackknife", "adjust": "holm"}
