@@ -78,9 +78,9 @@ def test_a_page_is_whole(path):
     if path.parent.name == "metrics":
         value = found["Range, neutral value, and what the sign means"]
         assert re.search(r"Positive: |no sign|Below|below it|negative:", value), "what a sign means"
-        of_texts = entry.needs == "corpus"
-        shown = "Texts of a few sentences" if of_texts else f"(../images/metrics/{path.stem}.png)"
-        assert shown in found["What it cannot see"]
+        shown = {"corpus": "Texts of a few sentences", "vectors": f"(../images/metrics/{path.stem}.png)"}
+        either = [shown.get(entry.needs, "A few scores show it"), "does not have it"]
+        assert any(text in found["What it cannot see"] for text in either)
         assert "WEFE" in found["Defaults, beside the paper and WEFE 1.0.1"]
     else:
         assert f"(../images/debias/{path.stem}.png)" in found["What it leaves"]
@@ -126,7 +126,9 @@ def test_what_a_page_says_of_tests_is_the_registrys(name):
     text = " ".join(sections(page)["What its p-values test"].split())
     assert ("there is none" in text) == bool(metric.no_test)
     assert ("Label test" in text) == (metric.test_of == "labels")
-    assert ("twice the share" in text) == (metric.bias == "two-sided")
+    # metrics of pairs and of texts have no other test
+    tested = not metric.no_test or metric.needs == "vectors"
+    assert ("twice the share" in text) == (tested and metric.bias == "two-sided")
     assert "`p_groups`" in text
 
 

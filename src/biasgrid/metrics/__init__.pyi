@@ -138,13 +138,13 @@ def agreement(
     Returns
     -------
     Result
-        l1: range [0, 1]; 1, its neutral value, is a model that leans alike in both versions of each pair. NaN where a
-        sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against less, by
-        the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the exact
-        test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa = (l1 -
-        chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0 in the
-        first version; p_difference, of the z-test that the difference of a pair less that of its other version is 0
-        on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
+        l1. Range [0, 1], neutral value 1: a model that leans alike in both versions of each pair. It has no sign. NaN
+        where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against
+        less, by the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the
+        exact test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa =
+        (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0
+        in the first version; p_difference, of the z-test that the difference of a pair less that of its other version
+        is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
         difference, by which a sentence's score is above that of its partner.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
@@ -156,15 +156,15 @@ def agreement(
 
     Notes
     -----
-    **l1 depends on the interval.** Of a wide one all pairs are inside and agree, whatever their versions say. kappa
-    is 0 where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
+    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
+    that never does. Nor whether a paraphrase says the same.
+
+    l1 depends on the interval: of a wide one all pairs are inside and agree, whatever their versions say. kappa is 0
+    where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
     sweep of widths.
 
     **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
     bounds say nothing: see where the differences lie first.
-
-    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
-    that never does. Nor whether a paraphrase says the same.
 
     References
     ----------
@@ -263,12 +263,13 @@ def agreement_above_control(
     Returns
     -------
     Result
-        Range [-1, 1]; 0, its neutral value, is a model whose answers do not depend on what a pair says. NaN where a
-        sentence has no score. `scalars`: pairs; agreement and kappa with the paraphrase, control_agreement and
-        control_kappa with the control pair (`biasgrid.metrics.agreement`); of the hypothesis that both agree as
-        often, two-sided, p_two_proportions, of the z-test with a pooled variance, which the thesis takes, p_mcnemar,
-        of the exact test of McNemar 1947, and only_paraphrase and only_control, how many pairs agree with only one of
-        the two, which it is made of. `detail`: difference, by which a sentence's score is above that of its partner.
+        Range [-1, 1], neutral value 0: a model whose answers do not depend on what a pair says. Positive: it agrees
+        more often with the paraphrase. NaN where a sentence has no score. `scalars`: pairs; agreement and kappa with
+        the paraphrase, control_agreement and control_kappa with the control pair (`biasgrid.metrics.agreement`); of
+        the hypothesis that both agree as often, two-sided, p_two_proportions, of the z-test with a pooled variance,
+        which the thesis takes, p_mcnemar, of the exact test of McNemar 1947, and only_paraphrase and only_control,
+        how many pairs agree with only one of the two, which it is made of. `detail`: difference, by which a
+        sentence's score is above that of its partner.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -279,13 +280,13 @@ def agreement_above_control(
 
     Notes
     -----
-    **Two samples that are one.** Both shares are of the same original pairs. The z-test takes them for unrelated;
-    McNemar's test is for pairs. A small p-value is the good outcome: the metric tells a paraphrase from other words.
+    **What it cannot see.** Whether either agreement is high: see `agreement`.
+
+    Both shares are of the same original pairs. The z-test takes them for unrelated; McNemar's test is for pairs. A
+    small p-value is the good outcome: the metric tells a paraphrase from other words.
 
     **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
     bounds say nothing: see where the differences lie first.
-
-    **What it cannot see.** Whether either agreement is high: see `agreement`.
 
     References
     ----------
@@ -416,8 +417,8 @@ def ceat(
     Two contexts; in the second, the words do not differ as much:
 
     >>> from biasgrid import Query, load, metrics
-    >>> vectors = {"he": [[1, 0], [3, 1]], "him": [[3, 1], [2, 1]], "she": [[0, 1], [1, 1]], "her": [[1, 3], [2, 1]],
-    ...            "career": [[1, 0], [1, 0]], "family": [[0, 1], [0, 1]]}
+    >>> vectors = {"he": [[1, 0], [3, 1]], "him": [[3, 1], [2, 1]], "career": [[1, 0], [1, 0]]}
+    >>> vectors |= {"she": [[0, 1], [1, 1]], "her": [[1, 3], [2, 1]], "family": [[0, 1], [0, 1]]}
     >>> model = load(vectors, kind="contextual_vectors")
     >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
     >>> result = metrics.ceat(query, model)
@@ -494,9 +495,9 @@ def completion(
     Returns
     -------
     Result
-        Range [0, 1], neutral value .5. Above: gaps are filled with words of A1. NaN where a sentence has no score.
-        `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2)); ties. `detail`: share, the same
-        of each target word.
+        Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. NaN
+        where a sentence has no score. `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2));
+        ties. `detail`: share, the same of each target word.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1411,11 +1412,11 @@ def kl_div_s(
     Returns
     -------
     Result
-        Range [50, 100], neutral value 50. 50, too, where both sets have one mean and one variance, of which the
-        formula is 0/0: it is the limit when the two come near each other. NaN where a sentence has no score, or all
-        scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's distribution given
-        the second's and of the second's given the first's, in nats; mean_first, mean_second, sd_first, sd_second, of
-        the normal distributions. `detail`: score, the sentence's.
+        Range [50, 100], neutral value 50. It has no sign. It is 50, too, where both sets have one mean and one
+        variance, of which the formula is 0/0: it is the limit when the two come near each other. NaN where a sentence
+        has no score, or all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's
+        distribution given the second's and of the second's given the first's, in nats; mean_first, mean_second,
+        sd_first, sd_second, of the normal distributions. `detail`: score, the sentence's.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -1426,16 +1427,16 @@ def kl_div_s(
 
     Notes
     -----
-    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
-
     **What it cannot see.** A shift: where both sets vary alike, both divergences are equal however far the means are
     apart, and KLDivS is 50. It sees how unlike the variances are, and the less so, the further the means are apart.
     So 50 is no evidence that a model has no bias. The scores are not normal (Shapiro-Wilk rejects it for BETO's), and
     pairs count as two unrelated sets.
 
-    **Over several queries**, such as bias types, the thesis prints the sum of |h| KLDivS_h over the number of types,
-    which exceeds 100. A weighted mean has the sum of |h| below the line: the column `weighted_mean` of
-    pair_means.csv.
+    Over several queries, such as bias types, the thesis prints the sum of KLDivS times the number of pairs over the
+    number of types, which exceeds 100. A weighted mean has the number of all pairs below the line: the column
+    `weighted_mean` of pair_means.csv.
+
+    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
 
     References
     ----------
@@ -1642,10 +1643,10 @@ def lpbs_es(
 
     Notes
     -----
-    How probable a word is by itself cancels out, of both sides.
-
     **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
     hangs on the templates as `lpbs` does.
+
+    How probable a word is by itself cancels out, of both sides.
 
     **Defaults.** The templates are ours. The standard deviation has the divisor of `weat_es` (`ddof` 0); the paper
     does not print one.
@@ -1840,8 +1841,8 @@ def mean_pair_difference(
     Returns
     -------
     Result
-        Any number, in nats; neutral value 0. Positive: sentences of the first set are more probable. NaN where a
-        sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
+        Range (-inf, inf), neutral value 0, in nats. Positive: sentences of the first set are more probable. NaN where
+        a sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
         mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
         (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
         test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
@@ -1857,16 +1858,16 @@ def mean_pair_difference(
 
     Notes
     -----
-    **Paired and unpaired.** How probable a sentence is depends on its length and its words, which the two sentences
-    of a pair share. The difference of a pair is free of them; two sets that are compared as wholes differ by far less
-    than the sentences of each do.
-
-    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
-    reason.
-
     **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
     many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
     that are cut off can hold what is looked for.
+
+    How probable a sentence is depends on its length and its words, which the two sentences of a pair share. The
+    difference of a pair is free of them; two sets that are compared as wholes differ by far less than the sentences
+    of each do.
+
+    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
+    reason.
 
     References
     ----------
@@ -2054,11 +2055,11 @@ def pll_preference(
     Returns
     -------
     Result
-        Range [0, 1], neutral value .5. Above: the model prefers sentences of the first set. NaN where a sentence has
-        no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z
-        test that has the share itself in its variance (as the thesis prints it), p_binomial, the exact test; ci_low,
-        ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above
-        that of its partner.
+        Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
+        first. NaN where a sentence has no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties;
+        p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis prints it),
+        p_binomial, the exact test; ci_low, ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by
+        which a sentence's score is above that of its partner.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -2069,13 +2070,13 @@ def pll_preference(
 
     Notes
     -----
-    **Ties** count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
-
-    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
-
     **What it cannot see.** How much more probable a sentence is. A sentence may be more probable for its words'
     frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
     and StereoSet do not ask what they are meant to ask.
+
+    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
+
+    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
 
     References
     ----------
@@ -3181,13 +3182,13 @@ def score_distributions(
     Returns
     -------
     Result
-        Range [0, 1], neutral value 0. NaN where a sentence has no score. `scalars`: p_ks, of that statistic if
-        the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for the "first"
-        and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk 1965); of
-        each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1, _shape_2,
-        _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the sum of
-        squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks and
-        _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
+        Range [0, 1], neutral value 0. It has no sign. NaN where a sentence has no score. `scalars`: p_ks, of that
+        statistic if the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for
+        the "first" and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk
+        1965); of each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1,
+        _shape_2, _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the
+        sum of squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks
+        and _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
         which has samples of the fitted distribution fitted again, each, before its statistic is compared. `detail`:
         score, the sentence's.
         `value` is NaN where the metric has none: `status` and `reason` say why.
@@ -3200,17 +3201,17 @@ def score_distributions(
 
     Notes
     -----
-    **p_ks is no test of bias.** The two sentences of a pair share their words and their length, so that both sets
-    have nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
-    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
-
-    **p_ks of a fit is too large.** A distribution that was fitted to the very scores is nearer to them than the true
-    one. p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
-
-    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
-
     **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
     the same value.
+
+    p_ks is no test of bias: the two sentences of a pair share their words and their length, so that both sets have
+    nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
+    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
+
+    p_ks of a fit is too large: a distribution that was fitted to the very scores is nearer to them than the true one.
+    p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
+
+    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
 
     References
     ----------
@@ -3358,8 +3359,7 @@ def stereoset_lms(
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
 ) -> Result:
-    """StereoSet's language modelling score: how often a model prefers a sentence that makes sense to one that does
-    not.
+    """StereoSet's language modelling score: how often a model prefers a sentence that makes sense.
 
     Each item has three sentences, of which two make sense, and each of the two is compared with the third::
 
@@ -3406,7 +3406,8 @@ def stereoset_lms(
     Returns
     -------
     Result
-        Range [0, 100]; 100, its neutral value, is a model that always prefers what makes sense, 50 one that guesses.
+        Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
+        has no sign.
         NaN where a sentence has no score. `scalars`: items, lms, lms_thesis, ss and icat, which
         `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
         `value` is NaN where the metric has none: `status` and `reason` say why.
@@ -3419,15 +3420,16 @@ def stereoset_lms(
 
     Notes
     -----
+    **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
+    StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
+    every item counts alike, and whole sentences are compared.
+
     `lms_thesis` is as Maddalozzo 2023 (section 4.2) has it: the share of items in which both meaningful sentences
     together are more probable than the unrelated one, which is never less than the share of items in which either is.
     Ties count as not preferred.
 
     **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
-
-    **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
-    StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
-    every item counts alike, and whole sentences are compared.
+    WEFE does not have the metric.
 
     References
     ----------
@@ -3510,8 +3512,8 @@ def stereoset_ss(
     Returns
     -------
     Result
-        Range [0, 100], neutral value 50. Above: the model prefers stereotypes. NaN where a sentence has no score.
-        `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. NaN where
+        a sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -3522,12 +3524,13 @@ def stereoset_ss(
 
     Notes
     -----
+    **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
+    guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
+
     Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
 
     **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
-
-    **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
-    guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
+    WEFE does not have the metric.
 
     References
     ----------
@@ -3610,9 +3613,9 @@ def stereoset_icat(
     Returns
     -------
     Result
-        Range [0, 100], neutral value 100. By the paper's axioms 100 is an ideal model (lms 100, ss 50), 0 one that
-        always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a sentence has no
-        score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
+        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a
+        sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -3623,10 +3626,11 @@ def stereoset_icat(
 
     Notes
     -----
-    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
-
     **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
     in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
+
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+    WEFE does not have the metric.
 
     References
     ----------

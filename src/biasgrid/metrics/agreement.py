@@ -60,26 +60,26 @@ def agreement(
     Returns
     -------
     Score
-        l1: range [0, 1]; 1, its neutral value, is a model that leans alike in both versions of each pair. NaN where a
-        sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against less, by
-        the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the exact
-        test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa = (l1 -
-        chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0 in the
-        first version; p_difference, of the z-test that the difference of a pair less that of its other version is 0
-        on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
+        l1. Range [0, 1], neutral value 1: a model that leans alike in both versions of each pair. It has no sign. NaN
+        where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against
+        less, by the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the
+        exact test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa =
+        (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0
+        in the first version; p_difference, of the z-test that the difference of a pair less that of its other version
+        is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
         difference, by which a sentence's score is above that of its partner.
 
     Notes
     -----
-    **l1 depends on the interval.** Of a wide one all pairs are inside and agree, whatever their versions say. kappa
-    is 0 where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
+    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
+    that never does. Nor whether a paraphrase says the same.
+
+    l1 depends on the interval: of a wide one all pairs are inside and agree, whatever their versions say. kappa is 0
+    where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
     sweep of widths.
 
     **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
     bounds say nothing: see where the differences lie first.
-
-    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
-    that never does. Nor whether a paraphrase says the same.
 
     Examples
     --------
@@ -143,22 +143,23 @@ def agreement_above_control(
     Returns
     -------
     Score
-        Range [-1, 1]; 0, its neutral value, is a model whose answers do not depend on what a pair says. NaN where a
-        sentence has no score. `scalars`: pairs; agreement and kappa with the paraphrase, control_agreement and
-        control_kappa with the control pair (`biasgrid.metrics.agreement`); of the hypothesis that both agree as
-        often, two-sided, p_two_proportions, of the z-test with a pooled variance, which the thesis takes, p_mcnemar,
-        of the exact test of McNemar 1947, and only_paraphrase and only_control, how many pairs agree with only one of
-        the two, which it is made of. `detail`: difference, by which a sentence's score is above that of its partner.
+        Range [-1, 1], neutral value 0: a model whose answers do not depend on what a pair says. Positive: it agrees
+        more often with the paraphrase. NaN where a sentence has no score. `scalars`: pairs; agreement and kappa with
+        the paraphrase, control_agreement and control_kappa with the control pair (`biasgrid.metrics.agreement`); of
+        the hypothesis that both agree as often, two-sided, p_two_proportions, of the z-test with a pooled variance,
+        which the thesis takes, p_mcnemar, of the exact test of McNemar 1947, and only_paraphrase and only_control,
+        how many pairs agree with only one of the two, which it is made of. `detail`: difference, by which a
+        sentence's score is above that of its partner.
 
     Notes
     -----
-    **Two samples that are one.** Both shares are of the same original pairs. The z-test takes them for unrelated;
-    McNemar's test is for pairs. A small p-value is the good outcome: the metric tells a paraphrase from other words.
+    **What it cannot see.** Whether either agreement is high: see `agreement`.
+
+    Both shares are of the same original pairs. The z-test takes them for unrelated; McNemar's test is for pairs. A
+    small p-value is the good outcome: the metric tells a paraphrase from other words.
 
     **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
     bounds say nothing: see where the differences lie first.
-
-    **What it cannot see.** Whether either agreement is high: see `agreement`.
 
     Examples
     --------

@@ -76,8 +76,8 @@ def ceat(
     Two contexts; in the second, the words do not differ as much:
 
     >>> from biasgrid import Query, load, metrics
-    >>> vectors = {"he": [[1, 0], [3, 1]], "him": [[3, 1], [2, 1]], "she": [[0, 1], [1, 1]], "her": [[1, 3], [2, 1]],
-    ...            "career": [[1, 0], [1, 0]], "family": [[0, 1], [0, 1]]}
+    >>> vectors = {"he": [[1, 0], [3, 1]], "him": [[3, 1], [2, 1]], "career": [[1, 0], [1, 0]]}
+    >>> vectors |= {"she": [[0, 1], [1, 1]], "her": [[1, 3], [2, 1]], "family": [[0, 1], [0, 1]]}
     >>> model = load(vectors, kind="contextual_vectors")
     >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
     >>> result = metrics.ceat(query, model)

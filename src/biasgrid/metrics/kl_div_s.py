@@ -44,24 +44,24 @@ def kl_div_s(
     Returns
     -------
     Score
-        Range [50, 100], neutral value 50. 50, too, where both sets have one mean and one variance, of which the
-        formula is 0/0: it is the limit when the two come near each other. NaN where a sentence has no score, or all
-        scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's distribution given
-        the second's and of the second's given the first's, in nats; mean_first, mean_second, sd_first, sd_second, of
-        the normal distributions. `detail`: score, the sentence's.
+        Range [50, 100], neutral value 50. It has no sign. It is 50, too, where both sets have one mean and one
+        variance, of which the formula is 0/0: it is the limit when the two come near each other. NaN where a sentence
+        has no score, or all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's
+        distribution given the second's and of the second's given the first's, in nats; mean_first, mean_second,
+        sd_first, sd_second, of the normal distributions. `detail`: score, the sentence's.
 
     Notes
     -----
-    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
-
     **What it cannot see.** A shift: where both sets vary alike, both divergences are equal however far the means are
     apart, and KLDivS is 50. It sees how unlike the variances are, and the less so, the further the means are apart.
     So 50 is no evidence that a model has no bias. The scores are not normal (Shapiro-Wilk rejects it for BETO's), and
     pairs count as two unrelated sets.
 
-    **Over several queries**, such as bias types, the thesis prints the sum of |h| KLDivS_h over the number of types,
-    which exceeds 100. A weighted mean has the sum of |h| below the line: the column `weighted_mean` of
-    pair_means.csv.
+    Over several queries, such as bias types, the thesis prints the sum of KLDivS times the number of pairs over the
+    number of types, which exceeds 100. A weighted mean has the number of all pairs below the line: the column
+    `weighted_mean` of pair_means.csv.
+
+    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
 
     Examples
     --------

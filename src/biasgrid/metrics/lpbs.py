@@ -125,10 +125,10 @@ def lpbs_es(
 
     Notes
     -----
-    How probable a word is by itself cancels out, of both sides.
-
     **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
     hangs on the templates as `lpbs` does.
+
+    How probable a word is by itself cancels out, of both sides.
 
     **Defaults.** The templates are ours. The standard deviation has the divisor of `weat_es` (`ddof` 0); the paper
     does not print one.

@@ -45,8 +45,8 @@ def mean_pair_difference(
     Returns
     -------
     Score
-        Any number, in nats; neutral value 0. Positive: sentences of the first set are more probable. NaN where a
-        sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
+        Range (-inf, inf), neutral value 0, in nats. Positive: sentences of the first set are more probable. NaN where
+        a sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
         mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
         (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
         test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
@@ -55,16 +55,16 @@ def mean_pair_difference(
 
     Notes
     -----
-    **Paired and unpaired.** How probable a sentence is depends on its length and its words, which the two sentences
-    of a pair share. The difference of a pair is free of them; two sets that are compared as wholes differ by far less
-    than the sentences of each do.
-
-    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
-    reason.
-
     **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
     many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
     that are cut off can hold what is looked for.
+
+    How probable a sentence is depends on its length and its words, which the two sentences of a pair share. The
+    difference of a pair is free of them; two sets that are compared as wholes differ by far less than the sentences
+    of each do.
+
+    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
+    reason.
 
     Examples
     --------

@@ -61,29 +61,29 @@ def score_distributions(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. NaN where a sentence has no score. `scalars`: p_ks, of that statistic if
-        the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for the "first"
-        and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk 1965); of
-        each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1, _shape_2,
-        _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the sum of
-        squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks and
-        _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
+        Range [0, 1], neutral value 0. It has no sign. NaN where a sentence has no score. `scalars`: p_ks, of that
+        statistic if the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for
+        the "first" and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk
+        1965); of each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1,
+        _shape_2, _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the
+        sum of squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks
+        and _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
         which has samples of the fitted distribution fitted again, each, before its statistic is compared. `detail`:
         score, the sentence's.
 
     Notes
     -----
-    **p_ks is no test of bias.** The two sentences of a pair share their words and their length, so that both sets
-    have nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
-    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
-
-    **p_ks of a fit is too large.** A distribution that was fitted to the very scores is nearer to them than the true
-    one. p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
-
-    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
-
     **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
     the same value.
+
+    p_ks is no test of bias: the two sentences of a pair share their words and their length, so that both sets have
+    nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
+    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
+
+    p_ks of a fit is too large: a distribution that was fitted to the very scores is nearer to them than the true one.
+    p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
+
+    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
 
     Examples
     --------

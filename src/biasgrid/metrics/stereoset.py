@@ -13,8 +13,7 @@ from .registry import Detail, Metric, Score
 
 
 def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, scores: np.ndarray) -> Score:
-    """StereoSet's language modelling score: how often a model prefers a sentence that makes sense to one that does
-    not.
+    """StereoSet's language modelling score: how often a model prefers a sentence that makes sense.
 
     Each item has three sentences, of which two make sense, and each of the two is compared with the third::
 
@@ -32,21 +31,23 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     Returns
     -------
     Score
-        Range [0, 100]; 100, its neutral value, is a model that always prefers what makes sense, 50 one that guesses.
+        Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
+        has no sign.
         NaN where a sentence has no score. `scalars`: items, lms, lms_thesis, ss and icat, which
         `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
     -----
+    **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
+    StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
+    every item counts alike, and whole sentences are compared.
+
     `lms_thesis` is as Maddalozzo 2023 (section 4.2) has it: the share of items in which both meaningful sentences
     together are more probable than the unrelated one, which is never less than the share of items in which either is.
     Ties count as not preferred.
 
     **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
-
-    **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
-    StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
-    every item counts alike, and whole sentences are compared.
+    WEFE does not have the metric.
 
     Examples
     --------
@@ -81,17 +82,18 @@ def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, sco
     Returns
     -------
     Score
-        Range [0, 100], neutral value 50. Above: the model prefers stereotypes. NaN where a sentence has no score.
-        `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. NaN where
+        a sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
+    **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
+    guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
+
     Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
 
     **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
-
-    **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
-    guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
+    WEFE does not have the metric.
 
     Examples
     --------
@@ -126,16 +128,17 @@ def stereoset_icat(targets: list[np.ndarray], attributes: list[np.ndarray], *, s
     Returns
     -------
     Score
-        Range [0, 100], neutral value 100. By the paper's axioms 100 is an ideal model (lms 100, ss 50), 0 one that
-        always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a sentence has no
-        score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
+        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a
+        sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
-    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
-
     **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
     in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
+
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+    WEFE does not have the metric.
 
     Examples
     --------
