@@ -331,11 +331,11 @@ def _measure(
 ) -> Result:
     sets = [found[s.name] for s in query.target_sets + query.attribute_sets]
     targets, attributes, status = subquery(metric, query, found, words)
-    extra = {}
+    extra = dict(getattr(model, "held_out_quality", {}))
     if metric.paired:
         whole = len(np.unique(targets[0].slots // variants(words)))
         longest = max(len(s.words) for s in query.target_sets)
-        extra = {"pairs": whole, "pairs_lost": longest - whole}
+        extra |= {"pairs": whole, "pairs_lost": longest - whole}
     score = Score(math.nan)
     if status == "ok":
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide

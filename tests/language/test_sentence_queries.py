@@ -253,3 +253,13 @@ def test_a_criterion_that_no_model_fits_is_refused(folder):
         BiasgridError, match="Pairs: its metrics need models of kind vectors, and its models are of"
     ):
         study(metrics={"weat": {}})
+
+
+def test_how_well_a_model_predicts_stands_beside_each_score(tmp_path):
+    model = measured(tmp_path / "m", SCORES)
+    model.metadata.update(perplexity=136.5, masked_accuracy=0.267)
+    result = metrics.pll_preference(Query([["a woman cooks"], ["a man cooks"]]), model)
+    assert {name: result.scalars[name] for name in ("perplexity", "masked_accuracy")} == {
+        "perplexity": 136.5,
+        "masked_accuracy": 0.267,
+    }

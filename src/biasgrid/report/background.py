@@ -182,6 +182,7 @@ def models_section(
                     *sorted(record.get("sha256", {}).items()),
                 ],
                 "coverage": _coverage(tables, queries, key),
+                "predicts": _predicts(record),
                 "licence": entry.get("licence", "not stated"),
                 "note": entry.get("note", ""),
                 "benchmarks": benchmarks,
@@ -204,6 +205,16 @@ def _coverage(tables: Tables, queries: Mapping[str, Query], model: str) -> str:
     lost = tables["lost_words"]
     found = len(asked - set(lost.loc[lost["model"] == model, "word"]))
     return f"{found:,} of {len(asked):,} words ({found / max(len(asked), 1):.0%})"
+
+
+def _predicts(record: Mapping[str, Any]) -> str:
+    """How well a language model that was trained here predicts sentences that it was not trained on."""
+    if not {"perplexity", "masked_accuracy", "held_out"} <= record.keys():
+        return ""
+    return (
+        f"perplexity {record['perplexity']:.0f}, {record['masked_accuracy']:.0%} of masked pieces right, on "
+        f"{record['held_out']:,} held-out sentences"
+    )
 
 
 def _source(source: Mapping[str, Any]) -> str:

@@ -81,6 +81,14 @@ class LanguageModel:
         """Whether it predicts masked words, and no next ones."""
         return bool(self.metadata["masked"])
 
+    @property
+    def held_out_quality(self) -> dict[str, float]:
+        """How well it predicts sentences that it was not trained on, where that is known: `perplexity`, from 1, lower
+        is better, and `masked_accuracy`, the share of masked pieces that it gets right. Both are auxiliary statistics
+        of every score on it."""
+        names = ("perplexity", "masked_accuracy")
+        return {name: float(self.metadata[name]) for name in names if name in self.metadata}
+
     def score(self, sentences: Sequence[Sentence | str]) -> NDArray[np.float64]:
         """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence.
 
