@@ -643,6 +643,54 @@ def sentiments_shown(found: Tables) -> list[str]:
     return [written(r["scalars"]["accuracy"]) for cell in found["cells"] for r in cell["results"]]
 
 
+def pairs_of(metric: str, detail: str, digits: int) -> Callable[[Study, list], list]:
+    """What a metric of pairs says of each sentence, numbered and to a few digits, and what was fitted to it."""
+
+    def parts(study: Study, cells: list) -> list:
+        kept = ("criterion", "query", "metric", "model", "debias", "function", "params")
+        return [
+            {name: cell[name] for name in kept}
+            | {
+                "results": [
+                    {name: result[name] for name in ("query", "status", "value")}
+                    | {"scalars": {k: v for k, v in result["scalars"].items() if "genextreme" in k}}
+                    | {
+                        "detail": {
+                            detail: {
+                                name: {str(i): round(v, digits) for i, v in enumerate(of_set.values())}
+                                for name, of_set in result["detail"][detail].items()
+                            }
+                        }
+                    }
+                    for result in cell["results"]
+                ]
+            }
+            for cell in cells
+            if cell["metric"] == metric
+        ]
+
+    return parts
+
+
+def differences_shown(found: Tables) -> list[float]:
+    """The means of each version, which are lines."""
+    sets = {
+        name: of_set
+        for cell in found["cells"]
+        for result in cell["results"]
+        for name, of_set in list(result["detail"]["difference"].items())[::2]
+    }
+    return [float(np.mean([*of_set.values()])) for of_set in sets.values()]
+
+
+def distributions_shown(found: Tables) -> list[float]:
+    """Ends of the curves: the smallest and the largest score."""
+    sets = [
+        of_set for cell in found["cells"] for r in cell["results"] for of_set in r["detail"]["score"].values()
+    ]
+    return [float(end([*of_set.values()])) for of_set in sets for end in (min, max)]
+
+
 def null_values(study: Study, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Three digits of each value do for a histogram."""
     return {
@@ -745,6 +793,13 @@ PICTURES = {
     "factory-truth-absolute": planted("truth-ppmi", "absolute"),
     "factory-words": planted("words"),
     "concepts": drawing_of_concepts(),
+    "gallery-agreement-widths": of_study(
+        "thesis4",
+        "agreement-widths-robustness",
+        only(criterion="Robustness"),
+        lambda found: [*found["agreement_widths"]["agreement"], *found["agreement_widths"]["chance"]],
+        small=True,
+    ),
     "gallery-analogies": of_study(
         "thesis",
         ANALOGIES,
@@ -810,6 +865,14 @@ PICTURES = {
         listed="order",
         small=True,
     ),
+    "gallery-pair-differences": of_study(
+        "thesis4",
+        "pair-differences-robustness",
+        pairs_of("interval_cp", "difference", 2),
+        differences_shown,
+        suffix=".json",
+        small=True,
+    ),
     "gallery-phenomena": of_study(
         "thesis", "phenomena-gender-of-30-phenomena", of_phenomena, means_shown, small=True
     ),
@@ -846,6 +909,14 @@ PICTURES = {
         "ratings/bolukbasi-w2v-gnews-small/none/same/occupations",
         words_of("ratings/bolukbasi-w2v-gnews-small/none/same/occupations"),
         ratings_shown,
+        small=True,
+    ),
+    "gallery-score-distributions": of_study(
+        "thesis4",
+        "score-distributions-spanish-crows-pairs",
+        pairs_of("distributions_cp", "score", 1),
+        distributions_shown,
+        suffix=".json",
         small=True,
     ),
     "gallery-scores": of_study(

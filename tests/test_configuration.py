@@ -158,7 +158,8 @@ def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
     for path in studies:
         for entry in entries(Study.of(configs[path], root=ROOT).config):
             assert (
-                entry["source"]["type"] in ("trained", "shuffled", "encoded") or entry["download_mb"] > 0
+                entry["source"]["type"] in ("trained", "shuffled", "encoded", "file")
+                or entry["download_mb"] > 0
             ), path
     simulated = Simulation.of(configs[ROOT / "config" / "simulation.yaml"], root=ROOT).config
     for entry in (*shipped().values(), *entries(simulated)):

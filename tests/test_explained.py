@@ -1,7 +1,9 @@
 """What the comparison calls explained: each test recomputes, from the cause that a row names, the number that was
 printed. None uses a metric of biasgrid."""
 
+import csv
 import json
+import math
 import re
 import shutil
 
@@ -166,3 +168,20 @@ def test_ratings_with_0_for_an_unrated_occupation(recomputes):
     assert set(occupations.words) - set(ratings) == {"flight_attendant"}
     rated = [ratings.get(word, 0) for word in occupations.words]
     recomputes({("occupations", "rating_pearson"): pearsonr(biases, rated).statistic})
+
+
+def test_two_proportions_of_the_thesis_are_cut_off(recomputes):
+    """Agreement of 133 and of 98 of 170 pairs within 3.5: the pooled z-test's p, cut off after five decimals."""
+    with open(ROOT / "data/measured/maddalozzo_pll.csv", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["measure"] == "cp" and int(row["row"]) < 170]
+    biases = {}
+    for version in ("original", "paraphrase", "random"):
+        mine = sorted((r for r in rows if r["version"] == version), key=lambda r: int(r["row"]))
+        apart = np.array([float(r["pll_stereotype"]) - float(r["pll_antistereotype"]) for r in mine])
+        biases[version] = np.sign(apart) * (np.abs(apart) > 3.5)
+    agreed = [int((biases["original"] == biases[name]).sum()) for name in ("paraphrase", "random")]
+    assert agreed == [133, 98]
+    first, second = np.array(agreed) / 170
+    pooled = (first + second) / 2
+    p = math.erfc((first - second) / math.sqrt(2 * pooled * (1 - pooled) / 170) / math.sqrt(2))
+    recomputes({("es_with_both", "/scalars/p_two_proportions"): math.floor(p * 1e5) / 1e5})

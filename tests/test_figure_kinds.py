@@ -26,6 +26,7 @@ from test_workflow import append, planned
 from biasgrid import BiasgridError, figures, metrics
 from biasgrid import registry as registries
 from biasgrid.figures import Drawing
+from biasgrid.figures.agreement_widths import agreement_widths
 from biasgrid.figures.analogies import analogies
 from biasgrid.figures.bars import bars
 from biasgrid.figures.comparison import comparison
@@ -35,6 +36,7 @@ from biasgrid.figures.influence import influence
 from biasgrid.figures.layout import EXTENSIONS, save
 from biasgrid.figures.null import facts, null_distribution
 from biasgrid.figures.order import order
+from biasgrid.figures.pair_differences import pair_differences
 from biasgrid.figures.phenomena import phenomena
 from biasgrid.figures.phenomenon_correlations import phenomenon_correlations
 from biasgrid.figures.professions import professions
@@ -42,6 +44,7 @@ from biasgrid.figures.projections import projections
 from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.ratings import ratings
+from biasgrid.figures.score_distributions import score_distributions
 from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
@@ -65,6 +68,7 @@ CONFIGS = [
     "seed_lists",
     "sweeney",
     "thesis",
+    "thesis4",
 ]
 CONFIGS += ["trainings", "wefe_documentation"]
 TOY = """
@@ -263,6 +267,12 @@ def makers():
             ("U", "a", 1, 0.5),
         )
     ]
+    by_set = {
+        "S": dict(zip("abcd", (1, 2, 4, 8), strict=True)),
+        "T": dict(zip("efgh", (2, 1, 3, 9), strict=True)),
+    }
+    of_cell = place | {"function": "mean_pair_difference", "params": {}}
+    of_pairs = of_cell, {"query": "Q", "scalars": {}, "detail": {"score": by_set, "difference": by_set}}
     ends = {"she": [["nurse", 0.3]], "he": [["boss", 0.2]]}
     drawn = {"words": ["w1", "w2"], "side": ["s", "t"], "xy": [[0, 0], [3, 4]]}
     answer = {"criterion": "Gender", "model": "a", "debias": "none", "questions": "mine", "method": "3cosadd"}
@@ -300,6 +310,12 @@ def makers():
             "a",
             [["mine", [["he", "she"]], ["boss"]]],
         ),
+        "agreement_widths": lambda: agreement_widths(
+            pd.DataFrame(
+                [place | {"width": w, "agreement": 0.5, "chance": 0.4, "kappa": 0.2} for w in (1.0, 2.0)]
+            ),
+            *({}, "Gender", [("weat", "a")], {"weat": 0.8}),
+        ),
         "bars_by_query": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}),
         "bars_by_model": lambda: bars(of_queries, {}, "Gender", {"weat": 0.0}, by="model"),
         "comparison": lambda: comparison(test_comparison_figure.whole_study(1, ["a"]), {}, [("q00", "Q")]),
@@ -311,6 +327,7 @@ def makers():
         "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender", "weat"),
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),
         "order": lambda: order(pairs, {}),
+        "pair_differences": lambda: pair_differences([of_pairs], {}, "Gender"),
         "phenomena": lambda: phenomena(
             pd.DataFrame([place | {"query_id": f"q{i}", "value": i / 3} for i in range(5)]),
             *({}, "Gender", [f"q{i}" for i in range(5)], [("weat", "a", "none")], {"weat": 0.0}),
@@ -332,6 +349,7 @@ def makers():
         "quality": lambda: quality_ranks(test_figures.ranking_table(few), test_quality.quality_table(few), {}),
         "rank_intervals": lambda: rank_intervals(intervals, pairs, {}),
         "ratings": lambda: ratings(words, ("A", "B"), {"r": (0.5, 0.1, 0.9), "s": (0.4, 0, 0.8)}, "t", "n", "rating"),
+        "score_distributions": lambda: score_distributions([of_pairs], {}, "Gender"),
         "seed_lists": lambda: seed_lists(
             pd.DataFrame([spread | {"sd": 0.1, "ratio": 2.0}]),
             of_lists,

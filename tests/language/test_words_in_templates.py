@@ -60,10 +60,10 @@ def test_effect_size_is_that_of_weat_on_pmi(weights):
     assert swapped.value == pytest.approx(-expected, abs=1e-6)
 
 
-def test_masked_completion_compares_sums_of_probabilities():
+def test_completion_compares_sums_of_probabilities():
     table = joint([3, 1, 1, 1, 1, 1, 2, 2, 1, 1, 3, 3, 2, 2, 2, 2])
     model = model_of(Table(table, True))
-    result = metrics.masked_completion(Query([MEN + WOMEN], [WORK, HOME]), model)
+    result = metrics.completion(Query([MEN + WOMEN], [WORK, HOME]), model)
     # he 4:2, man 2:4, she 2:6, woman 4:4, which counts as the first
     assert result.value == 0.5
     assert result.scalars["ties"] == 1

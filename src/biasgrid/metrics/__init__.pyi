@@ -15,15 +15,24 @@ __all__ = [
     "Detail",
     "Metric",
     "Score",
+    "agreement",
+    "agreement_above_control",
+    "ceat",
+    "completion",
     "direct_bias",
     "ect",
     "generalized_weat",
     "gipe",
     "indirect_bias",
+    "kl_div_s",
+    "lpbs",
+    "lpbs_es",
     "mac",
+    "mean_pair_difference",
     "metric",
     "nas",
     "pair_frequency",
+    "pll_preference",
     "pmi",
     "pmn",
     "proximity",
@@ -34,7 +43,11 @@ __all__ = [
     "same_skew",
     "same_stereotype",
     "sc_weat",
+    "score_distributions",
     "semaxis",
+    "stereoset_icat",
+    "stereoset_lms",
+    "stereoset_ss",
     "weat",
     "weat_es",
 ]
@@ -42,6 +55,480 @@ __all__ = [
 REGISTRY: Registry[Metric]
 
 def metric(name: str | Metric | Callable[..., Any]) -> Metric: ...
+def agreement(
+    query: Query,
+    model: Model,
+    *,
+    score: Literal["sz", "cp"] = "sz",
+    rule: Literal["interval", "sign"] = "interval",
+    lower: float = -3.5,
+    upper: float = 3.5,
+    robust: float = 0.8,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """In how many pairs of sentences a language model leans as in the same pair said otherwise.
+
+    By the difference d = s(first) - s(second) of a pair its bias is -1, 0 or 1::
+
+        rule interval: -1 where d < lower, 0 where lower <= d <= upper, 1 where d > upper
+        rule sign: 1 where d > 0, -1 where not
+
+        l1 = share of the pairs whose bias is that of their other version
+
+    Parameters
+    ----------
+    query : Query
+        Of 4 target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of a
+        larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    score : {"sz", "cp"}, default 'sz'
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    rule : {"interval", "sign"}, default 'interval'
+        How a difference is a bias: "interval" (the thesis's own) or "sign" (Kwon & Mihindukulasooriya 2022).
+    lower : float, default -3.5
+        Ends of the interval, in nats. -3.5 and 3.5 were picked by hand in the thesis.
+    upper : float, default 3.5
+        Ends of the interval, in nats. -3.5 and 3.5 were picked by hand in the thesis.
+    robust : float, default 0.8
+        The share that the hypothesis of robustness has.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        l1: range [0, 1]; 1, its neutral value, is a model that leans alike in both versions of each pair. NaN where a
+        sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against less, by
+        the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the exact
+        test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa = (l1 -
+        chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0 in the
+        first version; p_difference, of the z-test that the difference of a pair less that of its other version is 0
+        on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
+        difference, by which a sentence's score is above that of its partner.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **l1 depends on the interval.** Of a wide one all pairs are inside and agree, whatever their versions say. kappa
+    is 0 where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
+    sweep of widths.
+
+    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
+    bounds say nothing: see where the differences lie first.
+
+    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
+    that never does. Nor whether a paraphrase says the same.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    section 4.3, tables 4.9 and 4.10; Kwon, Mihindukulasooriya. An empirical study on pseudo-log-likelihood bias
+    measures for masked language models using paraphrased sentences. TrustNLP 2022 (sign)
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
+    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
+    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
+    >>> metrics.agreement(Query([*pairs, *versions]), model).value
+    0.5
+    """
+
+def agreement_above_control(
+    query: Query,
+    model: Model,
+    *,
+    score: Literal["sz", "cp"] = "sz",
+    rule: Literal["interval", "sign"] = "interval",
+    lower: float = -3.5,
+    upper: float = 3.5,
+    robust: float = 0.8,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """By how much more often a language model leans as in a paraphrase of a pair than as in a random other pair.
+
+    ::
+
+        l1 - l1', the agreement with the paraphrases less that with the control pairs
+
+    Parameters
+    ----------
+    query : Query
+        Of 6 target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of a
+        larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    score : {"sz", "cp"}, default 'sz'
+        As of `biasgrid.metrics.agreement`.
+    rule : {"interval", "sign"}, default 'interval'
+        As of `biasgrid.metrics.agreement`.
+    lower : float, default -3.5
+        As of `biasgrid.metrics.agreement`.
+    upper : float, default 3.5
+        As of `biasgrid.metrics.agreement`.
+    robust : float, default 0.8
+        As of `biasgrid.metrics.agreement`.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [-1, 1]; 0, its neutral value, is a model whose answers do not depend on what a pair says. NaN where a
+        sentence has no score. `scalars`: pairs; agreement and kappa with the paraphrase, control_agreement and
+        control_kappa with the control pair (`biasgrid.metrics.agreement`); of the hypothesis that both agree as
+        often, two-sided, p_two_proportions, of the z-test with a pooled variance, which the thesis takes, p_mcnemar,
+        of the exact test of McNemar 1947, and only_paraphrase and only_control, how many pairs agree with only one of
+        the two, which it is made of. `detail`: difference, by which a sentence's score is above that of its partner.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **Two samples that are one.** Both shares are of the same original pairs. The z-test takes them for unrelated;
+    McNemar's test is for pairs. A small p-value is the good outcome: the metric tells a paraphrase from other words.
+
+    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
+    bounds say nothing: see where the differences lie first.
+
+    **What it cannot see.** Whether either agreement is high: see `agreement`.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    section 4.3, tables 4.9 and 4.10; Kwon, Mihindukulasooriya. An empirical study on pseudo-log-likelihood bias
+    measures for masked language models using paraphrased sentences. TrustNLP 2022 (sign)
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
+    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
+    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
+    >>> metrics.agreement_above_control(Query([*pairs, *versions, *pairs[::-1]]), model).value
+    0.0
+    """
+
+def ceat(
+    query: Query,
+    model: Model,
+    *,
+    variance: Literal["effect_size", "associations"] = "effect_size",
+    ddof: int = 1,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """How well two target sets are told apart by their associations with attributes, over several contexts (CEAT).
+
+    In each context i the words have vectors of their own, and so an effect size d_i, as of `weat_es`, with a variance
+    V_i. A random-effects model (DerSimonian and Laird) combines those of the k contexts::
+
+        w_i = 1 / V_i,    m = sum of w_i d_i / sum of w_i,    Q = sum of w_i (d_i - m)^2
+        tau2 = max(0, (Q - (k - 1)) / (sum of w_i - sum of w_i^2 / sum of w_i))
+        v_i = 1 / (V_i + tau2),    CEAT = sum of v_i d_i / sum of v_i,    standard error = 1 / sqrt(sum of v_i)
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and two attribute sets; of a larger one take the sub-queries:
+        `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    variance : {"effect_size", "associations"}, default 'effect_size'
+        What V_i is. "effect_size": the variance of an effect size of m and n words,
+        (m + n) / (m n) + d^2 / (2 (m + n)), as meta-analyses have it. "associations": the variance of s(w) over the
+        words of both target sets.
+    ddof : int, default 1
+        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are those of `weat_es`. Positive: the first
+        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts.
+        `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
+        contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
+        sizes of single contexts. `detail`: association, s(w) of each target word in each context.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **What it cannot see.** What `weat_es` cannot see. And contexts share their words: their effect sizes are not
+    independent, as the model takes them to be, so that the standard error and p_random_effects are too small, the
+    more so the more contexts there are. The permutation test, which exchanges words in all contexts at once, does not
+    have this fault.
+
+    **Defaults.** The paper draws, 10,000 times, a context of a corpus for each word anew.
+    Here a context is a template, the same for all words, and each is taken once. The paper calls V_i the in-sample
+    variance; code that repeats it takes "associations", which has the unit of a squared cosine and not of an effect
+    size: it is so small that tau2 is nearly all of the variance, and contexts weigh nearly alike. The default is the
+    variance that the model is made for.
+
+    References
+    ----------
+    Guo, Caliskan. Detecting emergent intersectional biases: contextualized word embeddings contain a distribution
+    of human-like biases. AIES 2021
+
+    Examples
+    --------
+    Two contexts; in the second, the words do not differ as much:
+
+    >>> from biasgrid import Query, load, metrics
+    >>> vectors = {"he": [[1, 0], [3, 1]], "him": [[3, 1], [2, 1]], "she": [[0, 1], [1, 1]], "her": [[1, 3], [2, 1]],
+    ...            "career": [[1, 0], [1, 0]], "family": [[0, 1], [0, 1]]}
+    >>> model = load(vectors, kind="contextual_vectors")
+    >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
+    >>> result = metrics.ceat(query, model)
+    >>> round(result.value, 2), round(result.scalars["lowest"], 2), round(result.scalars["highest"], 2)
+    (1.41, 1.18, 1.69)
+    """
+
+def completion(
+    query: Query,
+    model: Model,
+    *,
+    templates: list[str] | None = None,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """For how many target words a language model fills a gap rather with words of A1 than of A2 (E^Comp).
+
+    With the probability of each word of an attribute set in the gap, in sentences such as "The nurse is ...", and its
+    sum over the set and the mean over the templates::
+
+        value = share of the target words t with P(A1 | t) >= P(A2 | t)
+
+    Parameters
+    ----------
+    query : Query
+        Of one target set and two attribute sets; of a larger one take the sub-queries:
+        `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    templates : list[str] | None, default None
+        Sentences with `{target}` and, after it, the gap `{attribute}`; None for three short ones. Their first letter
+        is made large.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 1], neutral value .5. Above: gaps are filled with words of A1. NaN where a sentence has no score.
+        `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2)); ties. `detail`: share, the same
+        of each target word.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **What it cannot see.** Which words are frequent anyway: a set of more, or of more frequent words has the larger
+    probability whatever stands before the gap. `lpbs` takes that off. A word of several pieces is as probable as
+    all its pieces together.
+
+    **Defaults.** The templates are ours: the thesis has sentences of its own. Equality counts as A1, as there.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    section 4.2 (the baseline experiment)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]  # "nurse"; "kind", "strong"
+    >>> completions = np.log([[[0.3, 0.1]]])
+    >>> score = metrics.REGISTRY["completion"].function(*words, completions=completions)
+    >>> score.value, round(score.scalars["mean_share"], 2)
+    (1.0, 0.75)
+    """
+
 def direct_bias(
     query: Query,
     model: Model,
@@ -855,6 +1342,329 @@ def indirect_bias(
     1.0
     """
 
+def kl_div_s(
+    query: Query,
+    model: Model,
+    *,
+    score: Literal["sz", "cp"] = "sz",
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """How asymmetric the Kullback-Leibler divergence is between normal distributions of two sets of scores.
+
+    Normal distributions m and n are fitted to the scores of the two sets (maximum likelihood)::
+
+        p(m|n) = KL(m|n) / (KL(m|n) + KL(n|m))
+        KLDivS = 100 max(p(m|n), p(n|m))
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of
+        a larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    score : {"sz", "cp"}, default 'sz'
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [50, 100], neutral value 50. 50, too, where both sets have one mean and one variance, of which the
+        formula is 0/0: it is the limit when the two come near each other. NaN where a sentence has no score, or all
+        scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's distribution given
+        the second's and of the second's given the first's, in nats; mean_first, mean_second, sd_first, sd_second, of
+        the normal distributions. `detail`: score, the sentence's.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
+
+    **What it cannot see.** A shift: where both sets vary alike, both divergences are equal however far the means are
+    apart, and KLDivS is 50. It sees how unlike the variances are, and the less so, the further the means are apart.
+    So 50 is no evidence that a model has no bias. The scores are not normal (Shapiro-Wilk rejects it for BETO's), and
+    pairs count as two unrelated sets.
+
+    **Over several queries**, such as bias types, the thesis prints the sum of |h| KLDivS_h over the number of types,
+    which exceeds 100. A weighted mean has the sum of |h| below the line: the column `weighted_mean` of
+    pair_means.csv.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    section 4.2, table 4.6
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> round(metrics.kl_div_s(query, model).value, 2)
+    72.38
+    """
+
+def lpbs(
+    query: Query,
+    model: Model,
+    *,
+    templates: list[str] | None = None,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """Whether a language model expects words rather beside one group than beside another (log-probability bias).
+
+    In sentences such as "The nurse likes dancing", with the probability P of a target word t where the model sees the
+    attribute word a, and the one where both are masked::
+
+        association(t, a) = log P(t | a) - log P(t)
+        LPBS = mean over T1 and A of association - mean over T2 and A of association
+
+    A causal model predicts a from t, which is the same but for log P(a), and that the difference of the groups takes
+    off: log P(t | a) / P(t) = log P(a | t) / P(a).
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and one attribute set; of a larger one take the sub-queries:
+        `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    templates : list[str] | None, default None
+        Sentences with `{target}` and, after it, `{attribute}`; None for three short ones. Their first letter is made
+        large.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range (-inf, inf), neutral value 0. Positive: words of A are expected beside T1; log 2, about .69, is twice as
+        probable. NaN where a sentence has no score. `scalars`: templates, their number; lowest_template,
+        highest_template, the least and the greatest value of one template alone, and template_sd, their standard
+        deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value of each
+        attribute word alone.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **What it cannot see.** A value may come from the templates: read template_sd. A word of several pieces is masked
+    as a whole and its pieces' log-probabilities are added up, where the paper has only words of one piece; rare words
+    have many pieces.
+
+    **Defaults.** The templates are ours, as those of the paper are made for its word sets: name your own.
+
+    References
+    ----------
+    Kurita, Vyas, Pareek, Black, Tsvetkov. Measuring bias in contextualized word representations. 2019
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1))]  # "he", "she"; "doctor"
+    >>> twice_and_half = np.log([[[2.0], [0.5]]])  # one template: as probable with "doctor" as without
+    >>> score = metrics.REGISTRY["lpbs"].function(*words, associations=twice_and_half)
+    >>> round(score.value, 3)  # log(2 / 0.5)
+    1.386
+    """
+
+def lpbs_es(
+    query: Query,
+    model: Model,
+    *,
+    templates: list[str] | None = None,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """WEAT's effect size with a language model's log-probabilities in place of cosines.
+
+    With the association of `lpbs`, of a target word t and the attribute sets::
+
+        s(t) = mean over A1 of association(t, a) - mean over A2 of association(t, a)
+        effect size = (mean over T1 of s - mean over T2 of s) / standard deviation of s over T1 and T2
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and two attribute sets; of a larger one take the sub-queries:
+        `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    templates : list[str] | None, default None
+        As of `lpbs`.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
+        rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
+        `scalars`: as of `lpbs`. `detail`: association, s of each target word.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    How probable a word is by itself cancels out, of both sides.
+
+    **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
+    hangs on the templates as `lpbs` does.
+
+    **Defaults.** The templates are ours. The standard deviation has the divisor of `weat_es` (`ddof` 0); the paper
+    does not print one.
+
+    References
+    ----------
+    Kurita, Vyas, Pareek, Black, Tsvetkov. Measuring bias in contextualized word representations. 2019, who take
+    Cohen's d of their score; Caliskan, Bryson, Narayanan. Science 356, 2017
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biasgrid import metrics
+    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]
+    >>> associations = np.log([[[2.0, 0.5], [0.5, 2.0]]])  # of "he" and "she" with "office" and "kitchen"
+    >>> metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value
+    2.0
+    """
+
 def mac(
     query: Query,
     model: Model,
@@ -958,6 +1768,121 @@ def mac(
     0.5
     """
 
+def mean_pair_difference(
+    query: Query,
+    model: Model,
+    *,
+    score: Literal["sz", "cp"] = "sz",
+    trim: float = 0.0,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """By how much a language model holds the first sentence of a pair for more probable than the second, on average.
+
+    With the scores s of the sentences, such as the stereotyping one of a pair and the other::
+
+        mean over pairs of s(first) - s(second)
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of
+        a larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    score : {"sz", "cp"}, default 'sz'
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    trim : float, default 0.0
+        Only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all count. The thesis
+        takes .01.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Any number, in nats; neutral value 0. Positive: sentences of the first set are more probable. NaN where a
+        sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
+        mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
+        (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
+        test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
+        says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
+        partner.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **Paired and unpaired.** How probable a sentence is depends on its length and its words, which the two sentences
+    of a pair share. The difference of a pair is free of them; two sets that are compared as wholes differ by far less
+    than the sentences of each do.
+
+    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
+    reason.
+
+    **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
+    many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
+    that are cut off can hold what is looked for.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    section 4.2, table 4.7
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.mean_pair_difference(query, model).value
+    1.25
+    """
+
 def pair_frequency(
     query: Query,
     model: Model,
@@ -1059,6 +1984,114 @@ def pair_frequency(
     >>> corpus = load(text, name="tiny", kind="corpus")
     >>> metrics.pair_frequency(Query([["he"], ["she"]], [["doctor"]]), corpus).value
     0.75
+    """
+
+def pll_preference(
+    query: Query,
+    model: Model,
+    *,
+    score: Literal["sz", "cp"] = "sz",
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """In how many pairs of sentences a language model holds the first for more probable than the second.
+
+    With the scores s of the sentences, such as the stereotyping one of a pair and the other::
+
+        preference = share of the pairs with s(first) > s(second)
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of
+        a larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    score : {"sz", "cp"}, default 'sz'
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 1], neutral value .5. Above: the model prefers sentences of the first set. NaN where a sentence has
+        no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z
+        test that has the share itself in its variance (as the thesis prints it), p_binomial, the exact test; ci_low,
+        ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above
+        that of its partner.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **Ties** count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
+
+    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
+
+    **What it cannot see.** How much more probable a sentence is. A sentence may be more probable for its words'
+    frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
+    and StereoSet do not ask what they are meant to ask.
+
+    References
+    ----------
+    Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in masked language
+    models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. ACL 2020 (sz);
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    section 4.2
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.pll_preference(query, model).value
+    1.0
     """
 
 def pmi(
@@ -2073,6 +3106,127 @@ def nas(
     1.414
     """
 
+def score_distributions(
+    query: Query,
+    model: Model,
+    *,
+    score: Literal["sz", "cp"] = "sz",
+    fits: bool = False,
+    draws: int = 199,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """How far the distributions of the scores of two sets of sentences are apart, and which shape they have.
+
+    The value is the Kolmogorov-Smirnov statistic, of which the thesis takes the p-value for a test of bias::
+
+        D = max over x of |share of the first set's scores <= x - share of the second's|
+
+    Parameters
+    ----------
+    query : Query
+        Of two target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of
+        a larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    score : {"sz", "cp"}, default 'sz'
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    fits : bool, default False
+        Whether seven distributions are fitted to either set, which takes a second, and bootstrapped. A set of less
+        than 20 sentences has no fits.
+    draws : int, default 199
+        Samples of the parametric bootstrap; 0: none.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        Of the bootstrap.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 1], neutral value 0. NaN where a sentence has no score. `scalars`: p_ks, of that statistic if
+        the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for the "first"
+        and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk 1965); of
+        each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1, _shape_2,
+        _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the sum of
+        squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks and
+        _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
+        which has samples of the fitted distribution fitted again, each, before its statistic is compared. `detail`:
+        score, the sentence's.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **p_ks is no test of bias.** The two sentences of a pair share their words and their length, so that both sets
+    have nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
+    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
+
+    **p_ks of a fit is too large.** A distribution that was fitted to the very scores is nearer to them than the true
+    one. p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
+
+    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
+
+    **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
+    the same value.
+
+    References
+    ----------
+    Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023,
+    tables 4.3 to 4.5
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.score_distributions(query, model).value
+    0.5
+    """
+
 def semaxis(
     query: Query,
     model: Model,
@@ -2185,6 +3339,310 @@ def semaxis(
     >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
     >>> round(metrics.semaxis(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
     0.707
+    """
+
+def stereoset_lms(
+    query: Query,
+    model: Model,
+    *,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """StereoSet's language modelling score: how often a model prefers a sentence that makes sense to one that does
+    not.
+
+    Each item has three sentences, of which two make sense, and each of the two is compared with the third::
+
+        lms = 100 * share of comparisons with s(meaningful) > s(unrelated)
+
+    Parameters
+    ----------
+    query : Query
+        Of 3 target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of a
+        larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 100]; 100, its neutral value, is a model that always prefers what makes sense, 50 one that guesses.
+        NaN where a sentence has no score. `scalars`: items, lms, lms_thesis, ss and icat, which
+        `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    `lms_thesis` is as Maddalozzo 2023 (section 4.2) has it: the share of items in which both meaningful sentences
+    together are more probable than the unrelated one, which is never less than the share of items in which either is.
+    Ties count as not preferred.
+
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+
+    **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
+    StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
+    every item counts alike, and whole sentences are compared.
+
+    References
+    ----------
+    Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. ACL 2021, section
+    6
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"Girls are soft.": -9.0, "Girls are tough.": -11.0, "Girls are fish.": -20.0}
+    >>> scores |= {"Boys are tough.": -8.0, "Boys are soft.": -12.0, "Boys are fish.": -10.0}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> sets = [["Girls are soft.", "Boys are tough."], ["Girls are tough.", "Boys are soft."]]
+    >>> query = Query([*sets, ["Girls are fish.", "Boys are fish."]])
+    >>> metrics.stereoset_lms(query, model).value
+    75.0
+    """
+
+def stereoset_ss(
+    query: Query,
+    model: Model,
+    *,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """StereoSet's stereotype score: how often a model prefers the stereotype to the anti-stereotype.
+
+    ::
+
+        ss = 100 * share of items with s(stereotype) > s(anti-stereotype)
+
+    Parameters
+    ----------
+    query : Query
+        Of 3 target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of a
+        larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 100], neutral value 50. Above: the model prefers stereotypes. NaN where a sentence has no score.
+        `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
+
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+
+    **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
+    guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
+
+    References
+    ----------
+    Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. ACL 2021, section
+    6
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"Girls are soft.": -9.0, "Girls are tough.": -11.0, "Girls are fish.": -20.0}
+    >>> scores |= {"Boys are tough.": -8.0, "Boys are soft.": -12.0, "Boys are fish.": -10.0}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> sets = [["Girls are soft.", "Boys are tough."], ["Girls are tough.", "Boys are soft."]]
+    >>> query = Query([*sets, ["Girls are fish.", "Boys are fish."]])
+    >>> metrics.stereoset_ss(query, model).value
+    100.0
+    """
+
+def stereoset_icat(
+    query: Query,
+    model: Model,
+    *,
+    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
+    strategy: Literal["first", "all"] = "first",
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = 0.2,
+    seed: int = 0,
+    permutation: bool | Mapping[str, Any] | None = None,
+    random_groups: bool | Mapping[str, Any] | None = None,
+    frequency_bands: bool | Mapping[str, Any] | None = None,
+    control_words: bool | Mapping[str, Any] | None = None,
+    bootstrap: bool | Mapping[str, Any] | None = None,
+    sensitivity: bool | Mapping[str, Any] | None = None,
+    interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+) -> Result:
+    """StereoSet's idealised CAT score: how well a model knows the language without a preference for stereotypes.
+
+    ::
+
+        icat = lms * min(ss, 100 - ss) / 50
+
+    Parameters
+    ----------
+    query : Query
+        Of 3 target sets and 0 attribute sets, word i of one target set and word i of the others being a pair; of a
+        larger one take the sub-queries: `query.subqueries(template)`.
+    model : Model
+        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
+        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
+        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+    strategy : {"first", "all"}, default 'first'
+        "first": the first form of a word that the model has; "all": every form that it has.
+    normalize : bool, default False
+        Whether vectors are divided by their length.
+    lost_vocabulary_threshold : float, default 0.2
+        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+    seed : int, default 0
+        From 0; of a metric that draws at random, and of inference.
+    permutation : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
+    random_groups : bool | Mapping[str, Any] | None, default None
+        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
+        `alternative`.
+    frequency_bands : bool | Mapping[str, Any] | None, default None
+        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
+        or its options: `draws`, `exact`, `alternative`, `width`.
+    control_words : bool | Mapping[str, Any] | None, default None
+        Whether to test against words as frequent as those that the groups are compared with, which gives
+        `p_controls`; or options: `draws`, `nearest`, `alternative`.
+    bootstrap : bool | Mapping[str, Any] | None, default None
+        Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+        interval over words; or options: `draws`, `level`.
+    sensitivity : bool | Mapping[str, Any] | None, default None
+        Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
+        `inference`; or options: `halves`.
+    interval : {"jackknife", "percentile", "bca"}, default 'jackknife'
+        Which interval `ci_low` and `ci_high` are the ends of.
+
+    Returns
+    -------
+    Result
+        Range [0, 100], neutral value 100. By the paper's axioms 100 is an ideal model (lms 100, ss 50), 0 one that
+        always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a sentence has no
+        score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        `value` is NaN where the metric has none: `status` and `reason` say why.
+
+    Raises
+    ------
+    BiasgridError
+        For a query of another template, what is no query or no model, and an unknown option or a value that is not
+        allowed.
+
+    Notes
+    -----
+    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+
+    **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
+    in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
+
+    References
+    ----------
+    Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. ACL 2021, section
+    6
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"Girls are soft.": -9.0, "Girls are tough.": -11.0, "Girls are fish.": -20.0}
+    >>> scores |= {"Boys are tough.": -8.0, "Boys are soft.": -12.0, "Boys are fish.": -10.0}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> sets = [["Girls are soft.", "Boys are tough."], ["Girls are tough.", "Boys are soft."]]
+    >>> query = Query([*sets, ["Girls are fish.", "Boys are fish."]])
+    >>> metrics.stereoset_icat(query, model).value
+    0.0
     """
 
 def weat(

@@ -58,7 +58,7 @@ def ceat(
     more so the more contexts there are. The permutation test, which exchanges words in all contexts at once, does not
     have this fault.
 
-    **Where it is other than the paper's.** The paper draws, 10,000 times, a context of a corpus for each word anew.
+    **Defaults.** The paper draws, 10,000 times, a context of a corpus for each word anew.
     Here a context is a template, the same for all words, and each is taken once. The paper calls V_i the in-sample
     variance; code that repeats it takes "associations", which has the unit of a squared cosine and not of an effect
     size: it is so small that tau2 is nearly all of the variance, and contexts weigh nearly alike. The default is the

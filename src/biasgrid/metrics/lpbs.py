@@ -125,8 +125,13 @@ def lpbs_es(
 
     Notes
     -----
-    How probable a word is by itself cancels out, of both sides. The standard deviation has the divisor of `weat_es`
-    (`ddof` 0). Large, too, where a small difference has a small spread.
+    How probable a word is by itself cancels out, of both sides.
+
+    **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
+    hangs on the templates as `lpbs` does.
+
+    **Defaults.** The templates are ours. The standard deviation has the divisor of `weat_es` (`ddof` 0); the paper
+    does not print one.
 
     Examples
     --------

@@ -50,6 +50,8 @@ def pll_preference(
     -----
     **Ties** count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
 
+    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
+
     **What it cannot see.** How much more probable a sentence is. A sentence may be more probable for its words'
     frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
     and StereoSet do not ask what they are meant to ask.

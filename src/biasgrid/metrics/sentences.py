@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -42,6 +43,18 @@ def of_model(
 def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:
     """The scores of each set: (sets, sentences of a set). The sets' arrays have a row for each sentence."""
     return scores.reshape(len(targets), -1)
+
+
+def ks_test(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """The Kolmogorov-Smirnov statistic of two sets of numbers, and its p-value if the sets have nothing in common."""
+    # imported late: scipy takes a while, and to plan a study it is not needed
+    from scipy.stats import ks_2samp
+
+    with warnings.catch_warnings():
+        # of few numbers with ties it says that it takes the asymptotic p-value
+        warnings.simplefilter("ignore", RuntimeWarning)
+        tested = ks_2samp(first, second)
+    return float(tested.statistic), float(tested.pvalue)
 
 
 def check_score(score: Any) -> None:

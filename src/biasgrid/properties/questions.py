@@ -139,13 +139,26 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
         "comparable": "0 and 1 are reached where all pairs lean alike, however many they are",
         "defined": "a share of the pairs",
     },
+    ("mean_pair_difference", "", WORD): {"trustworthy": "of one pair it is the difference itself"},
+    ("mean_pair_difference", "", None): {
+        "comparable": "of pairs that lean alike it is the difference of each, however many they are",
+        "defined": "a mean of differences",
+        "skew": "it is the mean difference",
+    },
+    ("score_distributions", "", WORD): {"trustworthy": "of one pair it is 1 unless both scores are equal"},
+    ("score_distributions", "", SET): {"skew": "sets of one distribution have one mean"},
+    ("score_distributions", "", None): {
+        "comparable": "0 and 1 are reached where sets are the same and where they do not overlap, however many pairs "
+        "there are",
+        "defined": "a difference of shares",
+    },
     ("lpbs", "", WORD): {"trustworthy": "of one word it is the difference itself"},
     ("lpbs", "", None): {
         "comparable": "of words that lean alike it is the difference of each, however many they are",
         "defined": "a mean of logarithms of probabilities, none of which is 0",
         "skew": "it is the mean difference",
     },
-    ("masked_completion", "", None): {
+    ("completion", "", None): {
         "comparable": "0 and 1 are reached where all words lean alike, however many they are",
         "defined": "a share of the words",
     },

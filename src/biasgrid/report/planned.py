@@ -104,7 +104,8 @@ def _facts(study: Any, key: str) -> dict[str, Any]:
 
 def _sign(metric: Any) -> str:
     """What a metric asks, and what values on either side of the neutral one mean; sets by letters."""
-    letters = [[f"{side}{i}" for i in (1, 2)] for side in "TA"]
+    counts = [max(n, 2) if isinstance(n, int) else 2 for n in metric.template]
+    letters = [[f"{side}{i}" for i in range(1, n + 1)] for side, n in zip("TA", counts, strict=True)]
     parts = [metric.sentence(metric.asks, *letters)] if metric.asks else []
     for where, text in (("Above", metric.above), ("Below", metric.below)):
         if text:

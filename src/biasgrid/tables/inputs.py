@@ -17,3 +17,14 @@ def inference_files(grid: Any) -> dict[str, list[Path]]:
 def cell_files(grid: Any, of: Iterable[Any] | None = None) -> list[Path]:
     """The files of a study's cells, or of some of them."""
     return [grid.cell_file(cell) for cell in (grid.cells.values() if of is None else of)]
+
+
+def swept(grid: Any) -> list[Any]:
+    """The cells of agreement by an interval."""
+    found = []
+    for cell in grid.cells.values():
+        entry = grid.metrics(cell.criterion)[cell.metric]
+        of_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
+        if of_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
+            found.append(cell)
+    return found

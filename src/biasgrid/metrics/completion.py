@@ -1,4 +1,4 @@
-"""Masked completion: does a language model fill a gap rather with words of one set than of another?"""
+"""Completion: does a language model fill a gap rather with words of one set than of another?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .registry import Detail, Metric, Score
 from .templates import check_templates, likelihoods
 
 
-def masked_completion(
+def completion(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
@@ -50,7 +50,7 @@ def masked_completion(
     probability whatever stands before the gap. `lpbs` takes that off. A word of several pieces is as probable as
     all its pieces together.
 
-    Equality counts as A1, as in the thesis.
+    **Defaults.** The templates are ours: the thesis has sentences of its own. Equality counts as A1, as there.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def masked_completion(
     >>> from biasgrid import metrics
     >>> words = [np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]  # "nurse"; "kind", "strong"
     >>> completions = np.log([[[0.3, 0.1]]])
-    >>> score = metrics.REGISTRY["masked_completion"].function(*words, completions=completions)
+    >>> score = metrics.REGISTRY["completion"].function(*words, completions=completions)
     >>> score.value, round(score.scalars["mean_share"], 2)
     (1.0, 0.75)
     """
@@ -109,9 +109,9 @@ def _resampled(
 
 METRICS = (
     Metric(
-        name="masked_completion",
-        label="Masked completion",
-        function=masked_completion,
+        name="completion",
+        label="Completion",
+        function=completion,
         needs="language_model",
         template=(1, 2),
         range=(0.0, 1.0),

@@ -1,0 +1,328 @@
+"""Agreement: does a language model prefer the same sentence of a pair when both are said in other words?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import BiasgridError, not_allowed, unknown
+from . import sentences
+from .registry import Detail, Metric, Score
+from .sentences import Scored
+
+RULES = ("interval", "sign")
+# picked by hand in the thesis, so that most differences of its pairs are inside
+THESIS = 3.5
+
+
+def agreement(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    score: Scored = "sz",
+    rule: Literal["interval", "sign"] = "interval",
+    lower: float = -THESIS,
+    upper: float = THESIS,
+    robust: float = 0.8,
+    scores: np.ndarray,
+) -> Score:
+    """In how many pairs of sentences a language model leans as in the same pair said otherwise.
+
+    By the difference d = s(first) - s(second) of a pair its bias is -1, 0 or 1::
+
+        rule interval: -1 where d < lower, 0 where lower <= d <= upper, 1 where d > upper
+        rule sign: 1 where d > 0, -1 where not
+
+        l1 = share of the pairs whose bias is that of their other version
+
+    Parameters
+    ----------
+    targets : list of array, (pairs, 1)
+        Four sets of sentences: the two of a pair, and the two of its other version, such as a paraphrase; those in
+        one place belong together.
+    attributes : list
+        None.
+    score
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    rule
+        How a difference is a bias: "interval" (the thesis's own) or "sign" (Kwon & Mihindukulasooriya 2022).
+    lower, upper
+        Ends of the interval, in nats. -3.5 and 3.5 were picked by hand in the thesis.
+    robust
+        The share that the hypothesis of robustness has.
+    scores
+        The sentences' scores, set after set.
+
+    Returns
+    -------
+    Score
+        l1: range [0, 1]; 1, its neutral value, is a model that leans alike in both versions of each pair. NaN where a
+        sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against less, by
+        the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the exact
+        test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa = (l1 -
+        chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0 in the
+        first version; p_difference, of the z-test that the difference of a pair less that of its other version is 0
+        on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
+        difference, by which a sentence's score is above that of its partner.
+
+    Notes
+    -----
+    **l1 depends on the interval.** Of a wide one all pairs are inside and agree, whatever their versions say. kappa
+    is 0 where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
+    sweep of widths.
+
+    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
+    bounds say nothing: see where the differences lie first.
+
+    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
+    that never does. Nor whether a paraphrase says the same.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
+    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
+    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
+    >>> metrics.agreement(Query([*pairs, *versions]), model).value
+    0.5
+    """
+    sets = sentences.by_set(scores, targets)
+    differences = sets[::2] - sets[1::2]
+    detail = _detail(differences)
+    if np.isnan(scores).any():
+        return Score(math.nan, detail=detail)
+    versions = biases(differences, rule, lower, upper)
+    scalars = agreed(*versions, robust)
+    return Score(
+        scalars["agreed"] / scalars["pairs"],
+        scalars={
+            **scalars,
+            "inside": float((versions[0] == 0).mean()),
+            "p_difference": _p_z(differences[0] - differences[1]),
+            "p_ks": sentences.ks_test(*differences)[1],
+        },
+        detail=detail,
+    )
+
+
+def agreement_above_control(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    score: Scored = "sz",
+    rule: Literal["interval", "sign"] = "interval",
+    lower: float = -THESIS,
+    upper: float = THESIS,
+    robust: float = 0.8,
+    scores: np.ndarray,
+) -> Score:
+    """By how much more often a language model leans as in a paraphrase of a pair than as in a random other pair.
+
+    ::
+
+        l1 - l1', the agreement with the paraphrases less that with the control pairs
+
+    Parameters
+    ----------
+    targets : list of array, (pairs, 1)
+        Six sets of sentences: the two of a pair, of its paraphrase and of its control pair, which says something
+        else; those in one place belong together.
+    attributes : list
+        None.
+    score, rule, lower, upper, robust
+        As of `biasgrid.metrics.agreement`.
+    scores
+        The sentences' scores, set after set.
+
+    Returns
+    -------
+    Score
+        Range [-1, 1]; 0, its neutral value, is a model whose answers do not depend on what a pair says. NaN where a
+        sentence has no score. `scalars`: pairs; agreement and kappa with the paraphrase, control_agreement and
+        control_kappa with the control pair (`biasgrid.metrics.agreement`); of the hypothesis that both agree as
+        often, two-sided, p_two_proportions, of the z-test with a pooled variance, which the thesis takes, p_mcnemar,
+        of the exact test of McNemar 1947, and only_paraphrase and only_control, how many pairs agree with only one of
+        the two, which it is made of. `detail`: difference, by which a sentence's score is above that of its partner.
+
+    Notes
+    -----
+    **Two samples that are one.** Both shares are of the same original pairs. The z-test takes them for unrelated;
+    McNemar's test is for pairs. A small p-value is the good outcome: the metric tells a paraphrase from other words.
+
+    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
+    bounds say nothing: see where the differences lie first.
+
+    **What it cannot see.** Whether either agreement is high: see `agreement`.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
+    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
+    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
+    >>> metrics.agreement_above_control(Query([*pairs, *versions, *pairs[::-1]]), model).value
+    0.0
+    """
+    sets = sentences.by_set(scores, targets)
+    differences = sets[::2] - sets[1::2]
+    detail = _detail(differences)
+    if np.isnan(scores).any():
+        return Score(math.nan, detail=detail)
+    from scipy.stats import binomtest, norm
+
+    original, paraphrase, control = biases(differences, rule, lower, upper)
+    ours, theirs = agreed(original, paraphrase, robust), agreed(original, control, robust)
+    pairs = len(original)
+    share, other = ours["agreed"] / pairs, theirs["agreed"] / pairs
+    pooled = (share + other) / 2
+    error = math.sqrt(2 * pooled * (1 - pooled) / pairs)
+    only, only_control = (
+        int(((original == one) & (original != two)).sum())
+        for one, two in ((paraphrase, control), (control, paraphrase))
+    )
+    apart = only + only_control
+    return Score(
+        share - other,
+        scalars={
+            "pairs": float(pairs),
+            "agreement": share,
+            "kappa": ours["kappa"],
+            "control_agreement": other,
+            "control_kappa": theirs["kappa"],
+            "p_two_proportions": float(2 * norm.sf(abs(share - other) / error)) if error > 0 else math.nan,
+            "p_mcnemar": float(binomtest(only, apart).pvalue) if apart else 1.0,
+            "only_paraphrase": float(only),
+            "only_control": float(only_control),
+        },
+        detail=detail,
+    )
+
+
+def biases(differences: np.ndarray, rule: str, lower: float, upper: float) -> np.ndarray:
+    """-1, 0 or 1 of each difference, in an array of the same shape."""
+    if rule == "sign":
+        return np.where(differences > 0, 1, -1)
+    return (differences > upper).astype(int) - (differences < lower)
+
+
+def agreed(one: np.ndarray, other: np.ndarray, robust: float = 0.8) -> dict[str, float]:
+    """How often the biases (pairs,) of two versions agree, beside chance, and whether that is robust."""
+    from scipy.stats import binomtest, norm
+
+    pairs, same = len(one), int((one == other).sum())
+    share = same / pairs
+    chance = float(sum((one == bias).mean() * (other == bias).mean() for bias in (-1, 0, 1)))
+    error = math.sqrt(share * (1 - share) / pairs)
+    return {
+        "pairs": float(pairs),
+        "agreed": float(same),
+        "p_robust": float(norm.cdf((share - robust) / error)) if error else math.nan,
+        "p_robust_binomial": float(binomtest(same, pairs, robust, "less").pvalue),
+        "chance": chance,
+        "kappa": (share - chance) / (1 - chance) if chance < 1 else math.nan,
+    }
+
+
+def _p_z(values: np.ndarray) -> float:
+    from scipy.stats import norm
+
+    spread = values.std(ddof=1) if len(values) > 1 else 0.0
+    return float(2 * norm.sf(abs(values.mean()) / spread * math.sqrt(len(values)))) if spread else math.nan
+
+
+def _detail(differences: np.ndarray) -> dict[str, Detail]:
+    return {"difference": Detail("target", [d for version in differences for d in (version, -version)])}
+
+
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    scores: np.ndarray,
+    sets: int,
+    rule: str = "interval",
+    lower: float = -THESIS,
+    upper: float = THESIS,
+    **_: Any,
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    by_set = scores.reshape(sets, -1)
+    versions = biases(by_set[::2] - by_set[1::2], rule, lower, upper)
+    same = (versions[0] == versions[1:]).astype(np.float64)
+    of_pairs = same[0] - same[1] if len(same) == 2 else same[0]
+    if np.isnan(scores).any():
+        of_pairs = np.full(len(of_pairs), math.nan)
+
+    def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
+        weights = targets[0][:, : len(of_pairs)]
+        return weights @ of_pairs / weights.sum(axis=1)
+
+    return statistic
+
+
+def _of(sets: int) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
+    return lambda *args, **options: _resampled(*args, **options, sets=sets)
+
+
+def _check(*, score: str, rule: str, lower: float, upper: float, robust: float) -> None:
+    sentences.check_score(score)
+    if rule not in RULES:
+        raise BiasgridError(f"rule: {unknown('value', rule, RULES)}")
+    for name, value in (("lower", lower), ("upper", upper)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise BiasgridError(not_allowed(name, value, "numbers"))
+    if lower > upper:
+        raise BiasgridError(not_allowed("lower", lower, f"numbers up to upper, {upper:g}"))
+    if isinstance(robust, bool) or not isinstance(robust, int | float) or not 0 < robust < 1:
+        raise BiasgridError(not_allowed("robust", robust, "numbers between 0 and 1"))
+
+
+_SHARED: dict[str, Any] = {
+    "needs": "language_model",
+    "paired": True,
+    "of_model": sentences.of_model,
+    "check": _check,
+    "details": {"difference": "log-likelihood of the sentence less that of its partner"},
+    "reference": "Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+    "di Torino 2023, section 4.3, tables 4.9 and 4.10; Kwon, Mihindukulasooriya. An empirical study on pseudo-log-"
+    "likelihood bias measures for masked language models using paraphrased sentences. TrustNLP 2022 (sign)",
+}
+METRICS = (
+    Metric(
+        name="agreement",
+        label="Agreement",
+        function=agreement,
+        template=(4, 0),
+        range=(0.0, 1.0),
+        neutral=1.0,
+        resampled=_of(4),
+        no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; p_robust "
+        "and p_robust_binomial are its tests",
+        asks="Does a language model lean between {T1} and {T2} as between {T3} and {T4}?",
+        below="the model leans otherwise between {T3} and {T4} than between {T1} and {T2}",
+        **_SHARED,
+    ),
+    Metric(
+        name="agreement_above_control",
+        label="Agreement above control",
+        function=agreement_above_control,
+        template=(6, 0),
+        range=(-1.0, 1.0),
+        neutral=0.0,
+        resampled=_of(6),
+        no_test="its null hypothesis exchanges a paraphrase and a control pair, and no sentences of a pair; the "
+        "scalar p_mcnemar is that test",
+        asks="Does a language model lean between {T1} and {T2} more often as between {T3} and {T4} than as between "
+        "{T5} and {T6}?",
+        above="the model leans more often as between the paraphrase's sets than as between the control's",
+        below="the model leans more often as between the control's sets than as between the paraphrase's",
+        **_SHARED,
+    ),
+)

@@ -1,0 +1,157 @@
+"""KLDivS: how unlike the normal distributions are that two sets of scores are taken for, and in which direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from . import sentences
+from .registry import Detail, Metric, Score
+from .sentences import Scored
+
+# below this, a ratio of variances less 1 goes through a series: its logarithm would leave no digits
+SMALL = 1e-3
+
+
+def kl_div_s(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    score: Scored = "sz",
+    scores: np.ndarray,
+) -> Score:
+    """How asymmetric the Kullback-Leibler divergence is between normal distributions of two sets of scores.
+
+    Normal distributions m and n are fitted to the scores of the two sets (maximum likelihood)::
+
+        p(m|n) = KL(m|n) / (KL(m|n) + KL(n|m))
+        KLDivS = 100 max(p(m|n), p(n|m))
+
+    Parameters
+    ----------
+    targets : list of array, (pairs, 1)
+        The two sets of sentences; those in one place are a pair.
+    attributes : list
+        None.
+    score
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    scores
+        The sentences' scores, set after set.
+
+    Returns
+    -------
+    Score
+        Range [50, 100], neutral value 50. 50, too, where both sets have one mean and one variance, of which the
+        formula is 0/0: it is the limit when the two come near each other. NaN where a sentence has no score, or all
+        scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's distribution given
+        the second's and of the second's given the first's, in nats; mean_first, mean_second, sd_first, sd_second, of
+        the normal distributions. `detail`: score, the sentence's.
+
+    Notes
+    -----
+    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
+
+    **What it cannot see.** A shift: where both sets vary alike, both divergences are equal however far the means are
+    apart, and KLDivS is 50. It sees how unlike the variances are, and the less so, the further the means are apart.
+    So 50 is no evidence that a model has no bias. The scores are not normal (Shapiro-Wilk rejects it for BETO's), and
+    pairs count as two unrelated sets.
+
+    **Over several queries**, such as bias types, the thesis prints the sum of |h| KLDivS_h over the number of types,
+    which exceeds 100. A weighted mean has the sum of |h| below the line: the column `weighted_mean` of
+    pair_means.csv.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> round(metrics.kl_div_s(query, model).value, 2)
+    72.38
+    """
+    first, second = sentences.by_set(scores, targets)
+    detail = {"score": Detail("target", [first, second])}
+    if np.isnan(scores).any():
+        return Score(math.nan, detail=detail)
+    means, variances = (first.mean(), second.mean()), (first.var(), second.var())
+    one, other = _divergences(*means, *variances)
+    return Score(
+        float(_share(one, other)),
+        scalars={
+            "kl_first": float(one),
+            "kl_second": float(other),
+            "mean_first": float(means[0]),
+            "mean_second": float(means[1]),
+            "sd_first": math.sqrt(variances[0]),
+            "sd_second": math.sqrt(variances[1]),
+        },
+        detail=detail,
+    )
+
+
+def _divergences(
+    mean: np.ndarray, other_mean: np.ndarray, variance: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """KL of the first normal distribution given the second, and of the second given the first."""
+    shift = (mean - other_mean) ** 2
+    with np.errstate(all="ignore"):
+        return tuple(
+            np.where((a > 0) & (b > 0), (_less_log(a / b - 1) + shift / b) / 2, math.nan)
+            for a, b in ((np.asarray(variance), np.asarray(other)), (np.asarray(other), np.asarray(variance)))
+        )
+
+
+def _less_log(x: np.ndarray) -> np.ndarray:
+    """x - log(1 + x)"""
+    series = x**2 * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6))))
+    return np.where(np.abs(x) < SMALL, series, x - np.log1p(x))
+
+
+def _share(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    together = one + other
+    with np.errstate(all="ignore"):
+        return np.where(together == 0, 50.0, 100 * np.maximum(one, other) / together)
+
+
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz"
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    centred = scores - scores.mean()
+
+    def moments(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        total = weights.sum(axis=1)
+        mean = weights @ centred / total
+        variance = weights @ centred**2 / total - mean**2
+        # rounding is no variance
+        return mean, np.where(variance > 1e-12 * (centred**2).mean(), variance, 0.0)
+
+    def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
+        (mean, variance), (other_mean, other) = map(moments, targets)
+        return _share(*_divergences(mean, other_mean, variance, other))
+
+    return statistic
+
+
+METRICS = (
+    Metric(
+        name="kl_div_s",
+        label="KLDivS",
+        function=kl_div_s,
+        needs="language_model",
+        template=(2, 0),
+        paired=True,
+        range=(50.0, 100.0),
+        neutral=50.0,
+        resampled=_resampled,
+        of_model=sentences.of_model,
+        check=lambda *, score: sentences.check_score(score),
+        asks="How much more do the log-likelihoods of one of {T1} and {T2} vary than those of the other?",
+        above="the log-likelihoods of one set vary more than those of the other",
+        details={"score": "log-likelihood of the sentence"},
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
+        "Politecnico di Torino 2023, section 4.2, table 4.6",
+    ),
+)

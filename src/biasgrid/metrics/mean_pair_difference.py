@@ -1,0 +1,165 @@
+"""Mean paired difference: by how much more probable the first sentence of a pair is, on average."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import BiasgridError, not_allowed
+from . import sentences
+from .registry import Detail, Metric, Score
+from .sentences import Scored
+
+
+def mean_pair_difference(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    score: Scored = "sz",
+    trim: float = 0.0,
+    scores: np.ndarray,
+) -> Score:
+    """By how much a language model holds the first sentence of a pair for more probable than the second, on average.
+
+    With the scores s of the sentences, such as the stereotyping one of a pair and the other::
+
+        mean over pairs of s(first) - s(second)
+
+    Parameters
+    ----------
+    targets : list of array, (pairs, 1)
+        The two sets of sentences; those in one place are a pair.
+    attributes : list
+        None.
+    score
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    trim
+        Only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all count. The thesis
+        takes .01.
+    scores
+        The sentences' scores, set after set.
+
+    Returns
+    -------
+    Score
+        Any number, in nats; neutral value 0. Positive: sentences of the first set are more probable. NaN where a
+        sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
+        mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
+        (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
+        test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
+        says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
+        partner.
+
+    Notes
+    -----
+    **Paired and unpaired.** How probable a sentence is depends on its length and its words, which the two sentences
+    of a pair share. The difference of a pair is free of them; two sets that are compared as wholes differ by far less
+    than the sentences of each do.
+
+    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
+    reason.
+
+    **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
+    many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
+    that are cut off can hold what is looked for.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.mean_pair_difference(query, model).value
+    1.25
+    """
+    first, second = sentences.by_set(scores, targets)
+    difference = first - second
+    detail = {"difference": Detail("target", [difference, -difference])}
+    kept = _kept(difference, trim)
+    if np.isnan(scores).any() or not len(kept):
+        return Score(math.nan, detail=detail)
+    # imported late: scipy takes a while, and to plan a study it is not needed
+    from scipy.stats import norm, wilcoxon
+
+    mean, error = float(kept.mean()), math.nan
+    if len(kept) > 1:
+        error = float(kept.std(ddof=1)) / math.sqrt(len(kept))
+    correlation = math.nan
+    if first.std() > 0 and second.std() > 0:
+        correlation = float(np.corrcoef(first, second)[0, 1])
+    ks, p_ks = sentences.ks_test(first, second)
+    return Score(
+        mean,
+        scalars={
+            "kept": float(len(kept)),
+            "standard_error": error,
+            "p_z": float(2 * norm.sf(abs(mean) / error)) if error > 0 else math.nan,
+            "p_wilcoxon": float(wilcoxon(kept).pvalue) if kept.any() else math.nan,
+            "ks": ks,
+            "p_ks": p_ks,
+            "correlation": correlation,
+        },
+        detail=detail,
+    )
+
+
+def _kept(difference: np.ndarray, trim: float) -> np.ndarray:
+    """What lies strictly between the two quantiles; all of it where none is cut off."""
+    if not trim:
+        return difference
+    low, high = np.quantile(difference, [trim, 1 - trim])
+    return difference[(difference > low) & (difference < high)]
+
+
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz", trim: float = 0.0
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    # a pair counts by its sentence that is in the first set
+    difference = scores - np.roll(scores, len(scores) // 2)
+    if np.isnan(difference).any():
+        difference = np.full(len(difference), math.nan)
+
+    def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
+        weights = targets[0]
+        if not trim:
+            return weights @ difference / weights.sum(axis=1)
+        found = np.full(len(weights), math.nan)
+        for i, times in enumerate(weights.astype(int)):
+            if len(kept := _kept(np.repeat(difference, times), trim)):
+                found[i] = kept.mean()
+        return found
+
+    return statistic
+
+
+def _check(*, score: str, trim: float) -> None:
+    sentences.check_score(score)
+    if isinstance(trim, bool) or not isinstance(trim, int | float) or not 0 <= trim < 0.5:
+        raise BiasgridError(not_allowed("trim", trim, "numbers from 0 to less than 0.5"))
+
+
+METRICS = (
+    Metric(
+        name="mean_pair_difference",
+        label="Mean paired difference",
+        function=mean_pair_difference,
+        needs="language_model",
+        template=(2, 0),
+        paired=True,
+        range=(-math.inf, math.inf),
+        neutral=0.0,
+        resampled=_resampled,
+        of_model=sentences.of_model,
+        check=_check,
+        asks="By how much does a language model hold sentences of {T1} for more probable than their partners of "
+        "{T2}?",
+        above="sentences of {T1} are more probable",
+        below="sentences of {T2} are more probable",
+        details={"difference": "log-likelihood of the sentence less that of its partner"},
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
+        "Politecnico di Torino 2023, section 4.2, table 4.7",
+    ),
+)

@@ -1,0 +1,223 @@
+"""Distributions of scores: how far those of two sets of sentences are apart, and which shape they have."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import BiasgridError, not_allowed
+from . import sentences
+from .registry import Detail, Metric, Score
+from .sentences import Scored
+
+# those that the thesis fits; the one that it takes; bars of the histogram that they are ranked by
+DISTRIBUTIONS = ("gamma", "lognorm", "skewnorm", "genextreme", "beta", "burr", "norm")
+TAKEN = "genextreme"
+BARS = 100
+PLACES = ("first", "second")
+PARAMETERS = ("shape_1", "shape_2", "loc", "scale")
+FEWEST = 20  # scores that a distribution of four parameters is fitted to
+
+
+def score_distributions(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    score: Scored = "sz",
+    fits: bool = False,
+    draws: int = 199,
+    scores: np.ndarray,
+    seed: int = 0,
+) -> Score:
+    """How far the distributions of the scores of two sets of sentences are apart, and which shape they have.
+
+    The value is the Kolmogorov-Smirnov statistic, of which the thesis takes the p-value for a test of bias::
+
+        D = max over x of |share of the first set's scores <= x - share of the second's|
+
+    Parameters
+    ----------
+    targets : list of array, (pairs, 1)
+        The two sets of sentences; those in one place are a pair.
+    attributes : list
+        None.
+    score
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
+        only the pieces that both sentences of a pair have.
+    fits
+        Whether seven distributions are fitted to either set, which takes a second, and bootstrapped. A set of less
+        than 20 sentences has no fits.
+    draws
+        Samples of the parametric bootstrap; 0: none.
+    scores
+        The sentences' scores, set after set.
+    seed
+        Of the bootstrap.
+
+    Returns
+    -------
+    Score
+        Range [0, 1], neutral value 0. NaN where a sentence has no score. `scalars`: p_ks, of that statistic if
+        the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for the "first"
+        and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk 1965); of
+        each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1, _shape_2,
+        _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the sum of
+        squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks and
+        _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
+        which has samples of the fitted distribution fitted again, each, before its statistic is compared. `detail`:
+        score, the sentence's.
+
+    Notes
+    -----
+    **p_ks is no test of bias.** The two sentences of a pair share their words and their length, so that both sets
+    have nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
+    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
+
+    **p_ks of a fit is too large.** A distribution that was fitted to the very scores is nearer to them than the true
+    one. p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
+
+    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
+
+    **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
+    the same value.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+    >>> model = load(scores, kind="language_model", name="measured")
+    >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    >>> metrics.score_distributions(query, model).value
+    0.5
+    """
+    sets = sentences.by_set(scores, targets)
+    detail = {"score": Detail("target", list(sets))}
+    if np.isnan(scores).any():
+        return Score(math.nan, detail=detail)
+    apart, p_ks = sentences.ks_test(*sets)
+    varied = (sets.std(axis=1) > 0).all()
+    scalars = {
+        "p_ks": p_ks,
+        "correlation": float(np.corrcoef(*sets)[0, 1]) if varied else math.nan,
+    }
+    if fits and varied and sets.shape[1] >= FEWEST:
+        for number, (place, values) in enumerate(zip(PLACES, sets, strict=True)):
+            shape = fitted(values, draws, np.random.default_rng([seed, number]))
+            scalars |= {f"{place}_{name}": number for name, number in shape.items()}
+    return Score(apart, scalars, detail)
+
+
+def fitted(values: np.ndarray, draws: int, rng: np.random.Generator) -> dict[str, float]:
+    """Which shape values (n,) have: see `score_distributions`."""
+    # imported late: scipy takes a while, and to plan a study it is not needed
+    from scipy import stats
+
+    normal = stats.shapiro(values)
+    found = {"shapiro": float(normal.statistic), "p_shapiro": float(normal.pvalue)}
+    heights, edges = np.histogram(values, BARS, density=True)
+    centres = (edges[1:] + edges[:-1]) / 2
+    squares = {}
+    # what is fitted badly overflows on the way, and its squares say so
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in DISTRIBUTIONS:
+            distribution = getattr(stats, name)
+            parameters = distribution.fit(values)
+            *shapes, loc, scale = map(float, parameters)
+            found |= {f"{name}_shape_{i}": value for i, value in enumerate(shapes, 1)}
+            found |= {f"{name}_loc": loc, f"{name}_scale": scale}
+            squares[name] = float(((distribution.pdf(centres, *parameters) - heights) ** 2).sum())
+            tested = stats.kstest(values, distribution.cdf, args=parameters)
+            found |= {
+                f"{name}_sse": squares[name],
+                f"{name}_ks": float(tested.statistic),
+                f"{name}_p_ks": float(tested.pvalue),
+            }
+            if name == TAKEN and draws:
+                found[f"{name}_p_bootstrap"] = _bootstrapped(
+                    distribution, parameters, len(values), tested.statistic, draws, rng
+                )
+    for rank, name in enumerate(sorted(squares, key=lambda name: (squares[name], name)), 1):
+        found[f"{name}_rank"] = float(rank)
+    return found
+
+
+def _bootstrapped(
+    distribution: Any,
+    parameters: tuple[float, ...],
+    size: int,
+    observed: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> float:
+    """The share of samples of a distribution that are as far from what is fitted to them as the observed one."""
+    from scipy.stats import kstest
+
+    *shapes, loc, scale = parameters
+    reached = 1  # the observed one
+    for _ in range(draws):
+        sample = distribution.rvs(*parameters, size=size, random_state=rng)
+        again = distribution.fit(sample, *shapes, loc=loc, scale=scale)
+        reached += kstest(sample, distribution.cdf, args=again).statistic >= observed
+    return reached / (draws + 1)
+
+
+def _resampled(
+    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any
+) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    # of equal scores the last place has the shares
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    missing = bool(np.isnan(scores).any())
+
+    def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
+        shares = [
+            weights[:, order].cumsum(axis=1)[:, last] / weights.sum(axis=1, keepdims=True)
+            for weights in targets
+        ]
+        apart = np.abs(shares[0] - shares[1]).max(axis=1)
+        return np.full(len(apart), math.nan) if missing else apart
+
+    return statistic
+
+
+def _check(*, score: str, fits: bool, draws: int) -> None:
+    sentences.check_score(score)
+    if not isinstance(fits, bool):
+        raise BiasgridError(not_allowed("fits", fits, "true, false"))
+    if isinstance(draws, bool) or not isinstance(draws, int) or not 0 <= draws <= 100_000:
+        raise BiasgridError(not_allowed("draws", draws, "whole numbers from 0 to 100000"))
+
+
+def fit_of(scalars: Mapping[str, Any], place: str, name: str, quantity: str) -> float:
+    """A number of a fit in a cell's scalars: of the "first" or "second" set, a distribution. NaN if it has none."""
+    value = scalars.get(f"{place}_{name}_{quantity}")
+    return math.nan if value is None else float(value)
+
+
+METRICS = (
+    Metric(
+        name="score_distributions",
+        label="Distance of score distributions",
+        function=score_distributions,
+        needs="language_model",
+        template=(2, 0),
+        paired=True,
+        seeded=True,
+        range=(0.0, 1.0),
+        neutral=0.0,
+        resampled=_resampled,
+        of_model=sentences.of_model,
+        check=_check,
+        asks="How unlike are the distributions of the log-likelihoods of {T1} and {T2}?",
+        above="the log-likelihoods of the two sets are distributed otherwise",
+        details={"score": "log-likelihood of the sentence"},
+        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
+        "Politecnico di Torino 2023, tables 4.3 to 4.5",
+    ),
+)

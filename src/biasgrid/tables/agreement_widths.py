@@ -1,0 +1,84 @@
+"""The table of widths: how agreement between versions of pairs hangs on the interval that counts as no bias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..metrics.agreement import agreed, biases
+from ..results import results
+from .inputs import cell_files, swept
+from .keys import CELL
+from .table import ANY, Column, Files, Table
+
+# on either side of 0; .25 is Kwon & Mihindukulasooriya's, 3.5 the thesis's
+WIDTHS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
+NUMBERS = ("agreement", "chance", "kappa", "p_robust", "p_robust_binomial")
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per cell of agreement and width. inputs: "cells", their files. spec: "robust", a list of [criterion,
+    metric, share]."""
+    shares = {(criterion, metric): share for criterion, metric, share in spec["robust"]}
+    rows = []
+    for key, _, result in results(inputs["cells"]):
+        if result["value"] is None:
+            continue
+        sets = [[*of_set.values()] for of_set in result["detail"]["difference"].values()]
+        differences = np.array([sets[0], sets[2]])
+        for width in WIDTHS:
+            one, other = biases(differences, "interval", -width, width)
+            found = agreed(one, other, shares[key[0], key[2]])
+            found["agreement"] = found["agreed"] / found["pairs"]
+            rows.append((*key, width, float((one == 0).mean()), *(found[name] for name in NUMBERS)))
+    return pd.DataFrame(rows, columns=AGREEMENT_WIDTHS.names).sort_values(
+        AGREEMENT_WIDTHS.names[:6], ignore_index=True
+    )
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in swept(grid)})
+    return {
+        "robust": [
+            [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("robust", 0.8)]
+            for criterion, key in places
+        ]
+    }
+
+
+AGREEMENT_WIDTHS = Table(
+    "agreement_widths",
+    "One row per score of `agreement` by an interval, and width of the interval: how the agreement of two versions "
+    "of pairs hangs on it.",
+    (
+        *CELL,
+        Column(
+            "width", "differences of at most so much, on either side, are no bias", "number", "nats", (0, inf)
+        ),
+        Column("inside", "the share of pairs whose first version has no bias then", "number", range=(0, 1)),
+        Column("agreement", "the share of pairs that have one bias in both versions", "number", range=(0, 1)),
+        Column("chance", "that share if versions were in random order", "number", range=(0, 1)),
+        Column(
+            "kappa",
+            "Cohen's kappa: (agreement - chance) / (1 - chance); empty where chance is 1",
+            "number",
+            range=ANY,
+        ),
+        Column(
+            "p_robust",
+            "one-sided p-value of the z-test that the agreement is `robust` (.8 if left out): small is not robust",
+            "number",
+            range=(0, 1),
+        ),
+        Column("p_robust_binomial", "that of the exact test", "number", range=(0, 1)),
+    ),
+    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := swept(grid)) else {},
+    spec=_spec,
+    make=make,
+    cells=swept,
+)
+TABLES = (AGREEMENT_WIDTHS,)

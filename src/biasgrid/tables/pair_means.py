@@ -1,0 +1,70 @@
+"""The table of means over queries of sentence pairs, in which every pair counts alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..results import results
+from .inputs import cell_files
+from .keys import CRITERION, DEBIAS, METRIC, MODEL
+from .table import ANY, Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per criterion, metric, model and debias method. inputs: "cells", their files."""
+    found: dict[tuple, list[tuple[float, float]]] = {}
+    for (criterion, _, metric, model, debias), _, result in results(inputs["cells"]):
+        if result["value"] is not None:
+            place = criterion, metric, model, debias
+            found.setdefault(place, []).append((result["value"], result["scalars"]["pairs"]))
+    rows = []
+    for place, of_queries in found.items():
+        values, pairs = np.array(of_queries).T
+        rows.append((*place, len(values), int(pairs.sum()), values.mean(), values @ pairs / pairs.sum()))
+    return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
+
+
+def _cells(grid: Any) -> list[Any]:
+    of_pairs = []
+    for cell in grid.cells.values():
+        metric = grid.metric(cell.criterion, cell.metric)
+        if metric.paired and metric.needs == "language_model":
+            of_pairs.append(cell)
+    queries = Counter(map(_place, of_pairs))
+    return [cell for cell in of_pairs if queries[_place(cell)] > 1]
+
+
+def _place(cell: Any) -> tuple[str, ...]:
+    return cell.criterion, cell.metric, cell.model, cell.debias
+
+
+PAIR_MEANS = Table(
+    "pair_means",
+    "One row per criterion with several queries of sentences, metric, model and debias method: the mean over the "
+    "queries, and that in which each pair of sentences counts alike, as over the bias types of CrowS-Pairs. In "
+    "studies with language models.",
+    (
+        CRITERION,
+        METRIC,
+        MODEL,
+        DEBIAS,
+        Column("queries", "queries with a value", "count"),
+        Column("pairs", "their pairs of sentences (rows of their sets)", "count"),
+        Column("mean", "mean of the values", "number", "the metric's", ANY),
+        Column(
+            "weighted_mean",
+            "mean of the values, each weighted by the query's pairs",
+            "number",
+            "the metric's",
+            ANY,
+        ),
+    ),
+    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    make=make,
+)
+TABLES = (PAIR_MEANS,)

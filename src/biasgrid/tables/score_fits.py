@@ -1,0 +1,86 @@
+"""The table of fits: which distributions the scores of sentences follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import pandas as pd
+
+from ..metrics.score_distributions import DISTRIBUTIONS, PARAMETERS, PLACES, fit_of
+from ..results import results
+from .inputs import cell_files
+from .keys import CELL
+from .table import ANY, Column, Files, Table
+
+NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per cell, set and distribution. inputs: "cells", their files."""
+    rows = []
+    for key, _, result in results(inputs["cells"]):
+        scalars = result["scalars"]
+        for place, name in zip(PLACES, result["detail"].get("score", ()), strict=False):
+            for distribution in DISTRIBUTIONS:
+                rank = fit_of(scalars, place, distribution, "rank")
+                if rank == rank:
+                    numbers = (fit_of(scalars, place, distribution, number) for number in NUMBERS)
+                    rows.append((*key, name, distribution, int(rank), *numbers))
+    table = pd.DataFrame(rows, columns=SCORE_FITS.names)
+    table = table.astype({"rank": "int64"} | dict.fromkeys(NUMBERS, "float64"))
+    return table.sort_values([*SCORE_FITS.names[:6], "rank", "distribution"], ignore_index=True)
+
+
+def fitted(grid: Any) -> list[Any]:
+    """The cells that have fits."""
+    found = []
+    for cell in grid.cells.values():
+        entry = grid.metrics(cell.criterion)[cell.metric]
+        of_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
+        if of_scores and entry.get("params", {}).get("fits"):
+            found.append(cell)
+    return found
+
+
+SCORE_FITS = Table(
+    "score_fits",
+    "One row per score of `score_distributions` with `fits`, set of sentences and distribution that was fitted to "
+    "the set's scores, as in tables 4.3 and 4.4 of Maddalozzo 2023.",
+    (
+        *CELL,
+        Column("set", "the set's name"),
+        Column("distribution", "its name in scipy.stats", values=DISTRIBUTIONS),
+        Column("rank", "its rank by sse, 1 is the best", "count", range=(1, len(DISTRIBUTIONS))),
+        Column(
+            "sse",
+            "sum of the squared differences between its density and a histogram of 100 bars",
+            "number",
+            range=(0, inf),
+        ),
+        Column(
+            "ks", "largest distance between its distribution function and the scores'", "number", range=(0, 1)
+        ),
+        Column(
+            "p_ks",
+            "p-value of ks as if the parameters had not been fitted to these scores: too large",
+            "number",
+            range=(0, 1),
+        ),
+        Column(
+            "p_bootstrap",
+            "p-value of ks by the parametric bootstrap, of genextreme; else empty",
+            "number",
+            range=(0, 1),
+        ),
+        Column("shape_1", "its first shape parameter, as scipy orders them, if any", "number", range=ANY),
+        Column("shape_2", "its second, if any", "number", range=ANY),
+        Column("loc", "its location", "number", "nats", ANY),
+        Column("scale", "its scale", "number", "nats", (0, inf)),
+    ),
+    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted(grid)) else {},
+    make=make,
+    cells=fitted,
+)
+TABLES = (SCORE_FITS,)
