@@ -42,6 +42,7 @@ from biasgrid.figures.phenomenon_correlations import phenomenon_correlations
 from biasgrid.figures.professions import professions
 from biasgrid.figures.projections import projections
 from biasgrid.figures.quality_ranks import quality_ranks
+from biasgrid.figures.query_ranks import query_ranks
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.ratings import ratings
 from biasgrid.figures.score_distributions import score_distributions
@@ -59,6 +60,7 @@ from biasgrid.tables.covariates import COVARIATES
 from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 CONFIGS = [
+    "kinds",
     "bolukbasi",
     "caliskan",
     "debias",
@@ -347,6 +349,31 @@ def makers():
         ),
         "projections": lambda: projections(words, ("A", "B"), "title", "note"),
         "quality": lambda: quality_ranks(test_figures.ranking_table(few), test_quality.quality_table(few), {}),
+        "query_ranks": lambda: query_ranks(
+            pd.DataFrame(
+                [
+                    {"criterion": "C", "template": "2, 1", "query": query, "metric": "rnd", "model": model}
+                    | {"debias": "none", "rank": rank, "rank_low": 1.0, "rank_high": 2.0, "queries": 2}
+                    for model in "ab"
+                    for rank, query in enumerate("xy", 1)
+                ]
+            ),
+            pd.DataFrame(
+                [
+                    {"criterion": "C", "template": "2, 1", "method": "spearman", "correlation": 0.5}
+                    | {f"{side}_{x}": of for x, model in ("aa", "bb") for side, of in
+                       (("metric", "rnd"), ("model", model), ("debias", "none"))}
+                    | {f"{of}_{end}": 0.1 for of in ("words", "queries") for end in ("low", "high")}
+                ]
+            ),
+            pd.DataFrame(
+                [
+                    {"criterion": "C", "template": "2, 1", "columns": 2, "n": 2, "p_value": 0.5, "kendalls_w": 0.5}
+                    | {f"{of}_{end}": 0.1 for of in ("words", "queries") for end in ("low", "high")}
+                ]
+            ),
+            *({}, "C", "2, 1", [("rnd", model, "none") for model in "ab"]),
+        ),
         "rank_intervals": lambda: rank_intervals(intervals, pairs, {}),
         "ratings": lambda: ratings(words, ("A", "B"), {"r": (0.5, 0.1, 0.9), "s": (0.4, 0, 0.8)}, "t", "n", "rating"),
         "score_distributions": lambda: score_distributions([of_pairs], {}, "Gender"),

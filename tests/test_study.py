@@ -67,7 +67,7 @@ def changed(path, value):
         (
             ("metrics", "weta"),
             {},
-            "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: ceat, direct_bias",
+            "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: agreement, agreement_above_control",
         ),
         (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: unknown weat parameter 'dddof'"),
         (
