@@ -37,7 +37,7 @@ text8: ## models trained here, on text8
 trainings: ## how far scores hang on the hyper-parameters of training, beside its seed: 31 small models
 seed_lists: ## how far scores hang on the list of words that a study takes, and which pairs stand for their direction
 frequency: ## what metrics find in shuffled text: 56 small models, on the Brown corpus and text8; needs npm
-crows_pairs: ## CrowS-Pairs on language models; installs torch, scores 3,016 sentences
+crows_pairs: ## CrowS-Pairs on language models; installs torch, scores 3,016 sentences; needs npm
 seat: ## WEAT's tests on vectors of words in sentences, and of sentences (MiniLM); installs torch
 kinds: ## the same queries on static, contextual and sentence vectors, a corpus, language models; torch, npm
 atlas: ## the embedded study's questions to every static model that a package registry has
