@@ -236,6 +236,10 @@ def measure(
     if metric.seeded:
         parameters["seed"] = seed
     words = words or WordOptions()
+    if metric.paired and KINDS[metric.needs].scores and words.strategy != "first":
+        raise InputError(
+            f"strategy: {words.strategy}: a sentence of a pair has one form; {metric.name} needs first"
+        )
     found = look_up(metric, query, model, words)
     return [_measure(metric, q, model, found, parameters, words) for q in query.subqueries(metric.template)]
 

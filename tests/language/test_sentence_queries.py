@@ -263,3 +263,54 @@ def test_how_well_a_model_predicts_stands_beside_each_score(tmp_path):
         "perplexity": 136.5,
         "masked_accuracy": 0.267,
     }
+
+
+def test_ties_are_left_out_of_one_exact_test(tmp_path):
+    scores = {f"{side} {i}": -1.0 - (side == "b" and i < 20) for side in "ab" for i in range(40)}
+    query = Query([[f"{side} {i}" for i in range(40)] for side in "ab"])
+    result = metrics.pll_preference(query, measured(tmp_path / "m", scores))
+    assert result.value == 0.5
+    assert result.scalars["ties"] == 20
+    assert result.scalars["p_binomial"] == 1
+    assert result.scalars["p_untied"] == pytest.approx(2 * 0.5**20)
+
+
+def test_a_sentence_of_a_pair_has_one_form(tmp_path):
+    query = Query([["A man cooks"], ["a woman cooks"]])
+    model = measured(tmp_path / "m", SCORES | {"A man cooks": -9.0})
+    with pytest.raises(BiasgridError, match="strategy: all: a sentence of a pair has one form"):
+        metrics.pll_preference(query, model, preprocessors=[{}, {"lowercase": True}], strategy="all")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,b,a\nx,y,z\n", "two columns of one name"),
+        ("a,b\nx\n", "row 2 has other columns"),
+        ("a,b\n", "has no rows"),
+    ],
+)
+def test_damaged_files_of_sentences(folder, content, said):
+    (folder / "bad.csv").write_text(content)
+    with pytest.raises(BiasgridError, match=said):
+        sentences({"file": "bad.csv", "sets": {"A": "a", "B": "b"}}, "here")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_column(folder):
+    (folder / "marked.csv").write_text("a,b\nx,y\n", encoding="utf-8-sig")
+    assert list(sentences({"file": "marked.csv", "sets": {"A": "a", "B": "b"}}, "here")["A"]) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sentence": None}, {"gold_label": "bias_type"}, {"gold_label": "unrelated"}]
+)
+def test_damaged_items_of_stereoset(folder, wrong):
+    items = [
+        {"sentence": f"s {label}", "gold_label": label}
+        for label in ("stereotype", "anti-stereotype", "unrelated")
+    ]
+    items[0] |= wrong
+    item = {"id": "0", "bias_type": "g", "target": "t", "context": "c", "sentences": items}
+    (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": [item]}}))
+    with pytest.raises(BiasgridError, match="not StereoSet's file"):
+        sentences({"file": "dev.json", "sets": {"S": "stereotype", "U": "unrelated"}}, "here")

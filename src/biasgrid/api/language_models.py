@@ -82,13 +82,14 @@ def measured_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
     BiasgridError
         For what is no text, and a score that is no finite number.
     """
-    if wrong := next((text for text in scores if not isinstance(text, str)), None):
-        raise InputError(f"{wrong!r:.80} is no sentence (a text)")
+    for text in scores:
+        if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
+            raise InputError(f"{text!r:.80} is no sentence (a text)")
     folder = Folder()
     table = folder.path / "scores.csv"
-    with table.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", "score"), *scores.items()])
     try:
+        with table.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("text", "score"), *scores.items()])
         model: dict[str, Any] = {"format": SCORES, "source": {"type": "file"}}
         make_language_model(table, folder.path / "model", name=name, model=model, metadata={})
         return LanguageModel.open(folder.path / "model", keeper=folder)

@@ -77,10 +77,12 @@ def _rows(path: str, time: int) -> Rows:
     """The rows of a file, of which each has all columns."""
     if path.endswith(".json"):
         return _stereoset(path)
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, strict=True)
         rows = tuple(reader)
         columns = reader.fieldnames or []
+    if len(set(columns)) < len(columns):
+        raise BiasgridError(f"{path}: row 1: has two columns of one name: {', '.join(columns)}")
     for number, row in enumerate(rows, 2):
         if None in row or None in row.values():
             raise BiasgridError(
@@ -99,8 +101,10 @@ def _stereoset(path: str) -> Rows:
             {name: item[name] for name in ("id", "bias_type", "target", "context")}
             | {sentence["gold_label"]: sentence["sentence"] for sentence in item["sentences"]}
             for item in record["data"]["intrasentence"]
+            if sorted(sentence["gold_label"] for sentence in item["sentences"]) == sorted(LABELS)
         )
-        whole = bool(rows) and all(set(LABELS) <= row.keys() for row in rows)
+        whole = len(rows) == len(record["data"]["intrasentence"]) > 0
+        whole = whole and all(isinstance(value, str) for row in rows for value in row.values())
     except (KeyError, TypeError):
         whole = False
     if not whole:

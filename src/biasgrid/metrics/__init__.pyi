@@ -2058,8 +2058,8 @@ def pll_preference(
         Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
         first. NaN where a sentence has no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties;
         p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis prints it),
-        p_binomial, the exact test; ci_low, ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by
-        which a sentence's score is above that of its partner.
+        p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the share's 95 %
+        interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its partner.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -2074,7 +2074,8 @@ def pll_preference(
     frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
     and StereoSet do not ask what they are meant to ask.
 
-    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
+    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. So many
+    of them move the value and p_binomial. The permutation test and p_untied leave them out.
 
     **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
 

@@ -43,8 +43,8 @@ def pll_preference(
         Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
         first. NaN where a sentence has no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties;
         p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis prints it),
-        p_binomial, the exact test; ci_low, ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by
-        which a sentence's score is above that of its partner.
+        p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the share's 95 %
+        interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its partner.
 
     Notes
     -----
@@ -52,7 +52,8 @@ def pll_preference(
     frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
     and StereoSet do not ask what they are meant to ask.
 
-    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number.
+    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. So many
+    of them move the value and p_binomial. The permutation test and p_untied leave them out.
 
     **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
 
@@ -73,7 +74,7 @@ def pll_preference(
     from scipy.stats import binomtest, norm
 
     pairs, preferred = len(first), int((first > second).sum())
-    share = preferred / pairs
+    share, untied = preferred / pairs, int((first != second).sum())
     spread = math.sqrt(share * (1 - share) / pairs)
     exact = binomtest(preferred, pairs)
     low, high = exact.proportion_ci(method="wilson")
@@ -85,6 +86,7 @@ def pll_preference(
             "ties": float((first == second).sum()),
             "p_normal": float(2 * norm.sf(abs(share - 0.5) / spread)) if spread else math.nan,
             "p_binomial": float(exact.pvalue),
+            "p_untied": float(binomtest(preferred, untied).pvalue) if untied else 1.0,
             "ci_low": float(low),
             "ci_high": float(high),
         },

@@ -71,7 +71,9 @@ def _filled(template: str, target: str, attribute: str) -> tuple[str, dict[str, 
     between, _, after = rest.partition(ATTRIBUTE)
     text = f"{before}{target}{between}{attribute}{after}"
     first, second = len(before), len(before) + len(target) + len(between)
-    return text[:1].upper() + text[1:], {
+    # of some letters the large form is two
+    large = text[:1].upper() if len(text[:1].upper()) == 1 else text[:1]
+    return large + text[1:], {
         "target": (first, first + len(target)),
         "attribute": (second, second + len(attribute)),
     }

@@ -112,7 +112,7 @@ class Bert:
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
 
         A whole text: the sum over its pieces of the log-probability of each, that piece alone masked (Salazar et al.
-        2020). NaN where there is nothing to score: no piece, or more of them than the model has positions.
+        2020). NaN where there is nothing to score: no piece but [UNK], or more of them than the model has positions.
 
         Raises
         ------
@@ -149,11 +149,13 @@ class Bert:
     def _score(self, sentence: Sentence) -> float:
         ids, offsets = self.pieces.split(sentence.text)
         scored = self._scored(sentence, ids, offsets)
-        if not scored or len(ids) > self.shape.positions:
+        hidden = _within(offsets, sentence.hidden) if sentence.hidden else []
+        # of what it does not know it can say nothing, and where nothing is hidden it is not asked for a prior
+        unknown = all(ids[place] == self.pieces.unknown for place in scored)
+        if unknown or (sentence.hidden and not hidden) or len(ids) > self.shape.positions:
             return float("nan")
         # one copy with the whole part masked, or a copy per piece
         masked = [scored] if sentence.part else [[place] for place in scored]
-        hidden = _within(offsets, sentence.hidden) if sentence.hidden else []
         step = max(1, AT_ONCE // len(ids))
         return float(
             sum(

@@ -102,7 +102,8 @@ def read_shape(folder: Path) -> Shape:
         raise BiasgridError(f"{folder}: has no {CONFIG}") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise BiasgridError(f"{path}: is damaged, or not a BERT model's: {error!r:.200}") from None
-    if not all(type(count) is int and count > 0 for count in counts) or shape.dimensions % shape.heads:
+    whole = all(type(count) is int and count > 0 for count in counts) and 0 < shape.epsilon < 1
+    if not whole or shape.dimensions % shape.heads:
         raise BiasgridError(f"{path}: is not a BERT model's: {shape}")
     if others != ("bert", "absolute"):
         raise BiasgridError(
@@ -127,6 +128,9 @@ def read_weights(folder: Path, shape: Shape) -> dict[str, Any]:
     try:
         with safe_open(str(path), "pt") as file:
             names = {_name(name): name for name in file.keys()}  # noqa: SIM118 (the file is no mapping)
+            # a config may say anything: a layer has more weights than one
+            if shape.layers > len(names) or f"encoder.layer.{shape.layers}.output.dense.weight" in names:
+                raise BiasgridError(f"{path}: has not the {shape.layers} layers that {CONFIG} says")
             wanted = shape.names()
             if f"{HEAD}transform.dense.weight" in names:
                 wanted |= shape.names_of_head()

@@ -79,7 +79,7 @@ def read_table(path: Path) -> dict[Sentence, float]:
     """
     scores: dict[Sentence, float] = {}
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             if sorted(reader.fieldnames or []) not in [sorted(columns) for columns in COLUMNS]:
                 allowed = " or ".join(", ".join(columns) for columns in COLUMNS)

@@ -20,6 +20,7 @@ class Pieces:
 
     cls, sep, mask  the numbers of [CLS], [SEP] and [MASK]
     size            how many pieces there are
+    unknown         the number of the piece for what no other piece stands for, None if there is none
     """
 
     tokenizer: Any
@@ -27,6 +28,7 @@ class Pieces:
     sep: int
     mask: int
     size: int
+    unknown: int | None = None
 
     def split(self, text: str) -> tuple[list[int], list[Span]]:
         """The numbers of the text's pieces, [CLS] before and [SEP] after them, and the characters of each; (0, 0) of
@@ -61,7 +63,7 @@ def read_pieces(folder: Path) -> Pieces:
         )
     # numbers may be left out, so that the largest tells how many rows the weights need
     size = max(numbers.values()) + 1
-    return Pieces(tokenizer, numbers[CLS], numbers[SEP], numbers[MASK], size)
+    return Pieces(tokenizer, numbers[CLS], numbers[SEP], numbers[MASK], size, numbers.get(UNKNOWN))
 
 
 def _settings(folder: Path) -> dict[str, Any]:

@@ -115,9 +115,13 @@ def _at_hand(folder: Path, source: dict[str, Any]) -> Path | None:
 
 def _referenced(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     """The user's file, which may change any day: hashed each time."""
-    ((file, digest),) = bring().items()
+    digests = bring()
+    file = next(iter(digests))  # the others are read with it
     path = Path(file).expanduser()
-    files = {file: {"sha256": digest, "bytes": _hashed(path).stat().st_size}}
+    files = {
+        name: {"sha256": digest, "bytes": _hashed(Path(name).expanduser()).stat().st_size}
+        for name, digest in digests.items()
+    }
     manifest = {"source": source, "files": files, "input": file}
     if (before := read_manifest(folder)) != manifest:
         _refuse_another(before, source, folder, shared)

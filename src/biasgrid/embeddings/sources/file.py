@@ -12,6 +12,8 @@ from ..download import Limits
 from ..store import MODEL
 from .source import SHA256_KEY, Key, Source
 
+BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
+
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
     path = Path(source["path"]).expanduser()
@@ -25,7 +27,13 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
     digest = hash_file(path)
     if source.get("sha256", digest) != digest:
         raise BiasgridError(f"{path}: expected sha256 {source['sha256']}, got {digest}")
-    return {source["path"]: digest}
+    return {source["path"]: digest} | {str(file): hash_file(file) for file in beside(path)}
+
+
+def beside(path: Path) -> list[Path]:
+    """The files that are read with a model's weights (.safetensors), as far as they are there."""
+    found = (path.with_name(name) for name in BESIDE if path.suffix == ".safetensors")
+    return [file for file in found if file.is_file()]
 
 
 SOURCES = (

@@ -98,7 +98,8 @@ class Source:
     check
         Raises BiasgridError for a source whose keys are right one by one, and not together.
     in_place
-        Whether the files stay where the user has put them: then `fetch` returns the hash of one file by its path.
+        Whether the files stay where the user has put them: then `fetch` returns their hashes by their paths, first
+        that of the file that is read.
     """
 
     name: str
