@@ -21,6 +21,7 @@ from tiny_bert import (
 )
 
 from biasgrid import BiasgridError
+from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.building import make_language_model
 from biasgrid.embeddings.language.sentence import Sentence
@@ -294,3 +295,23 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
     monkeypatch.setattr("biasgrid.extras.has", lambda name: name != package)
     with pytest.raises(BiasgridError, match=f"needs {package}; install it"):
         Bert(folder, {})
+
+
+@pytest.mark.parametrize("count", [LAYERS - 1, 10**9])
+def test_a_config_with_other_layers_than_the_weights_is_one_line(tmp_path, count):
+    folder = write_bert(tmp_path / "bert", num_hidden_layers=count)
+    with pytest.raises(BiasgridError, match=f"has not the {count} layers that config.json says"):
+        Bert(folder, {}).score([Sentence("a b")])
+
+
+def test_an_edited_config_beside_the_weights_makes_the_model_anew(tmp_path):
+    folder = write_bert(tmp_path / "bert")
+    source = {"type": "file", "path": str(folder / "model.safetensors")}
+    entry = {"label": "B", "kind": "language_model", "format": "bert", "source": source}
+    first = build_store("mine", entry, tmp_path / "embeddings")
+    assert build_store("mine", entry, tmp_path / "embeddings").metadata == first.metadata
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_act": "relu"}))
+    second = build_store("mine", entry, tmp_path / "embeddings")
+    assert second.metadata["archive"] != first.metadata["archive"]
+    assert json.loads((tmp_path / "embeddings" / "mine" / "config.json").read_text())["hidden_act"] == "relu"

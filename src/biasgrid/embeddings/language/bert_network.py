@@ -139,6 +139,8 @@ def read_weights(folder: Path, shape: Shape) -> dict[str, Any]:
                 if f"{HEAD}decoder.weight" not in names:
                     del wanted[f"{HEAD}decoder.weight"]
             found = {name: file.get_tensor(names[name]).float() for name in wanted if names.get(name)}
+    except BiasgridError:
+        raise
     except (SafetensorError, OSError, ValueError) as error:
         raise BiasgridError(f"{path}: is damaged, or no safetensors file: {error!r:.200}") from None
     for name, size in wanted.items():
