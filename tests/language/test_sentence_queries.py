@@ -314,3 +314,19 @@ def test_damaged_items_of_stereoset(folder, wrong):
     (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": [item]}}))
     with pytest.raises(BiasgridError, match="not StereoSet's file"):
         sentences({"file": "dev.json", "sets": {"S": "stereotype", "U": "unrelated"}}, "here")
+
+
+@pytest.mark.parametrize("wrong", [None, "one text", [1], ["half a pair \ud800"], [b"bytes"]])
+def test_what_is_no_list_of_texts_is_not_scored(tmp_path, wrong):
+    with pytest.raises(BiasgridError, match="sentences: ") as error:
+        measured(tmp_path / "m", SCORES).score(wrong)
+    assert "\n" not in str(error.value)
+
+
+def test_scores_in_another_models_place_are_not_taken(folder):
+    made = make(study())
+    step = steps.cell_step(made, made.cells["tiny/none/pll_preference/all"])
+    path = made.sentence_scores_file("tiny", "file.pairs")
+    path.write_text(path.read_text().replace('"model":"tiny"', '"model":"other"'))
+    with pytest.raises(BiasgridError, match="made from another source"):
+        step.run()

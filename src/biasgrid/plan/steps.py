@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -214,8 +215,11 @@ def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
     """The files of a cell's model: of a language model its scores of what the query's cells ask."""
     if not study.kind(cell.model).scores:
         return _state(study, cell.model, cell.debias)
-    scores = study.sentence_scores_file(cell.model, sentences_of(study, cell))
-    return {"model": scores, "store": StoreOf(scores, kind=study.kind(cell.model).name)}
+    sentences = sentences_of(study, cell)
+    scores = study.sentence_scores_file(cell.model, sentences)
+    # a file that was copied from another model's place is none of this one's
+    made_of = json.dumps({"model": cell.model, "sentences": sentences})
+    return {"model": scores, "store": StoreOf(scores, made_of, study.kind(cell.model).name)}
 
 
 def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError, InputError
+from ...errors import BiasgridError, InputError, shown
 from .formats import NETWORKS, Network
 from .sentence import Sentence
 
@@ -97,9 +97,16 @@ class LanguageModel:
         """
         if NO_SCORES in self.metadata:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
-        if isinstance(sentences, str):
-            raise InputError("sentences: a list of texts is needed, and this is a single text")
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            raise InputError(f"sentences: a list of texts is needed, not {shown(sentences)}")
         sentences = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
+        for sentence in sentences:
+            # half a surrogate pair is in no text
+            if (
+                not isinstance(sentence, Sentence)
+                or sentence.text.encode("utf-8", "replace").decode() != sentence.text
+            ):
+                raise InputError(f"sentences: {shown(getattr(sentence, 'text', sentence))} is no Unicode text")
         # a causal model sees no words after those that it scores
         able = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
         if asked := [sentence for sentence in able if sentence not in self._known]:
