@@ -106,7 +106,9 @@ class LanguageModel:
                 not isinstance(sentence, Sentence)
                 or sentence.text.encode("utf-8", "replace").decode() != sentence.text
             ):
-                raise InputError(f"sentences: {shown(getattr(sentence, 'text', sentence))} is no Unicode text")
+                raise InputError(
+                    f"sentences: {shown(getattr(sentence, 'text', sentence))} is no Unicode text"
+                )
         # a causal model sees no words after those that it scores
         able = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
         if asked := [sentence for sentence in able if sentence not in self._known]:
