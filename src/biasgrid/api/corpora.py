@@ -10,8 +10,8 @@ from ..embeddings.corpus.corpus import MODEL, Corpus
 from ..embeddings.corpus.counting import make_corpus
 from ..embeddings.corpus.formats import DEFAULT, FORMATS
 from ..embeddings.readers import check_sha256, suffixless
-from ..errors import BiasgridError, DiskError, InputError, shown, unknown
-from .temporary import Folder
+from ..errors import BiasgridError, InputError, shown, unknown
+from .temporary import filled
 
 
 def corpus_of(
@@ -42,8 +42,7 @@ def corpus_of(
         raise InputError(f"format: {unknown('format', format, FORMATS)}")
     if isinstance(source, Path) and (source / MODEL).exists():
         return Corpus.open(source, name)
-    folder = Folder()
-    try:
+    with filled() as folder:
         if isinstance(source, Path):
             if not source.exists():
                 raise BiasgridError(f"{source}: no such file")
@@ -57,12 +56,6 @@ def corpus_of(
         model: dict[str, Any] = {"format": format or DEFAULT}
         make_corpus(archive, folder.path / "corpus", name=name or own, model=model, metadata=metadata)
         return Corpus.open(folder.path / "corpus", keeper=folder)
-    except OSError as error:
-        folder.remove()
-        raise DiskError(f"{error.filename or folder.path}: {error.strerror or error}") from None
-    except BaseException:
-        folder.remove()
-        raise
 
 
 def _line(sentence: Any) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 from ..embeddings.language.building import make_language_model
 from ..embeddings.language.formats import FORMATS, SCORES
 from ..embeddings.language.model import MODEL, LanguageModel
+from ..embeddings.language.sentence import check_text
 from ..embeddings.readers import check_sha256, suffixless
-from ..errors import BiasgridError, DiskError, InputError, unknown
-from .temporary import Folder
+from ..errors import BiasgridError, InputError, unknown
+from .temporary import filled
 
 
 def language_model_of(
@@ -47,9 +48,9 @@ def language_model_of(
         if path.is_dir():
             raise InputError("sha256: is for a file, and this model is a folder; leave it out")
         check_sha256(path, sha256)
-    folder, own = Folder(), suffixless(path)
+    own = suffixless(path)
     model: dict[str, Any] = {"format": format}
-    try:
+    with filled() as folder:
         make_language_model(
             path,
             folder.path / "model",
@@ -59,12 +60,6 @@ def language_model_of(
             keep=False,
         )
         return LanguageModel.open(folder.path / "model", keeper=folder)
-    except OSError as error:
-        folder.remove()
-        raise DiskError(f"{error.filename or folder.path}: {error.strerror or error}") from None
-    except BaseException:
-        folder.remove()
-        raise
 
 
 def measured_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
@@ -83,16 +78,11 @@ def measured_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
         For what is no text, and a score that is no finite number.
     """
     for text in scores:
-        if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
-            raise InputError(f"{text!r:.80} is no sentence (a text)")
-    folder = Folder()
-    table = folder.path / "scores.csv"
-    try:
+        check_text(text)
+    with filled() as folder:
+        table = folder.path / "scores.csv"
         with table.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("text", "score"), *scores.items()])
         model: dict[str, Any] = {"format": SCORES, "source": {"type": "file"}}
         make_language_model(table, folder.path / "model", name=name, model=model, metadata={})
         return LanguageModel.open(folder.path / "model", keeper=folder)
-    except BaseException:
-        folder.remove()
-        raise

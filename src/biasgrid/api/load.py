@@ -14,6 +14,7 @@ from ..config.shipped import shipped
 from ..embeddings.corpus.corpus import Corpus
 from ..embeddings.language.contextual import KIND as CONTEXTUAL
 from ..embeddings.language.contextual import ContextualVectors
+from ..embeddings.language.model import KIND as LANGUAGE_MODEL
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
@@ -21,13 +22,12 @@ from ..embeddings.readers import convert, suffixless
 from ..embeddings.store import MODEL, EmbeddingStore
 from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
-from ..errors import DiskError, InputError, shown, unknown
+from ..errors import InputError, shown, unknown
 from .corpora import corpus_of
 from .language_models import language_model_of, measured_scores
 from .shipped import by_name
-from .temporary import Folder
+from .temporary import filled
 
-LANGUAGE_MODEL = "language_model"
 KINDS = ("vectors", "corpus", LANGUAGE_MODEL, CONTEXTUAL)
 LISTED = "a path, a model's name, gensim's or Flair's vectors, a DataFrame, a mapping word -> vector, (words, array)"
 
@@ -271,19 +271,10 @@ def _from_path(path: Path, name: str | None, subwords: bool, options: dict[str, 
     if (path / MODEL).exists():
         _refuse("a store", options["format"], options["sha256"], options["vocab_prefix"], subwords)
         return cast(Model, open_folder(path, name))
-    folder = Folder()
-    try:
+    with filled(" (TMPDIR names another folder)") as folder:
         convert(path, folder.path / "store", name=name or suffixless(path), subwords=subwords, **options)
         store = EmbeddingStore.open(folder.path / "store", keeper=folder)
         return SubwordModel(store, Subwords.open(store.path)) if subwords else store
-    except OSError as error:
-        folder.remove()
-        raise DiskError(
-            f"{error.filename or folder.path}: {error.strerror or error} (TMPDIR names another folder)"
-        ) from None
-    except BaseException:
-        folder.remove()
-        raise
 
 
 def _from_object(source: Any, name: str | None, prefix: str, subwords: bool) -> Model:

@@ -6,6 +6,8 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import DiskError
@@ -22,6 +24,21 @@ class Folder:
                 f"{tempfile.gettempdir()}: {error.strerror} (TMPDIR names another folder)"
             ) from None
         self.remove = weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+@contextmanager
+def filled(hint: str = "") -> Iterator[Folder]:
+    """A temporary folder for what the block makes in it; it is removed if that fails. Raises DiskError, whose message
+    ends with the hint, where it cannot be written."""
+    folder = Folder()
+    try:
+        yield folder
+    except OSError as error:
+        folder.remove()
+        raise DiskError(f"{error.filename or folder.path}: {error.strerror or error}{hint}") from None
+    except BaseException:
+        folder.remove()
+        raise
 
 
 def _remove(path: Path, owner: int) -> None:

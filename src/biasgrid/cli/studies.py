@@ -140,8 +140,8 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
         _chosen("language model", args.model, models, args)
         of_model = {sentences: None for model, sentences in known if model == args.model}
         _chosen("sentences", args.sentences, of_model, args)
-    for cell in known[args.model, args.sentences]:
-        write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+    for query in dict.fromkeys(cell.query for cell in known[args.model, args.sentences]):
+        write_text(study.query_file(query), study.queries[query].to_json())
     step = sentence_scores_step(study, args.model, args.sentences)
     return {"scores": str(step.output), **step.run()}
 

@@ -61,7 +61,7 @@ PARAMETERS = {
 }
 # what trains a language model; in `PARAMETERS` is what trains vectors
 LANGUAGE_MODELS = {
-    "bert": {name: WORD2VEC[name] for name in ("seed",)}
+    "bert": {"seed": WORD2VEC["seed"]}
     | {"epochs": (float, 0.0001, 1000), "learning_rate": (float, 0, 1), "masked": (float, 0.01, 0.9)}
     | {"batch_size": COUNT, "pieces": (int, 8, MOST), "held_out": COUNT},
 }

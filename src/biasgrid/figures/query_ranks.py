@@ -279,7 +279,8 @@ FIGURES = (
         "grey line, the mean rank, from the upper left to the lower right. In the matrix is Spearman's correlation "
         "of two strips: below the diagonal with its interval over words, above it with that over queries; the "
         "wider the interval, the paler the cell. Both count: other words, and other queries. With ten queries, a "
-        "correlation below .65 may be chance. A metric whose sign has no direction has no strip. Where a criterion "
-        "has several templates, or too many queries or models for a page, there are query-ranks-gender-2 and so on.",
+        "correlation below .65 is not significant. A metric whose sign has no direction has no strip. Where a "
+        "criterion has several templates, or too many queries or models for a page, there are query-ranks-gender-2 "
+        "and so on.",
     ),
 )

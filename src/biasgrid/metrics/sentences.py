@@ -61,7 +61,3 @@ def check_score(score: Any) -> None:
     """Raises BiasgridError for a score that is none."""
     if score not in SCORES:
         raise BiasgridError(f"score: {unknown('value', score, SCORES)}")
-
-
-# of `Metric.no_test` and the like: what a metric of pairs says of its sets
-PAIRS = "sentences in one place of {T1} and {T2} are a pair"

@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..metrics.registry import Metric
+from .leanings import CLEAR, refuted
 from .numbers import number
-from .questions import NO, NOT_REFUTED, OF_ONE_WORD, PROPERTIES, SET, WORD
+from .questions import NO, NOT_REFUTED, SET, WORD
 
-CLEAR, EXACT = 1e-3, 1e-9
 SCORES = (-1.0, -2.0, -4.0)
 SIZES = {WORD: (1,), SET: (2, 3)}  # pairs, or words, of the settings that are tried
 COMPARED = (2, 3, 4)  # and of those whose extreme values are compared
-ASKED = {WORD: [name for name in OF_ONE_WORD if name != "length_free"]}
-ASKED[SET] = [name for name in PROPERTIES if name != "length_free"]
 
 Scored = tuple[tuple[float, float], ...]  # of each pair of sentences, or word, its score on either side
 
@@ -36,24 +34,11 @@ def examined(metric: Metric) -> bool:
 
 def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[str, tuple[str, str, int]]:
     """Property -> whether it holds, the scores that refute it, and how many settings were tried."""
-    found: dict[str, str] = {}
-    tried = dict.fromkeys(ASKED[level], 0)
-    for scored in _settings(SIZES[level]):
-        leanings = np.array([first - second for first, second in scored])
-        value = _value(metric, parameters, scored)
-        cases = {"defined": not math.isfinite(value)}
-        if math.isfinite(value):
-            neutral = abs(value - metric.neutral) < EXACT
-            cases["trustworthy"] = neutral == (np.abs(leanings).max() > CLEAR)
-            if abs(leanings.mean()) > CLEAR:
-                cases["skew"] = neutral
-            if np.ptp(leanings) > CLEAR:
-                cases["stereotype"] = neutral
-        for name, refuted in cases.items():
-            if name in tried:
-                tried[name] += 1
-                if refuted and name not in found:
-                    found[name] = f"{_said(value, metric)} of {_written(scored)}"
+    settings = (
+        (scored, np.array([first - second for first, second in scored]), _value(metric, parameters, scored))
+        for scored in _settings(SIZES[level])
+    )
+    found, tried = refuted(metric, level, settings, _written)
     reached = {size: _reached(metric, parameters, size) for size in COMPARED}
     tried["comparable"] = sum(1 for _ in _settings(COMPARED))
     first = reached[COMPARED[0]]
@@ -92,12 +77,6 @@ def _value(metric: Metric, parameters: Mapping[str, Any], scored: Scored) -> flo
         sets, further = ([words], [one, one]), {"completions": rows[None]}
     with np.errstate(all="ignore"):
         return metric.function(*sets, **further, **parameters).value
-
-
-def _said(value: float, metric: Metric) -> str:
-    if not math.isfinite(value):
-        return "no value"
-    return f"{number(value)}, which is {'' if abs(value - metric.neutral) < EXACT else 'not '}neutral,"
 
 
 def _written(scored: Scored) -> str:

@@ -18,8 +18,9 @@ from scipy.sparse import csr_array
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..metrics.registry import Metric
+from .leanings import CLEAR, refuted
 from .numbers import number
-from .questions import NO, NOT_REFUTED, OF_ONE_WORD, PROPERTIES, SET, WORD
+from .questions import NO, NOT_REFUTED, SET
 
 SEED, DRAWN, MOST = 5, 1000, 4
 SIZES = (
@@ -28,9 +29,6 @@ SIZES = (
     (4, 2),
     (4, 4),
 )  # of the groups' sentences, of texts whose extreme values are compared
-CLEAR, EXACT = 1e-3, 1e-9
-ASKED = {WORD: [name for name in OF_ONE_WORD if name != "length_free"]}
-ASKED[SET] = [name for name in PROPERTIES if name != "length_free"]
 # which of "he", "she", "doctor" and "nurse" a sentence has: one of the groups, and any of the words
 SENTENCES = [(he, 1 - he, doctor, nurse) for he, doctor, nurse in product((1, 0), (0, 1), (0, 1))]
 NAMES = ("he", "she", "doctor", "nurse")
@@ -41,29 +39,13 @@ Text = tuple[int, ...]
 
 def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[str, tuple[str, str, int]]:
     """Property -> whether it holds, the text that refutes it, and how many texts were tried."""
-    found: dict[str, str] = {}
-    tried = dict.fromkeys(ASKED[level], 0)
-    for text in texts():
-        if level == WORD and any(
-            count for count, sentence in zip(text, SENTENCES, strict=True) if sentence[3]
-        ):
-            continue
-        leanings = _leanings(text, level)
-        value = _value(metric, parameters, text, level)
-        cases = {"defined": not math.isfinite(value)}
-        if math.isfinite(value):
-            neutral = abs(value - metric.neutral) < EXACT
-            biased = np.abs(leanings).max() > CLEAR
-            cases["trustworthy"] = neutral == biased
-            if abs(leanings.mean()) > CLEAR:
-                cases["skew"] = neutral
-            if np.ptp(leanings) > CLEAR:
-                cases["stereotype"] = neutral
-        for name, refuted in cases.items():
-            if name in tried:
-                tried[name] += 1
-                if refuted and name not in found:
-                    found[name] = f"{_said(value, metric)} of {_written(text)}"
+    settings = (
+        (text, _leanings(text, level), _value(metric, parameters, text, level))
+        for text in texts()
+        # of one word: texts without the other
+        if level == SET or not any(n for n, sentence in zip(text, SENTENCES, strict=True) if sentence[3])
+    )
+    found, tried = refuted(metric, level, settings, _written)
     (first, reached), *others = ((sizes, _reached(metric, parameters, sizes, level)) for sizes in SIZES)
     tried["comparable"] = sum((he + 1) * (she + 1) for he, she in SIZES)
     for sizes, other in others:
@@ -123,12 +105,6 @@ def _value(metric: Metric, parameters: Mapping[str, Any], text: Text, level: str
         return metric.function(
             [one, one], [np.ones((words - 2, 1))], cooccurrence=together, **parameters
         ).value
-
-
-def _said(value: float, metric: Metric) -> str:
-    if not math.isfinite(value):
-        return "no value"
-    return f"{number(value)}, which is {'' if abs(value - metric.neutral) < EXACT else 'not '}neutral,"
 
 
 def _written(text: Text) -> str:

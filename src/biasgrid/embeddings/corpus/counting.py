@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import BiasgridError
-from ...files import hash_file, locked, to_disk
+from ...files import hash_file, to_disk
+from ..aside import written_aside
 from ..vocabulary import VOCABULARY, write_vocabulary
 from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
 from .formats import DEFAULT
 from .shuffled import in_order
 from .text import blocks
 
-PARTIAL = ".partial"
 BLOCK = 1 << 20  # words that are sorted at a time
 
 
@@ -53,16 +51,7 @@ def make_corpus(
     # words by their numbers, in the order of their first occurrence
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
-        except BlockingIOError:
-            raise BiasgridError(f"{folder}: another process is counting this corpus") from None
-        aside = folder / PARTIAL
-        shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
-        aside.mkdir()
-        held.callback(shutil.rmtree, aside, ignore_errors=True)
+    with written_aside(folder, "counting this corpus") as aside:
         text = aside / "text"
         with text.open("wb") as of_words, (aside / STARTS).open("wb") as of_starts:
             tokens, sentences = _number(

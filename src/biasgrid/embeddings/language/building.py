@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError, unknown
-from ...files import hash_file, locked
+from ...files import hash_file
+from ..aside import written_aside
 from .bert_network import CONFIG, HEAD, WEIGHTS
 from .byte_pairs import check
 from .formats import BERT, LLAMA, SCORES
@@ -21,7 +22,6 @@ from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
 from .scores import TABLE, read_table
 from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 
-PARTIAL = ".partial"
 GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
 # weights with a head for masked words that predict none: their sha256, and what is said where they are to score
@@ -79,16 +79,7 @@ def make_language_model(
     files, facts = READ[format](archive, found)
     # what the user may write over is copied, and not linked
     put = _linked if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
-    folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
-        except BlockingIOError:
-            raise BiasgridError(f"{folder}: another process is making this model") from None
-        aside = folder / PARTIAL
-        shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
-        aside.mkdir()
-        held.callback(shutil.rmtree, aside, ignore_errors=True)
+    with written_aside(folder, "making this model") as aside:
         for file, path in files.items():
             (put if keep else _referenced)(path.resolve(), aside / file)
         record = {

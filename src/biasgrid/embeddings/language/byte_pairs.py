@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...bounded import damaged
-from ...errors import BiasgridError, InputError, shown, unknown
-from .sentence import Span
+from ...errors import BiasgridError, unknown
+from .sentence import Span, check_text
 
 MODEL, SPLIT = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 # what splits a text before pairs are merged, by its name in the file
@@ -90,10 +90,8 @@ class BytePairs:
 
     def __call__(self, text: str) -> Pieces:
         """The pieces of a text. Raises InputError for one that has none, as half of a surrogate pair."""
-        try:
-            found = self._tokenizer.encode(text, add_special_tokens=False)
-        except (UnicodeEncodeError, TypeError):
-            raise InputError(f"{shown(text)}: is no Unicode text") from None
+        check_text(text)
+        found = self._tokenizer.encode(text, add_special_tokens=False)
         return Pieces(found.ids, np.array(found.offsets, dtype=np.int64).reshape(-1, 2))
 
     def text(self, number: int) -> str:

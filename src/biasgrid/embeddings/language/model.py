@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, shown
 from .formats import NETWORKS, Network
-from .sentence import Sentence
+from .sentence import Sentence, check_text
 
 MODEL = "model.json"
 KIND = "language_model"
@@ -101,14 +101,7 @@ class LanguageModel:
             raise InputError(f"sentences: a list of texts is needed, not {shown(sentences)}")
         sentences = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
         for sentence in sentences:
-            # half a surrogate pair is in no text
-            if (
-                not isinstance(sentence, Sentence)
-                or sentence.text.encode("utf-8", "replace").decode() != sentence.text
-            ):
-                raise InputError(
-                    f"sentences: {shown(getattr(sentence, 'text', sentence))} is no Unicode text"
-                )
+            check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
         # a causal model sees no words after those that it scores
         able = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
         if asked := [sentence for sentence in able if sentence not in self._known]:

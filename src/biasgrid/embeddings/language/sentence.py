@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import InputError, shown
+
 Span = tuple[int, int]  # the characters of a text from the first number on, up to the second
 
 
@@ -44,3 +46,9 @@ class Sentence:
         """The sentence of such a mapping."""
         spans = {name: tuple(record[name]) for name in ("part", "hidden") if name in record}
         return cls(record["text"], beside=record.get("beside", ""), **spans)
+
+
+def check_text(text: Any, what: str = "") -> None:
+    """Raises InputError of what is no text, or has half a surrogate pair, which is in no text; `what` goes before."""
+    if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
+        raise InputError(f"{what}{shown(text)} is no Unicode text")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...bounded import damaged
-from ...errors import InputError, shown
 from .byte_pairs import Pieces, check, token_number
+from .sentence import check_text
 
 SPACE = "▁"
 NORMAL, USER_DEFINED, BYTE = 1, 4, 6  # types of tokens: of letters; of letters, given by hand; of a byte
@@ -48,10 +48,7 @@ class SentencePieces:
 
     def __call__(self, text: str) -> Pieces:
         """The pieces of a text. Raises InputError for one that has none, as half of a surrogate pair."""
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"{shown(text)}: is no Unicode text") from None
+        check_text(text)
         prefix = self._prefix if text else ""
         parts = self._merged(prefix + text.replace(" ", SPACE))
         ids, spans, end = [], [], -len(prefix)

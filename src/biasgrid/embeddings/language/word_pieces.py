@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError
-from .sentence import Span
+from .sentence import Span, check_text
 
 TOKENIZER, VOCABULARY, SETTINGS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
 CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
@@ -32,7 +32,8 @@ class Pieces:
 
     def split(self, text: str) -> tuple[list[int], list[Span]]:
         """The numbers of the text's pieces, [CLS] before and [SEP] after them, and the characters of each; (0, 0) of
-        these two."""
+        these two. Raises InputError for what is no text, such as half of a surrogate pair."""
+        check_text(text)
         found = self.tokenizer.encode(text, add_special_tokens=False)
         return [self.cls, *found.ids, self.sep], [(0, 0), *found.offsets, (0, 0)]
 

@@ -1,0 +1,52 @@
+"""What a metric has to say of words, or pairs of sentences, by how each of them leans to one group or the other.
+
+What a leaning is says the module of the kind of model; the questions are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..metrics.registry import Metric
+from .numbers import number
+from .questions import OF_ONE_WORD, PROPERTIES, SET, WORD
+
+CLEAR, EXACT = 1e-3, 1e-9
+# vectors alone have a length
+ASKED = {
+    WORD: [name for name in OF_ONE_WORD if name != "length_free"],
+    SET: [name for name in PROPERTIES if name != "length_free"],
+}
+
+
+def refuted(
+    metric: Metric, level: str, tried: Iterable[tuple[Any, np.ndarray, float]], written: Callable[[Any], str]
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Property -> the first setting that refutes it, as `written` says it, and property -> how many were tried; of
+    settings, each with its leanings (words,) and the metric's value."""
+    found: dict[str, str] = {}
+    counts = dict.fromkeys(ASKED[level], 0)
+    for setting, leanings, value in tried:
+        cases = {"defined": not math.isfinite(value)}
+        if math.isfinite(value):
+            neutral = abs(value - metric.neutral) < EXACT
+            cases["trustworthy"] = neutral == (np.abs(leanings).max() > CLEAR)
+            if abs(leanings.mean()) > CLEAR:
+                cases["skew"] = neutral
+            if np.ptp(leanings) > CLEAR:
+                cases["stereotype"] = neutral
+        for name in cases.keys() & counts.keys():
+            counts[name] += 1
+            if cases[name] and name not in found:
+                found[name] = f"{_said(value, metric)} of {written(setting)}"
+    return found, counts
+
+
+def _said(value: float, metric: Metric) -> str:
+    if not math.isfinite(value):
+        return "no value"
+    return f"{number(value)}, which is {'' if abs(value - metric.neutral) < EXACT else 'not '}neutral,"
