@@ -12,7 +12,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -73,6 +73,13 @@ simulation-frequency: .venv/installed ## on shuffled corpora: do tests take freq
 # docs/factory.md
 factory: .venv/installed ## the planted-bias benchmark: how well does each metric recover a bias that is known?
 	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES)
+
+# docs/replications/schroeder.md
+planted-bert: .venv/installed-for-language ## the same with BERT, fine-tuned here: metrics against what a model does; torch, 10 to 60 minutes
+	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --configfile config/planted_bert.yaml
+
+planted-bert-paper: .venv/installed-for-language ## all 66 means and standard deviations of the paper; models that are there are kept
+	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --configfile config/planted_bert.yaml config/planted_bert_paper.yaml
 
 # docs/properties.md
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties

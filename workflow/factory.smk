@@ -8,7 +8,7 @@ include: "rules/start.smk"
 
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory, steps
-from biasgrid.workflow import engine
+from biasgrid.workflow import engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
@@ -19,48 +19,52 @@ if not engine.has_config(workflow):
 
 
 try:
-    FACTORY = Factory.of(config, where=", ".join(engine.config_files(workflow)))
-    FACTORY.occupations
+    STUDY = Factory.of(config, where=", ".join(engine.config_files(workflow)))
+    STUDY.occupations
+    STUDY.groups
 except BiasgridError as error:
     engine.stop(error)
 
-PROGRESS = engine.show_progress(workflow)
+PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
-    FACTORY.name, FACTORY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
+    STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
 )
-RESULTS = str(FACTORY.results)
+RESULTS = str(STUDY.results)
+EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)
-TABLES = steps.table_steps(FACTORY)
-DRAWINGS = steps.figure_steps(FACTORY)
+TABLES = steps.table_steps(STUDY)
+DRAWINGS = steps.figure_steps(STUDY)
 
 
 localrules:
     factory_all,
+    archive,
 
 
 engine.run_steps_here(workflow)
 
 
 wildcard_constraints:
+    name=one_of(STUDY.sources),
     table=one_of(TABLES),
     figure=one_of(DRAWINGS),
 
 
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
-    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, FACTORY)
+    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
 
 
 onstart:
-    RUN.begin(workflow)
+    RUN.begin(workflow, STUDY if STUDY.sources else None)
 
 
 onsuccess:
-    RUN.conclude(workflow, FACTORY)
+    RUN.conclude(workflow, STUDY)
 
 
 onerror:
-    RUN.report()
+    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
 
 
 include: "rules/factory_steps.smk"
@@ -70,7 +74,7 @@ rule factory_all:
     default_target: True
     input:
         # named one by one: a deleted record is made again although the tables are there
-        list(map(str, map(FACTORY.model_file, FACTORY.models))),
+        list(map(str, map(STUDY.model_file, STUDY.models))),
         [str(step.output) for step in TABLES.values()],
         expand(
             "{stem}.{extension}",
@@ -79,7 +83,28 @@ rule factory_all:
         ),
 
 
-# A corpus with planted frequencies, a model trained on it, and all metrics of it: seconds, in one of the run's workers.
+include: "rules/archive.smk"
+
+
+# A corpus with planted frequencies, and BERT fine-tuned on it: a minute on a core; in one of the run's workers.
+rule fine_tune:
+    input:
+        files_of(fine_tuning_step),
+    output:
+        f"{RESULTS}/trained/{{trainer}}/{{mu}}/{{sigma}}/{{replicate}}/model.json",
+        f"{RESULTS}/trained/{{trainer}}/{{mu}}/{{sigma}}/{{replicate}}/model.safetensors",
+    log:
+        f"{LOGS}/fine_tune/{{trainer}}/{{mu}}/{{sigma}}/{{replicate}}.txt",
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 60 * attempt,
+    params:
+        depends_on=dependence_of(fine_tuning_step),
+    run:
+        RUN.perform(fine_tuning_step(wildcards), log[0], in_worker=True)
+
+
+# All metrics of a model, and the training of one that is not fine-tuned: seconds, in one of the run's workers.
 rule planted:
     input:
         files_of(model_step),

@@ -315,3 +315,39 @@ def test_an_edited_config_beside_the_weights_makes_the_model_anew(tmp_path):
     second = build_store("mine", entry, tmp_path / "embeddings")
     assert second.metadata["archive"] != first.metadata["archive"]
     assert json.loads((tmp_path / "embeddings" / "mine" / "config.json").read_text())["hidden_act"] == "relu"
+
+
+# words at [MASK]
+
+
+def test_words_at_the_mask_have_the_probability_of_the_published_network(bert, reference):
+    texts, words = ["ab [MASK] c", "[MASK] da", "e [MASK] fg . c", "b [MASK] h"], ["a", "d"]
+    found = bert.fill(texts, [words] * 4)
+    for row, text in zip(found, texts, strict=True):
+        for value, word in zip(row, words, strict=True):
+            ids = ids_of(text.replace("[MASK]", word))
+            (place,) = [
+                at for at, piece in enumerate(bert.pieces.split(text)[0]) if piece == bert.pieces.mask
+            ]
+            assert value == near(reference.score(ids, [[place]]))
+    # whatever else is asked
+    alone = bert.fill(texts[2:3], [words])
+    np.testing.assert_allclose(found[2:3], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "said"),
+    [
+        ("a b", "a", "'a b': expected one [MASK], and up to"),
+        ("[MASK] a [MASK]", "a", "expected one [MASK]"),
+        ("[MASK] " + "a " * POSITIONS, "a", "expected one [MASK], and up to"),
+        ("[MASK]", "ab", "'ab': is no single piece"),
+        ("[MASK]", "zz", "'zz': is no single piece"),
+        ("[MASK]", "", "'': is no single piece"),
+        ("[MASK]", "\ud800", "is no Unicode text"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_one_line(bert, text, word, said):
+    with pytest.raises(BiasgridError) as error:
+        bert.fill([text], [[word]])
+    assert said in str(error.value)

@@ -1,19 +1,6 @@
-# source -> archive (raw/<model>/) -> store (<model>/). Both in this process: pip and npm are processes of their
-# own, and the conversion spends its time outside the interpreter's lock. Training does not: it has its own process.
-
-
-rule archive:
-    input:
-        lambda w: stores.local_file(STUDY, w.name),
-    output:
-        # the engine deletes what it makes again, but not what another run may be reading
-        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
-    log:
-        f"{LOGS}/archive/{{name}}.txt",
-    params:
-        source=lambda w: stores.source_spec(STUDY, w.name, "source"),
-    run:
-        RUN.call(f"download {wildcards.name}", log[0], stores.fetch_archive, STUDY, wildcards.name)
+# archive -> store (<model>/). In this process: the conversion spends its time outside the interpreter's lock. Training
+# does not: it has its own process.
+include: "archive.smk"
 
 
 # The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may

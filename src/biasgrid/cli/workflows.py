@@ -56,13 +56,19 @@ def factory(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid factory --config config/factory.yaml --model ppmi/0.7/0.35/1
     """
     from ..factory import Factory, steps
+    from ..workflow import stores
 
     benchmark = Factory.read(args.config)
     if args.model is None:
         return {"results": _written(steps.table_steps(benchmark), steps.figure_steps(benchmark))}
     if args.model not in benchmark.models:
         raise BiasgridError(f"{args.config}: {unknown('model', args.model, benchmark.models)}")
-    step = steps.model_step(benchmark, benchmark.models[args.model])
+    model = benchmark.models[args.model]
+    if "start" in model.spec:
+        stores.make_folder(benchmark)
+        stores.fetch_archive(benchmark, model.spec["start"])
+        steps.fine_tuning_step(benchmark, model).run()
+    step = steps.model_step(benchmark, model)
     step.run()
     return {"model": str(step.output)}
 

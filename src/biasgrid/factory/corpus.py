@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,43 +14,42 @@ from ..configs import read_json
 from ..errors import BiasgridError
 
 TOKEN = re.compile(r"\w+")
+MASK, PLACE = "[MASK]", "OCCUPATION"
+CUE = re.compile(r"\{(\w+)\|(\w+)\}")
 
 
 @dataclass(frozen=True)
 class Templates:
     """Sentences with a place for an occupation and one for a pronoun.
 
-    tokens    each sentence's tokens
+    texts     each sentence as it is written, with OCCUPATION and [MASK]
+    tokens    each sentence's tokens; none where an occupation is a part of a word
     pronouns  each sentence's (male, female) pronoun
     """
 
+    texts: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]
     pronouns: tuple[tuple[str, str], ...]
 
     OCCUPATION, PRONOUN = "occupation", "mask"
 
     @classmethod
-    def read(cls, path: Path) -> Templates:
-        """From a file of data/templates. Raises BiasgridError naming the file, and the sentence that is wrong."""
-        record = read_json(path)
-        try:
-            listed = [(key.split("/"), text) for key, texts in record["templates"].items() for text in texts]
-        except (TypeError, KeyError, AttributeError):
-            raise BiasgridError(f"{path}: expected {{'templates': {{'he/she': [...]}}}}") from None
-        tokens, pronouns = [], []
-        for pair, text in listed:
-            if len(pair) != 2:
-                raise BiasgridError(f"{path}: {'/'.join(pair)!r}: expected two pronouns, such as he/she")
+    def read(cls, path: Path, inflected: bool = False) -> Templates:
+        """From a file of data/templates. `inflected`: an occupation may be a part of a word, as in "OCCUPATIONs".
+
+        Raises BiasgridError naming the file, and the sentence that is wrong.
+        """
+        texts, pronouns = _listed(path, "templates")
+        tokens = []
+        for text in texts:
+            _check(path, text)
             # "one of the OCCUPATIONs" would be a word of its own
             sentence = tuple(TOKEN.findall(text.lower()))
-            if sorted(t for t in sentence if t in (cls.OCCUPATION, cls.PRONOUN)) != [
-                cls.PRONOUN,
-                cls.OCCUPATION,
-            ]:
-                raise BiasgridError(f"{path}: {text!r}: expected [MASK] and OCCUPATION once each")
+            whole = sorted(t for t in sentence if t in (cls.OCCUPATION, cls.PRONOUN))
+            if not inflected and whole != [cls.PRONOUN, cls.OCCUPATION]:
+                raise BiasgridError(f"{path}: {text!r}: expected {MASK} and {PLACE} once each")
             tokens.append(sentence)
-            pronouns.append(tuple(pair))
-        return cls(tuple(tokens), tuple(pronouns))
+        return cls(tuple(texts), () if inflected else tuple(tokens), tuple(pronouns))
 
     @property
     def groups(self) -> list[list[str]]:
@@ -64,17 +64,116 @@ class Templates:
         ]
 
 
+@dataclass(frozen=True)
+class Frames:
+    """Pairs of sentences in which another word than the occupation tells the pronoun.
+
+    texts     each frame's sentence whose pronoun is male, and that whose pronoun is female; with OCCUPATION and
+              [MASK]
+    pronouns  each frame's (male, female) pronoun
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    pronouns: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, path: Path) -> Frames:
+        """From a file of data/templates. Raises BiasgridError naming the file, and the frame that is wrong."""
+        texts, pronouns = _listed(path, "frames")
+        for text in texts:
+            _check(path, text)
+            if not CUE.search(text):
+                raise BiasgridError(f"{path}: {text!r}: expected a cue such as {{man|woman}}")
+        both = ((CUE.sub(r"\1", text), CUE.sub(r"\2", text)) for text in texts)
+        return cls(tuple(both), tuple(pronouns))
+
+
+def written(occupation: str) -> str:
+    """An occupation as a text has it: a word set has `fashion_designer`."""
+    return occupation.replace("_", " ")
+
+
+def placed(texts: Iterable[str], occupation: str) -> list[str]:
+    """Each text with the occupation, and with [MASK]."""
+    return [text.replace(PLACE, written(occupation)) for text in texts]
+
+
 def plan(mu: float, sigma: float, occupations: int, seed: int) -> np.ndarray:
     """How probable the male pronoun is beside each occupation: normally distributed, clipped to [0, 1]."""
     return np.random.default_rng(seed).normal(mu, sigma, occupations).clip(0, 1)
 
 
-def corpus(
-    templates: Templates, occupations: Sequence[str], probabilities: np.ndarray, seed: int
-) -> tuple[list[list[str]], np.ndarray]:
-    """A sentence for each template and occupation, in random order, and the truth: the share of an occupation's
-    sentences that have the male pronoun, as it came out of the draws."""
+@dataclass(frozen=True)
+class Drawn:
+    """A corpus: a sentence for each occupation and template.
+
+    male     bool (occupations, templates): which have the male pronoun
+    trained  bool (occupations, templates): which models are trained on; the others are held out
+    order    the random order of all, as occupation * templates + template
+    """
+
+    male: np.ndarray
+    trained: np.ndarray
+    order: np.ndarray
+
+    @property
+    def truth(self) -> np.ndarray:
+        """The share of an occupation's sentences trained on that have the male pronoun, as it came out of the draws;
+        (occupations,)."""
+        return (self.male & self.trained).sum(axis=1) / self.trained.sum(axis=1)
+
+    def places(self, trained: bool = True) -> np.ndarray:
+        """The occupation and the template of each sentence that is trained on, or held out, in random order, int64
+        (sentences, 2)."""
+        chosen = self.order[self.trained.ravel()[self.order] == trained]
+        return np.stack(np.divmod(chosen, self.male.shape[1]), axis=1)
+
+
+def draw(templates: Templates, probabilities: np.ndarray, seed: int, trained: float = 1.0) -> Drawn:
+    """Draw the pronouns of a corpus. `trained`: the share of its sentences that models are trained on.
+
+    Raises BiasgridError where an occupation has no sentence left to train on.
+    """
     rng = np.random.default_rng(seed)
-    male = rng.random((len(occupations), len(templates.tokens))) < probabilities[:, None]
-    sentences = [s for word, row in zip(occupations, male, strict=True) for s in templates.fill(word, row)]
-    return [sentences[i] for i in rng.permutation(len(sentences))], male.mean(axis=1)
+    male = rng.random((len(probabilities), len(templates.pronouns))) < probabilities[:, None]
+    order = rng.permutation(male.size)
+    chosen = np.zeros(male.size, dtype=bool)
+    chosen[order[: round(trained * male.size)]] = True
+    found = Drawn(male, chosen.reshape(male.shape), order)
+    if not found.trained.any(axis=1).all():
+        raise BiasgridError(f"trained: {trained:g} leaves an occupation without a sentence to train on")
+    return found
+
+
+def corpus(
+    templates: Templates,
+    occupations: Sequence[str],
+    probabilities: np.ndarray,
+    seed: int,
+    trained: float = 1.0,
+) -> tuple[list[list[str]], np.ndarray]:
+    """The sentences that models are trained on, in random order, and the truth: see `Drawn`."""
+    drawn = draw(templates, probabilities, seed, trained)
+    sentences = [
+        s for word, row in zip(occupations, drawn.male, strict=True) for s in templates.fill(word, row)
+    ]
+    size = len(templates.pronouns)
+    return [sentences[word * size + template] for word, template in drawn.places()], drawn.truth
+
+
+def _listed(path: Path, key: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """The sentences of a file, and the (male, female) pronoun of each."""
+    record: Any = read_json(path)
+    try:
+        listed = [(tuple(pair.split("/")), text) for pair, texts in record[key].items() for text in texts]
+    except (TypeError, KeyError, AttributeError):
+        raise BiasgridError(f"{path}: expected {{'{key}': {{'he/she': [...]}}}}") from None
+    for pair, _ in listed:
+        if len(pair) != 2:
+            raise BiasgridError(f"{path}: {'/'.join(pair)!r}: expected two pronouns, such as he/she")
+    return [text for _, text in listed], [pair for pair, _ in listed]
+
+
+def _check(path: Path, text: Any) -> None:
+    if not isinstance(text, str) or text.count(MASK) != 1 or text.count(PLACE) != 1:
+        raise BiasgridError(f"{path}: {text!r}: expected {MASK} and {PLACE} once each")

@@ -24,13 +24,35 @@ def measure(
     occupations: Sequence[str],
     truth: np.ndarray,
     seed: int = 0,
+    halves: int = 0,
 ) -> dict[str, Any]:
     """A metric of the config on a model: value (NaN: none), status, and its scores of occupations (None: none).
 
     Occupations are one set, or for a metric that takes two, those that are male in truth (share above .5) and those
-    that are female; one of exactly .5 is in neither. Raises BiasgridError where the entry's `words` is none of the
-    metric's details.
+    that are female; one of exactly .5 is in neither. With `halves` also how far its value of so many random halves of
+    the occupations is from that of all, on average (NaN where a half has no value; `halves`; the seed tells which
+    halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the metric's details.
     """
+    found = _measured(entry, model, groups, occupations, truth, seed)
+    if halves:
+        rng, distances = np.random.default_rng(seed), []
+        for _ in range(halves):
+            half = np.sort(rng.permutation(len(occupations))[: len(occupations) // 2])
+            part = [occupations[place] for place in half]
+            of_half = _measured(entry, model, groups, part, truth[half], seed)
+            distances.append(abs(of_half["value"] - found["value"]))
+        found["halves"] = float(np.mean(distances))
+    return found
+
+
+def _measured(
+    entry: Mapping[str, Any],
+    model: EmbeddingStore,
+    groups: Sequence[Sequence[str]],
+    occupations: Sequence[str],
+    truth: np.ndarray,
+    seed: int,
+) -> dict[str, Any]:
     metric = metrics.metric(entry["metric"])
     sets = {"occupations": list(occupations)}
     if entry["split"]:

@@ -1,62 +1,134 @@
-"""A model of the benchmark: its corpus, its training, and every metric on it."""
+"""A model of the benchmark: its corpus, its training, what it does, and every metric on it."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..directions import angles
 from ..embeddings.store import EmbeddingStore
 from ..embeddings.store_writer import StoreWriter
 from ..files import write_text
 from ..measure import as_finite, dumps
-from .corpus import Templates, corpus, plan
+from ..metrics.same import same
+from ..metrics.weat import weat_es
+from .corpus import Drawn, Frames, Templates, corpus, draw, plan, written
 from .measuring import measure
 from .training import train
 
 # what a record says first
 SETTING = ("trainer", "mu", "sigma", "replicate")
+# the occupations of Schroeder et al.'s motivating example (section 3.1)
+EXAMPLE = ("footballer", "bishop", "lawmaker", "hairdresser", "sociologist", "nurse")
+# what a word of a fine-tuned model is read in, and the layer: the last, or before the first
+READ_IN: dict[str, tuple[str | None, int]] = {
+    "contextual": (None, -1),
+    "sentences": ("bleached", -1),
+    "input": (None, 0),
+}
 
 
 def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write a model's record: what was planted, and every metric's value and word scores by kind of vectors.
+    """Write a model's record: what was planted, what the model does, and every metric's value and word scores by kind
+    of vectors.
 
     Parameters
     ----------
     inputs
-        "templates": the file of sentences.
+        "templates": the file of sentences. Of a model that is fine-tuned before also its files, "trained", and those
+        of sentences that it is asked: "test_templates" and "frames".
     spec
-        "trainer", "mu", "sigma" and "replicate"; "algorithm" and "params" of the training; the "vectors" that are
-        measured; "plan_seed" and "corpus_seed"; "metrics" with their entries by key; the "occupations".
+        "trainer", "mu", "sigma" and "replicate"; "algorithm" and "params" of the training; the share "trained" of the
+        sentences; the "vectors" that are measured; "plan_seed" and "corpus_seed"; "metrics" with their entries by
+        key; on how many "halves" they are measured again; the "occupations" and the "groups".
     """
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
     planned = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
-    sentences, truth = corpus(templates, occupations, planned, spec["corpus_seed"])
-    words, own, context = train(sentences, spec["algorithm"], spec["params"], spec["corpus_seed"])
-    groups = templates.groups
+    drawn = draw(templates, planned, spec["corpus_seed"], spec["trained"])
+    does, by_kind = (
+        _fine_tuned(inputs, spec, templates, drawn) if "trained" in inputs else _trained(templates, spec)
+    )
     name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
     measured = {}
-    for kind in spec["vectors"]:
+    for kind, (words, vectors) in by_kind.items():
         with tempfile.TemporaryDirectory() as folder:
             with StoreWriter(Path(folder) / "store", name) as writer:
-                writer.add(words, own if kind == "word" else own + context)
+                writer.add(words, vectors)
                 writer.finish({"name": name, "vocab_prefix": ""})
             store = EmbeddingStore.open(Path(folder) / "store")
-            by_metric = {
-                key: measure(entry, store, groups, occupations, truth, spec["corpus_seed"])
-                for key, entry in spec["metrics"].items()
-            }
-            male, female = (store.take(group, store.rows(group)) for group in groups)
-        # Schroeder et al. 2021, section 5.2.1
-        measured[kind] = {"angle": angles(male, female)["pca", "mean"], "metrics": by_metric}
+            measured[kind] = _measured(store, spec, drawn.truth)
     record = {
         **{key: spec[key] for key in SETTING},
         **{key: part for key, part in spec.items() if key not in (*SETTING, "occupations")},
         "occupations": occupations,
         "planned": planned.tolist(),
-        "truth": truth.tolist(),
+        "truth": drawn.truth.tolist(),
+        "behaviour": does,
         "measured": measured,
     }
     write_text(output, dumps(as_finite(record)) + "\n")
+
+
+def _trained(templates: Templates, spec: Mapping[str, Any]) -> tuple[None, dict[str, Any]]:
+    """The words and vectors of a static model, by kind; what it does is nothing."""
+    occupations = spec["occupations"]
+    planned = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
+    sentences, _ = corpus(templates, occupations, planned, spec["corpus_seed"], spec["trained"])
+    words, own, context = train(sentences, spec["algorithm"], spec["params"], spec["corpus_seed"])
+    return None, {kind: (words, own if kind == "word" else own + context) for kind in spec["vectors"]}
+
+
+def _fine_tuned(
+    inputs: Mapping[str, Any], spec: Mapping[str, Any], templates: Templates, drawn: Drawn
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a fine-tuned model does, and its words and vectors by kind."""
+    # late: static models need no torch
+    from ..embeddings.language.bert import Bert
+    from ..embeddings.language.encoding import encode
+    from ..embeddings.language.templates import Templates as Sentences
+    from .behaviour import behaviour
+
+    bert, occupations = Bert(Path(inputs["trained"][0]).parent, {}), spec["occupations"]
+    asked = Templates.read(inputs["test_templates"], inflected=True), Frames.read(inputs["frames"])
+    does = behaviour(bert, templates, *asked, occupations, drawn)
+    words = [*occupations, *(word for group in spec["groups"] for word in group)]
+    texts, by_kind = list(map(written, words)), {}
+    for kind in spec["vectors"]:
+        read_in, layer = READ_IN[kind]
+        vectors = encode(bert, texts, Sentences.of(read_in), layer=layer)
+        by_kind[kind] = words, np.array([vectors[text] for text in texts])
+    return does, by_kind
+
+
+def _measured(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.ndarray) -> dict[str, Any]:
+    """What is measured of one kind of vectors."""
+    groups, occupations = spec["groups"], spec["occupations"]
+    male, female = (store.take(group, store.rows(group)) for group in groups)
+    return {
+        # Schroeder et al. 2021, section 5.2.1
+        "angle": angles(male, female)["pca", "mean"],
+        "example": _example(store, [male, female], set(EXAMPLE) <= set(occupations)),
+        "metrics": {
+            key: measure(entry, store, groups, occupations, truth, spec["corpus_seed"], spec["halves"])
+            for key, entry in spec["metrics"].items()
+        },
+    }
+
+
+def _example(store: EmbeddingStore, groups: Sequence[np.ndarray], there: bool) -> dict[str, Any] | None:
+    """The size of WEAT's effect for each of the ten ways to part the example's six words into two sets of three; and
+    SAME, which needs no such sets (ibid., section 3.1)."""
+    if not there:
+        return None
+    vectors = store.take(EXAMPLE, store.rows(EXAMPLE))
+    sizes = []
+    # the first word is in the first set: a set and its complement are one way
+    for others in combinations(range(1, 6), 2):
+        first = np.isin(range(6), (0, *others))
+        sizes.append(abs(weat_es([vectors[first], vectors[~first]], groups).value))
+    return {"words": list(EXAMPLE), "effect_sizes": sizes, "same": same(groups, [vectors]).value}

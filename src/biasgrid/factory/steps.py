@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import metrics
 from ..plan.step import Step
 from .study import Factory, Model
 
 
+def fine_tuning_step(factory: Factory, model: Model) -> Step:
+    """The step that fine-tunes a model, which takes the time; its files are kept."""
+    settings = (
+        "trainer",
+        "mu",
+        "sigma",
+        "replicate",
+        "params",
+        "start",
+        "trained",
+        "plan_seed",
+        "corpus_seed",
+    )
+    return Step(
+        f"fine-tune {model.name}",
+        {"templates": factory.templates_file, "start": factory.start_file(model.spec["start"])},
+        factory.trained_file(model.name),
+        {**{key: model.spec[key] for key in settings}, "occupations": factory.occupations},
+        "biasgrid.factory.fine_tuning:make",
+    )
+
+
 def model_step(factory: Factory, model: Model) -> Step:
-    """The step that trains a model and measures it."""
+    """The step that measures a model; it also trains one that is not fine-tuned before."""
     functions = {entry["metric"] for entry in factory.config["metrics"].values()}
+    inputs: dict[str, Any] = {"templates": factory.templates_file}
+    if "start" in model.spec:
+        trained = factory.trained_file(model.name)
+        inputs["trained"] = [trained, trained.with_name("model.safetensors")]
+        inputs |= {key: factory.sentences_file(key) for key in ("test_templates", "frames")}
     return Step(
         f"model {model.name}",
-        {"templates": factory.templates_file},
+        inputs,
         factory.model_file(model.name),
         {**model.spec, "occupations": factory.occupations},
         "biasgrid.factory.model:make",

@@ -10,7 +10,8 @@ from typing import Any
 
 from .. import metrics
 from ..config import load
-from ..config.factory import FactoryConfig
+from ..config.common import filled
+from ..config.factory import FactoryConfig, FineTuning
 from ..configs import ordered
 from ..embeddings.kinds import VECTORS
 from ..embeddings.training import check_parameters
@@ -23,6 +24,10 @@ from .corpus import TOKEN, Templates
 TEMPLATES = "data/templates"
 # what a trainer may have of its own
 SETTINGS = ("mu", "sigma", "replicates", "vectors")
+# what can be measured of a trainer's models; what is, where the config does not say
+STATIC, CONTEXTUAL = ("word+context", "word"), ("contextual", "sentences", "input")
+MEASURED = {"ppmi": STATIC, "word2vec": STATIC, "bert": ("contextual", "input")}
+NAMES = {"ppmi": "PPMI", "word2vec": "word2vec", "bert": "BERT"}
 
 PPMI = {"dimensions": 50}
 # a sentence is the window: all of its words are each other's contexts. They are few, and frequent by design
@@ -73,7 +78,13 @@ class Factory(Folders):
             try:
                 entry["algorithm"] = entry.get("algorithm", key)
                 entry["params"] = trainer_parameters(entry["algorithm"], entry["params"])
-                if "word+context" in entry.get("vectors", config["vectors"]) and entry["params"].get("hs"):
+                entry["vectors"] = _vectors(entry, config)
+                _check_start(entry, config["encoders"])
+                if "groups" in config and entry["algorithm"] != "bert":
+                    raise BiasgridError(
+                        "groups: its models know the words of the templates alone; leave groups out"
+                    )
+                if "word+context" in entry["vectors"] and entry["params"].get("hs"):
                     raise BiasgridError(
                         "hierarchical softmax (hs) has no context vectors; set vectors: [word] for this trainer"
                     )
@@ -99,7 +110,25 @@ class Factory(Folders):
     @property
     def templates_file(self) -> Path:
         """The file that its sentences are from."""
-        return located(f"{TEMPLATES}/{self.config['templates']}.json")
+        return self.sentences_file("templates")
+
+    def sentences_file(self, key: str) -> Path:
+        """The file of data/templates that a key of the config names."""
+        return located(f"{TEMPLATES}/{self.config[key]}.json")
+
+    @property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What is fetched, by name: the weights that training begins with."""
+        starts = {entry["start"] for entry in self.config["trainers"].values() if "start" in entry}
+        return {name: entry for name, entry in self.config["encoders"].items() if name in starts}
+
+    def start_file(self, name: str) -> Path:
+        """What is written last of the weights that training begins with; they lie beside it."""
+        return self.embeddings / "raw" / name / "manifest.json"
+
+    def trained_file(self, model: str) -> Path:
+        """What is written last of a fine-tuned model's folder."""
+        return self.results / "trained" / model / "model.json"
 
     @cached_property
     def occupations(self) -> list[str]:
@@ -118,6 +147,16 @@ class Factory(Folders):
         return Templates.read(self.templates_file)
 
     @cached_property
+    def groups(self) -> list[list[str]]:
+        """The male and the female words. Raises BiasgridError where they are no pairs."""
+        if "groups" not in self.config:
+            return self.templates.groups
+        found = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config["groups"]]
+        if len(found[0]) != len(found[1]):
+            raise BiasgridError(f"groups: {len(found[0])} and {len(found[1])} words; expected pairs")
+        return found
+
+    @cached_property
     def models(self) -> dict[str, Model]:
         """All models by name."""
         models = {}
@@ -134,7 +173,11 @@ class Factory(Folders):
                             **{"trainer": key, "mu": mu, "sigma": sigma, "replicate": replicate},
                             "algorithm": entry["algorithm"],
                             "params": entry["params"],
-                            "vectors": own["vectors"],
+                            **({"start": entry["start"]} if "start" in entry else {}),
+                            "vectors": entry["vectors"],
+                            "trained": float(self.config["trained"]),
+                            "halves": self.config["halves"],
+                            "groups": self.groups,
                             # the same corpora for all trainers; the same p for all replicates
                             "plan_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}"),
                             "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
@@ -148,18 +191,19 @@ class Factory(Folders):
     def labels(self) -> dict[str, str]:
         """What figures print for the key of a metric or a trainer."""
         found = {key: entry["label"] for key, entry in self.config["metrics"].items()}
-        names = {"ppmi": "PPMI", "word2vec": "word2vec"}
         return found | {
-            key: entry.get("label", names[entry["algorithm"]])
+            key: entry.get("label", NAMES[entry["algorithm"]])
             for key, entry in self.config["trainers"].items()
         }
 
 
 def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
+    if algorithm == "bert":
+        return filled(FineTuning, dict(given), "params")
     defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
     if defaults is None:
-        raise BiasgridError(unknown("trainer", algorithm, ["ppmi", "word2vec"]))
+        raise BiasgridError(unknown("trainer", algorithm, NAMES))
     params = defaults | given
     if algorithm == "word2vec":
         if "seed" in given:
@@ -172,6 +216,27 @@ def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, An
     if type(size) is not int or not 2 <= size <= 10_000:
         raise BiasgridError(not_allowed("dimensions", size, "whole numbers from 2 to 10000"))
     return params
+
+
+def _vectors(entry: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """What is measured of a trainer's models. Raises BiasgridError where it has no such vectors."""
+    algorithm = entry["algorithm"]
+    allowed = CONTEXTUAL if algorithm == "bert" else STATIC
+    given = entry.get("vectors", config.get("vectors", MEASURED[algorithm]))
+    for name in given:
+        if name not in allowed:
+            raise BiasgridError(f"vectors: {unknown(f'value of {algorithm}', name, allowed)}")
+    return list(given)
+
+
+def _check_start(entry: Mapping[str, Any], encoders: Mapping[str, Any]) -> None:
+    if entry["algorithm"] != "bert":
+        if "start" in entry:
+            raise BiasgridError(f"start: {entry['algorithm']} begins with no weights; leave it out")
+    elif "start" not in entry:
+        raise BiasgridError("key 'start' is missing: the weights to begin with, a key of `encoders`")
+    elif entry["start"] not in encoders:
+        raise BiasgridError(f"start: {unknown('encoder', entry['start'], encoders)}")
 
 
 def _measured_as(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:

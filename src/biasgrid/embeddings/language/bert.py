@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError, InputError
+from ...errors import BiasgridError, InputError, shown
 from ...extras import require
 from .bert_network import WEIGHTS, Shape, head, layers, read_shape, read_weights
 from .sentence import Sentence, Span
-from .threads import each
-from .word_pieces import read_pieces
+from .threads import each, one_thread
+from .word_pieces import MASK, read_pieces
 
 AT_ONCE = 8192  # pieces of masked copies that are in memory at a time
 
@@ -119,12 +119,68 @@ class Bert:
         InputError
             The model has no head for masked words.
         """
+        self._can_score()
+        return np.array(self._each(self._score, sentences), dtype=np.float64)
+
+    def fill(self, texts: Sequence[str], words: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """The log-probability of each text's words at its [MASK].
+
+        Texts of one number of pieces are a batch, up to `AT_ONCE` pieces: how a sum is rounded may depend on which
+        texts are asked together.
+
+        Parameters
+        ----------
+        texts
+            Texts with one [MASK] each.
+        words
+            As many words for each text, each of them one piece of the model.
+
+        Returns
+        -------
+        ndarray (texts, words)
+            Natural logarithms.
+
+        Raises
+        ------
+        InputError
+            The model has no head for masked words; a text without its one [MASK], or with too many pieces; a word of
+            several pieces, or none.
+        """
+        self._can_score()
+        split = [self.pieces.split(text)[0] for text in texts]
+        for text, ids in zip(texts, split, strict=True):
+            if ids.count(self.pieces.mask) != 1 or len(ids) > self.shape.positions:
+                raise InputError(
+                    f"{shown(text)}: expected one {MASK}, and up to {self.shape.positions} pieces with [CLS] and "
+                    "[SEP]"
+                )
+        piece = {word: self.pieces.single(word) for own in set(map(tuple, words)) for word in own}
+        wanted = np.array([[piece[word] for word in own] for own in words], dtype=np.int64)
+        found = np.full(wanted.shape, np.nan)
+        lengths = np.array([len(ids) for ids in split])
+        with one_thread():
+            for length in np.unique(lengths):
+                alike, step = np.flatnonzero(lengths == length), max(1, AT_ONCE // int(length))
+                for start in range(0, len(alike), step):
+                    rows = alike[start : start + step]
+                    found[rows] = self._filled(np.array([split[row] for row in rows]), wanted[rows])
+        return found
+
+    def _filled(self, ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        import torch
+
+        rows, columns = np.nonzero(ids == self.pieces.mask)
+        with torch.inference_mode():
+            states = layers(self._weights, self.shape, torch.from_numpy(ids).to(self._device))[rows, columns]
+            logits = head(self._weights, self.shape, states).double().log_softmax(-1)
+            return logits.gather(1, torch.from_numpy(wanted).to(self._device)).cpu().numpy()
+
+    def _can_score(self) -> None:
         if not self.masked:
             raise InputError(
                 f"{self._folder}: has no head for masked words (cls.predictions): it is an encoder, and no language "
                 "model"
             )
-        return np.array(self._each(self._score, sentences), dtype=np.float64)
 
     def _each(self, function: Callable[[Any], Any], asked: Sequence[Any]) -> list[Any]:
         """The function's value of each, several at a time where torch may use several threads: each on one."""

@@ -11,7 +11,7 @@ out: a corpus is gone through about once.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -113,30 +113,67 @@ def train(
     BiasgridError
         Weights that are none of a BERT with its head for masked words, and a corpus of too few sentences.
     """
-    needed(f"training {name}")
     source = model["source"]
+
+    def trained(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
+        return _trained(corpus, source, weights, shape, pieces)
+
+    return made_from(start, folder, trained, name=name, start_name=source["start"]["name"], metadata=metadata)
+
+
+def made_from(
+    start: Path,
+    folder: Path,
+    trained: Callable[[dict[str, Any], Shape, Pieces], Mapping[str, Any]],
+    *,
+    name: str,
+    start_name: str,
+    metadata: Mapping[str, Any],
+) -> LanguageModel:
+    """Make a model's folder of weights that are changed.
+
+    Parameters
+    ----------
+    start
+        The weights to begin with: a folder, or model.safetensors with the other files beside it.
+    folder
+        The model's.
+    trained
+        Changes the weights in place, and returns what is to stand in model.json.
+    name, start_name
+        The model's, and that of the weights to begin with.
+    metadata
+        Further entries of model.json.
+
+    Raises
+    ------
+    BiasgridError
+        Weights that are none of a BERT with its head for masked words.
+    """
+    needed(f"training {name}")
     aside = folder.with_name(f".{folder.name}.training")
     shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
     begun, made = aside / "start", aside / "made"
     try:
         make_language_model(start, begun, name=name, model={"format": BERT}, metadata={}, keep=False)
         made.mkdir()
-        facts = _trained(corpus, source, begun, made)
-        entry = {"format": BERT, "source": {"type": source["type"]}}
+        shape, pieces = read_shape(begun), read_pieces(begun)
+        weights = read_weights(begun, shape)
+        if f"{HEAD}bias" not in weights:
+            raise BiasgridError(f"{start_name}: has no head for masked words, and so cannot be trained on")
+        facts = trained(weights, shape, pieces)
+        write(made, begun, weights, pieces)
+        entry = {"format": BERT, "source": {"type": "trained"}}
         return make_language_model(made, folder, name=name, model=entry, metadata={**metadata, **facts})
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _trained(corpus: Path, source: Mapping[str, Any], start: Path, made: Path) -> dict[str, Any]:
-    """Train, write the model's files into `made`, and return what is to stand in model.json."""
+def _trained(
+    corpus: Path, source: Mapping[str, Any], weights: dict[str, Any], shape: Shape, pieces: Pieces
+) -> dict[str, Any]:
+    """Train on a corpus; what is to stand in model.json."""
     settings, said = Settings(**source["params"]), source["corpus"]
-    shape, pieces = read_shape(start), read_pieces(start)
-    weights = read_weights(start, shape)
-    if f"{HEAD}bias" not in weights:
-        raise BiasgridError(
-            f"{source['start']['name']}: has no head for masked words, and so cannot be trained on"
-        )
     if settings.pieces > shape.positions:
         raise BiasgridError(f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}")
     # a running text has no sentences: it is cut into some of which few have too many pieces to be read whole
@@ -156,7 +193,6 @@ def _trained(corpus: Path, source: Mapping[str, Any], start: Path, made: Path) -
     with one_thread():
         losses = fit(weights, shape, pieces, trained, settings)
         found = quality(weights, shape, pieces, held, settings)
-    write(made, start, weights, pieces)
     return {
         "perplexity": found.perplexity,
         "masked_accuracy": found.accuracy,
@@ -209,6 +245,15 @@ def batches(sentences: Sequence[Ids], size: int, draw: np.random.Generator) -> I
             yield [sentences[number] for number in found[place]]
 
 
+def padded(sentences: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """`ids` and `allowed` of a `Batch`."""
+    lengths = np.array([len(ids) for ids in sentences])
+    allowed = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.zeros(allowed.shape, dtype=np.int64)
+    ids[allowed] = np.concatenate([np.array(one) for one in sentences])
+    return ids, allowed
+
+
 def masked(
     sentences: Sequence[Ids],
     pieces: Pieces,
@@ -221,9 +266,7 @@ def masked(
     """Sentences with so large a share of their pieces to predict, and one at least; [CLS] and [SEP] are none of them.
     `all_masked`: all of these are masked, as in what the model is asked later."""
     lengths = np.array([len(ids) for ids in sentences])
-    allowed = np.arange(lengths.max()) < lengths[:, None]
-    ids = np.zeros(allowed.shape, dtype=np.int64)
-    ids[allowed] = np.concatenate([np.array(one) for one in sentences])
+    ids, allowed = padded(sentences)
     inner = (np.arange(lengths.max()) < lengths[:, None] - 1) & (np.arange(lengths.max()) > 0)
     rank = np.where(inner, draw.random(ids.shape), 2).argsort(axis=1).argsort(axis=1)
     chosen = inner & (rank < np.maximum(1, np.rint(share * (lengths - 2)))[:, None])
@@ -241,8 +284,9 @@ def predictions(weights: Weights, shape: Shape, batch: Batch) -> Any:
     """What the model says at each place of a batch: (predicted, words), before the softmax."""
     import torch
 
-    states = layers(weights, shape, torch.from_numpy(batch.ids), torch.from_numpy(batch.allowed))
-    return head(weights, shape, states[batch.places])
+    device = weights[f"{HEAD}bias"].device
+    ids, allowed = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.allowed))
+    return head(weights, shape, layers(weights, shape, ids, allowed)[batch.places])
 
 
 def fit(
@@ -252,19 +296,28 @@ def fit(
     sentences: Sequence[Ids],
     settings: Settings,
 ) -> list[float]:
-    """Train the weights, which change in place, by AdamW (Loshchilov and Hutter 2019): the loss of each step."""
+    """Train the weights, which change in place, on sentences with pieces to predict: the loss of each step."""
+    draw = np.random.default_rng(settings.seed)
+    steps = max(1, round(settings.epochs * len(sentences) / settings.batch_size))
+    chosen = islice(batches(sentences, settings.batch_size, draw), steps)
+    each = (masked(one, pieces, settings.masked, shape.words, draw) for one in chosen)
+    return descend(weights, shape, each, settings.learning_rate)
+
+
+def descend(
+    weights: dict[str, Any], shape: Shape, examples: Iterable[Batch], learning_rate: float
+) -> list[float]:
+    """Change the weights in place, a step for each batch, by AdamW (Loshchilov and Hutter 2019): each step's loss."""
     import torch
     from torch.nn.functional import cross_entropy
 
-    draw = np.random.default_rng(settings.seed)
     for weight in weights.values():
         weight.requires_grad_(True)
-    steps = max(1, round(settings.epochs * len(sentences) / settings.batch_size))
-    optimizer = torch.optim.AdamW(weights.values(), lr=settings.learning_rate)
+    optimizer = torch.optim.AdamW(weights.values(), lr=learning_rate)
     losses = []
-    for chosen in islice(batches(sentences, settings.batch_size, draw), steps):
-        batch = masked(chosen, pieces, settings.masked, shape.words, draw)
-        loss = cross_entropy(predictions(weights, shape, batch), torch.from_numpy(batch.wanted))
+    for batch in examples:
+        found = predictions(weights, shape, batch)
+        loss = cross_entropy(found, torch.from_numpy(batch.wanted).to(found.device))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, InputError, shown
 from .sentence import Span, check_text
 
 TOKENIZER, VOCABULARY, SETTINGS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
@@ -36,6 +36,13 @@ class Pieces:
         check_text(text)
         found = self.tokenizer.encode(text, add_special_tokens=False)
         return [self.cls, *found.ids, self.sep], [(0, 0), *found.offsets, (0, 0)]
+
+    def single(self, word: str) -> int:
+        """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
+        ids, _ = self.split(word)
+        if len(ids) != 3 or ids[1] == self.unknown:
+            raise InputError(f"{shown(word)}: is no single piece of the model")
+        return ids[1]
 
 
 def read_pieces(folder: Path) -> Pieces:

@@ -1,0 +1,14 @@
+# source -> archive (raw/<model>/): what a study, a simulation or a benchmark fetches. In this process: pip and npm are
+# processes of their own.
+rule archive:
+    input:
+        lambda w: stores.local_file(STUDY, w.name),
+    output:
+        # the engine deletes what it makes again, but not what another run may be reading
+        update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
+    log:
+        f"{LOGS}/archive/{{name}}.txt",
+    params:
+        source=lambda w: stores.source_spec(STUDY, w.name, "source"),
+    run:
+        RUN.call(f"download {wildcards.name}", log[0], stores.fetch_archive, STUDY, wildcards.name)
