@@ -1,4 +1,4 @@
-"""The table of what was recovered as text to read."""
+"""The tables of what was recovered, and of the claims, as text to read."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..figures.factory import ACTS as ACT_LABELS
 from ..figures.factory import VECTORS
 from ..files import write_text
 from ..frames import read_frame
-from .recovery import OF_SETS, TEXTS
+from .claims import CLAIM_TEXTS
+from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, TEXTS
+
+# whose truth -> what it is, and its distance from its neutral value
+TRUTHS = {
+    "planted": ("the share", "the share's distance from .5"),
+    "unmasking": ("the unmasking bias", "the unmasking bias' distance from .5"),
+    "errors": ("the downstream errors", "the downstream errors' distance from 0"),
+}
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -20,18 +29,40 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     write_text(output, markdown(read_frame(inputs["recovery"], TEXTS), spec["labels"]))
 
 
+def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write claims.md, from claims.csv (inputs: "claims"; spec: "labels")."""
+    write_text(output, of_claims(read_frame(inputs["claims"], CLAIM_TEXTS), spec["labels"]))
+
+
 def markdown(recovered: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """recovery.csv as tables to read, those of docs/factory.md, in Markdown."""
-    kinds = list(recovered[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
-    names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
-    columns = ["trainer", "vectors", "level", "metric", "truth", "what", "value", "sd"]
-    cells = {tuple(row[:6]): tuple(row[6:]) for row in recovered[columns].itertuples(index=False)}
+    columns = ["trainer", "vectors", "level", "metric", "against", "truth", "what", "value", "sd"]
+    cells = {tuple(row[:7]): tuple(row[7:]) for row in recovered[columns].itertuples(index=False)}
+    recovered = recovered[recovered["metric"] != ""]
+    texts = [
+        text
+        for against in NEUTRAL
+        if len(rows := recovered[recovered["against"] == against])
+        for text in _against(rows, cells, labels, against)
+    ]
+    return "\n\n".join(texts) + "\n"
 
-    def cell(*key: str) -> tuple[float, float]:
-        return cells.get(key, (np.nan, np.nan))
+
+def _against(
+    recovered: pd.DataFrame, cells: Mapping[tuple, tuple], labels: Mapping[str, str], against: str
+) -> list[str]:
+    """What is recovered of a truth."""
+    of_vectors = recovered[recovered["vectors"] != BEHAVIOUR]
+    kinds = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
+    names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
+    share, distance = TRUTHS[against]
+
+    def cell(trainer: str, kind: str, level: str, metric: str, *key: str) -> tuple[float, float]:
+        kind = BEHAVIOUR if metric in ACTS else kind
+        return cells.get((trainer, kind, level, metric, *key), (np.nan, np.nan))
 
     def name_of(metric: str) -> str:
-        return labels.get(metric, metric)
+        return labels.get(metric, ACT_LABELS.get(metric, metric))
 
     words = recovered[(recovered["level"] == "word") & (recovered["what"] == "r_squared")]
     squares = words[words["truth"] == "signed"].groupby("metric")["value"].max()
@@ -40,26 +71,27 @@ def markdown(recovered: pd.DataFrame, labels: Mapping[str, str]) -> str:
     for metric in of_words:
         shares, distances, differences = [], [], []
         for kind in kinds:
-            shares.append(_with_sd(*cell(*kind, "word", metric, "signed", "r_squared")))
-            shares.append(_percent(cell(*kind, "word", metric, "signed", "positive")[0]))
-            distances.append(_with_sd(*cell(*kind, "word", metric, "absolute", "r_squared")))
-            differences.append(_percent(cell(*kind, "word", metric, "", "sd_difference")[0]))
+            shares.append(_with_sd(*cell(*kind, "word", metric, against, "signed", "r_squared")))
+            shares.append(_percent(cell(*kind, "word", metric, against, "signed", "positive")[0]))
+            distances.append(_with_sd(*cell(*kind, "word", metric, against, "absolute", "r_squared")))
+            differences.append(_percent(cell(*kind, "word", metric, "", "", "sd_difference")[0]))
         with_share.append([name_of(metric), *shares])
         with_distance.append([name_of(metric), *distances, *differences])
     of_sets = sorted(recovered.loc[recovered["level"] == "set", "metric"].unique(), key=name_of)
     texts = [
-        "R² of words' scores with the share, mean over models (standard deviation), and models with r > 0:",
+        f"R² of words' scores with {share}, mean over models (standard deviation), and models with r > 0:",
         _table(["metric", *(head for name in names for head in (f"{name}: R²", "r > 0"))], with_share),
-        "R² with the share's distance from .5, and how much replicates differ:",
+        f"R² with {distance}, and how much replicates differ:",
         _table(["metric", *names, *(f"replicates, {name}" for name in names)], with_distance),
     ]
+    of = "the truth" if against == "planted" else share
     for trainer in dict.fromkeys(trainer for trainer, _ in kinds):
-        mine = [kind for of, kind in kinds if of == trainer]
+        mine = [kind for of_trainer, kind in kinds if of_trainer == trainer]
         rows = [
             [
                 name_of(metric),
                 *(
-                    _bold(cell(trainer, kind, "set", metric, truth, "pearson")[0])
+                    _bold(cell(trainer, kind, "set", metric, against, truth, "pearson")[0])
                     for truth in OF_SETS
                     for kind in mine
                 ),
@@ -68,9 +100,23 @@ def markdown(recovered: pd.DataFrame, labels: Mapping[str, str]) -> str:
         ]
         truths = {"mean": "mean", "sd": "sd", "absolute": "distance"}
         heads = [f"{truths[truth]}, {VECTORS[kind]}" for truth in OF_SETS for kind in mine]
-        texts.append(f"Pearson's r of sets' scores with the truth, {labels.get(trainer, trainer)}:")
+        texts.append(f"Pearson's r of sets' scores with {of}, {labels.get(trainer, trainer)}:")
         texts.append(_table(["metric", *heads], rows))
-    return "\n\n".join(texts) + "\n"
+    return texts
+
+
+def of_claims(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """claims.csv as a table to read, in Markdown."""
+    rows = []
+    for row in claims.itertuples(index=False):
+        interval = "" if np.isnan(row.low) else f" [{_digits(row.low)}, {_digits(row.high)}]"
+        of = f"{labels.get(row.trainer, row.trainer)}, {VECTORS[row.vectors]}"
+        against = ACT_LABELS.get(row.against, row.against)
+        rows.append(
+            [row.experiment, row.text, row.paper, of, against, _digits(row.value) + interval, row.verdict]
+        )
+    head = ["experiment", "claim", "paper", "models", "compared with", "value [95 % interval]", "verdict"]
+    return _table(head, rows) + "\n"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -84,6 +130,13 @@ def _two_digits(value: float) -> str:
         return "–"
     text = f"{abs(value):.2f}".removeprefix("0")
     return f"−{text}" if value < 0 and text != ".00" else text
+
+
+def _digits(value: float) -> str:
+    """Two digits, or two that are not 0; a dash for NaN."""
+    if np.isnan(value) or abs(value) >= 0.1 or value == 0:
+        return _two_digits(value)
+    return f"{value:.2g}".replace("0.", ".", 1).replace("-", "−")
 
 
 def _with_sd(value: float, sd: float) -> str:

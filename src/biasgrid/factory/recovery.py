@@ -1,6 +1,8 @@
-"""How well metrics recover what was planted, as tables.
+"""How well metrics recover what was planted, and what a model does, as tables.
 
-The comparisons are those of Schroeder et al. (2021), sections 5.2 and 5.3, with realised frequencies as the truth.
+The comparisons are those of Schroeder et al. (2021), sections 5.2 and 5.3. There are up to three truths: the share of
+male pronouns that was planted and, of a model that fills gaps, what it says on held-out templates (unmasking bias)
+and which way it errs in a task (downstream errors).
 """
 
 from __future__ import annotations
@@ -22,17 +24,31 @@ from ..tables.table import ANY, Column
 SETTING = ["trainer", "mu", "sigma", "replicate"]
 TRAINER = Column("trainer", "the trainer's key in the config")
 OF_VALUE = (
-    Column("vectors", "which vectors are measured", values=("word+context", "word")),
+    Column(
+        "vectors",
+        "which vectors are measured; of `behaviour` is what the model does",
+        values=("word+context", "word", "contextual", "input", "sentences", "behaviour"),
+    ),
     Column("metric", "the metric's name; empty of what is the model's alone"),
     Column(
         "level", "whether it is of each word, of the sets, or of the model", values=("word", "set", "model")
     ),
     Column(
-        "truth",
-        "what of the planted shares a value is held against: their mean, sd, or absolute distance from .5; of words, "
-        "signed or absolute",
-        values=("mean", "sd", "absolute", "signed", ""),
+        "against",
+        "whose truth a value is compared with: the planted share, or the model's unmasking bias or downstream errors",
+        values=("planted", "unmasking", "errors", ""),
     ),
+    Column(
+        "truth",
+        "what of that truth a value is compared with: its mean, sd, or absolute distance from its neutral value; of "
+        "words, signed or absolute, or unsigned: both sides as distances from their neutral values",
+        values=("mean", "sd", "absolute", "signed", "unsigned", ""),
+    ),
+)
+JUDGED = Column(
+    "judged",
+    "no: a model whose unmasking bias does not follow what was planted (R² of .7 or less); means leave it out",
+    values=("yes", "no"),
 )
 MODELS = (
     TRAINER,
@@ -40,10 +56,11 @@ MODELS = (
     Column("sigma", "their standard deviation", "number", range=(0, math.inf)),
     Column("replicate", "which of the models of one mu and sigma", "count", range=(1, math.inf)),
     *OF_VALUE,
-    Column("true", "the truth's value in the model's corpus, of the level set", "number", range=(0, 1)),
+    Column("true", "the truth's value of this model, of the level set", "number", range=(-1, 1)),
     Column("what", "which number it is: docs/factory.md has all"),
     Column("value", "the number", "number", "that of `what`", ANY),
     Column("status", '"ok", or why there is no value'),
+    JUDGED,
 )
 RECOVERY = (
     TRAINER,
@@ -56,19 +73,31 @@ RECOVERY = (
 )
 MODEL_COLUMNS, COLUMNS = ([column.name for column in columns] for columns in (MODELS, RECOVERY))
 # columns of both that are no numbers
-TEXTS = ("trainer", "vectors", "metric", "level", "truth", "what", "status")
-# what a word's score may recover, and a set's: functions of the shares of male pronouns
-OF_WORDS = {"signed": lambda truth: truth, "absolute": lambda truth: np.abs(0.5 - truth)}
+TEXTS = ("trainer", "vectors", "metric", "level", "against", "truth", "what", "status", "judged")
+# what a model does, and the metrics that it is entered as
+BEHAVIOUR = "behaviour"
+ACTS = ("unmasking", "errors")
+# the truths' neutral values, and the lengths of their ranges
+NEUTRAL = {"planted": 0.5, "unmasking": 0.5, "errors": 0.0}
+LENGTHS = {"unmasking": 1.0, "errors": 2.0}
+# Schroeder et al. 2021, section 5.1: a model is judged where R² of unmasking bias and planted share is above that
+GATE = 0.7
+HALVES = 100
+# what a word's score may recover, and a set's: functions of the truth and its neutral value
+OF_WORDS = {
+    "signed": lambda truth, neutral: truth,
+    "absolute": lambda truth, neutral: np.abs(neutral - truth),
+}
 OF_SETS = {
-    "mean": lambda truth: float(np.mean(truth)),
-    "sd": lambda truth: float(np.std(truth)),
-    "absolute": lambda truth: float(np.mean(np.abs(0.5 - truth))),
+    "mean": lambda truth, neutral: float(np.mean(truth)),
+    "sd": lambda truth, neutral: float(np.std(truth)),
+    "absolute": lambda truth, neutral: float(np.mean(np.abs(neutral - truth))),
 }
 
 
 def write_models(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write factory.csv, from the models' records (inputs: "models")."""
-    write_frame(of_models(map(read_json, inputs["models"])), output)
+    """Write factory.csv, from the models' records (inputs: "models"; spec: "neutral" and "lengths" of metrics)."""
+    write_frame(of_models(map(read_json, inputs["models"]), spec["neutral"], spec["lengths"]), output)
 
 
 def write_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -81,25 +110,76 @@ def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], outpu
     write_frame(figure_tables(read_frame(inputs["models"], TEXTS))[spec["figure"]], output, "%.6g")
 
 
-def of_models(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """factory.csv, from the models' records."""
+def of_models(
+    records: Iterable[Mapping[str, Any]], neutral: Mapping[str, float], lengths: Mapping[str, float | None]
+) -> pd.DataFrame:
+    """factory.csv, from the models' records.
+
+    Parameters
+    ----------
+    records
+        As `model.make` writes them.
+    neutral
+        Metric -> the score of a word, or of a set, that means no bias.
+    lengths
+        Metric -> the length of its range; None where it is infinite.
+    """
     rows = []
+    # models of one plan -> (row of their retest, whether it is judged, scores of words)
+    replicates: dict[tuple, list[tuple[int, bool, np.ndarray]]] = {}
     for record in records:
         setting = [record[name] for name in SETTING]
-        for kind, measured in record["measured"].items():
-            rows += [(*setting, kind, *row) for row in _of_model(measured, np.array(record["truth"]))]
-    return pd.DataFrame(rows, columns=MODEL_COLUMNS)
+        acts = record.get(BEHAVIOUR)
+        truths = {"planted": np.array(record["truth"])}
+        truths |= {name: np.array(acts[name], dtype=float) for name in ACTS} if acts else {}
+        gate = _correlation(truths["planted"], truths["unmasking"])["r_squared"] if acts else np.nan
+        judged = not acts or gate > GATE
+        parts = {kind: _of_vectors(record, kind, truths, neutral, lengths) for kind in record["measured"]}
+        if acts:
+            parts[BEHAVIOUR] = _of_behaviour(acts["scalars"], gate, truths, record.get("corpus_seed", 0))
+        for kind, part in parts.items():
+            for *row, scores in part:
+                if scores is not None:
+                    key = (*setting[:3], kind, row[0])
+                    replicates.setdefault(key, []).append((len(rows), judged, scores))
+                rows.append([*setting, kind, *row, "yes" if judged else "no"])
+    table = pd.DataFrame(rows, columns=MODEL_COLUMNS)
+    values = table["value"].to_numpy(dtype=float, copy=True)
+    for models in replicates.values():
+        places, judged, scores = zip(*models, strict=True)
+        values[list(places)] = retest(np.array(scores), np.array(judged))
+    return table.assign(value=values)
+
+
+def retest(scores: np.ndarray, judged: np.ndarray) -> np.ndarray:
+    """Mean correlation of each replicate's scores (replicates, words) with those of the judged others; NaN where
+    there is no other, or no variance."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.atleast_2d(np.corrcoef(scores))
+        counted = np.isfinite(r) & judged & ~np.eye(len(r), dtype=bool)
+        return np.where(counted, r, 0.0).sum(axis=1) / counted.sum(axis=1)
 
 
 def recovered(models: pd.DataFrame) -> pd.DataFrame:
     """recovery.csv, from factory.csv."""
     models = models[models["value"].notna()]
+    gates = models[models["what"] == "gate"]
+    models = models[models["judged"] == "yes"]
     rows = []
     for (*key, metric), mine in models.groupby(["trainer", "vectors", "metric"], sort=False):
         found = [*_of_words(mine[mine["level"] == "word"]), *_of_sets(mine[mine["level"] == "set"])]
         rows += [(*key, metric, *row) for row in found]
     for key, mine in models.groupby(["trainer", "vectors"], sort=False):
         rows += [(*key, *row) for row in _of_directions(mine)]
+        rows += [
+            (*key, *row) for row in _of_scalars(mine[(mine["level"] == "model") & (mine["what"] != "angle")])
+        ]
+    # of all models: it is what says which are judged
+    for key, mine in gates.groupby(["trainer", "vectors"], sort=False):
+        value, n = mine["value"], len(mine)
+        of = (*key, "", "model", "planted", "")
+        rows.append((*of, "gate", value.mean(), value.std(ddof=0), np.nan, n))
+        rows.append((*of, "gate_passed", (value > GATE).mean(), np.nan, np.nan, n))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -120,79 +200,204 @@ def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict
-        ``words``: Pearson's r of words' scores with the truth, one row per model, kind of vectors and truth, one
-        column per metric. ``truth-<trainer>``: the metrics' values, one row per model and kind of vectors, one column
-        per metric, beside ``true_mean``, ``true_sd`` and ``true_absolute``. NaN where a metric has none.
+        ``words`` (planted), ``words-unmasking``, ``words-errors``: Pearson's r of words' scores with that truth, one
+        row per model, kind of vectors and truth, one column per metric; what the model does has columns, too, with
+        the same numbers for all kinds of vectors. ``truth-<trainer>`` (planted), ``truth-<trainer>-unmasking``: the
+        metrics' values, one row per model and kind of vectors, one column per metric, beside ``true_mean``,
+        ``true_sd`` and ``true_absolute``. ``directions``: the angle between the first principal component and the
+        difference of means, beside R² of SAME and of Direct Bias. ``example``: the effect sizes of six words by how
+        they are parted into sets. ``gate``: R² of unmasking bias and planted share. NaN where there is no value.
     """
-    setting = [*SETTING, "vectors"]
-    words = models[(models["level"] == "word") & (models["what"] == "pearson")]
-    tables = {"words": _wide(words, [*setting, "truth"])}
-    sets = models[models["level"] == "set"]
-    for trainer, rows in sets.groupby("trainer", sort=False):
-        true = rows[rows["metric"] == rows["metric"].iloc[0]].pivot(
-            index=setting, columns="truth", values="true"
-        )[list(OF_SETS)]
-        true = true.add_prefix("true_")
-        table = _wide(rows[rows["truth"] == "mean"], setting).join(true, on=setting)
-        tables[f"truth-{trainer}"] = table[
-            [*setting, *true, *table.columns[len(setting) : -len(true.columns)]]
-        ]
+    setting = [*SETTING, "vectors", "judged"]
+    tables = {}
+    of_words = (models["level"] == "word") & (models["what"] == "pearson") & models["truth"].isin(OF_WORDS)
+    sets = models[(models["level"] == "set") & (models["what"] == "score") & (models["vectors"] != BEHAVIOUR)]
+    for against in NEUTRAL:
+        suffix = "" if against == "planted" else f"-{against}"
+        rows = models[of_words & (models["against"] == against)]
+        if len(rows):
+            tables[f"words{suffix}"] = _with_behaviour(rows, [*SETTING, "vectors", "truth", "judged"])
+        for trainer, of_trainer in sets[sets["against"] == against].groupby("trainer", sort=False):
+            tables[f"truth-{trainer}{suffix}"] = _with_truths(of_trainer, setting)
+    of_model = models[(models["level"] == "model") & (models["metric"] == "")]
+    wanted = (
+        (models["what"] == "r_squared") & (models["truth"] == "signed") & (models["against"] == "planted")
+    )
+    squares = models[wanted & models["metric"].isin(("same", "direct_bias")) & (models["level"] == "word")]
+    directions = pd.concat([of_model[of_model["what"] == "angle"].assign(metric="angle"), squares])
+    tables["directions"] = _wide(directions, setting)
+    example = of_model[of_model["what"].str.startswith("example_")]
+    tables["example"] = _wide(example.assign(metric=example["what"]), setting)
+    gate = of_model[of_model["what"] == "gate"]
+    tables["gate"] = _wide(gate.assign(metric=gate["what"]), setting)
     return tables
 
 
 def _wide(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
     """A column per metric; rows and metrics in the order that they come in."""
+    if rows.empty:
+        return pd.DataFrame(columns=index)
     table = rows.pivot(index=index, columns="metric", values="value")
     order = pd.MultiIndex.from_frame(rows[index].drop_duplicates())
     return table.reindex(order)[list(rows["metric"].unique())].reset_index().rename_axis(columns=None)
 
 
-def _of_model(by_vectors: Mapping[str, Any], truth: np.ndarray) -> Iterator[tuple]:
-    yield "", "model", "", np.nan, "angle", by_vectors["angle"], "ok"
+def _with_behaviour(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
+    """A column per metric, and one for each of what the models do, whose number is the same for all vectors."""
+    acts = rows["vectors"] == BEHAVIOUR
+    table = _wide(rows[~acts], index)
+    if acts.any():
+        shared = [name for name in index if name != "vectors"]
+        table = table.merge(_wide(rows[acts], shared), "left", shared)
+    return table
+
+
+def _with_truths(rows: pd.DataFrame, setting: list[str]) -> pd.DataFrame:
+    """A column per metric, after one per truth."""
+    first = rows[rows["metric"] == rows["metric"].iloc[0]]
+    true = first.pivot(index=setting, columns="truth", values="true")[list(OF_SETS)].add_prefix("true_")
+    table = _wide(rows[rows["truth"] == "mean"], setting).join(true, on=setting)
+    return table[[*setting, *true, *table.columns[len(setting) : -len(true.columns)]]]
+
+
+def _of_vectors(
+    record: Mapping[str, Any],
+    kind: str,
+    truths: Mapping[str, np.ndarray],
+    neutral: Mapping[str, float],
+    lengths: Mapping[str, float | None],
+) -> Iterator[tuple]:
+    """The rows of a kind of vectors, each with the words' scores where its value is their retest."""
+    by_vectors = record["measured"][kind]
+    yield "", "model", "", "", np.nan, "angle", by_vectors["angle"], "ok", None
+    if by_vectors.get("example"):
+        yield from _of_example(by_vectors["example"], record["occupations"], truths)
     for metric, measured in by_vectors["metrics"].items():
-        for name, function in OF_SETS.items():
-            yield metric, "set", name, function(truth), "score", measured["value"], measured["status"]
-        if measured["words"] is None:
-            continue
-        scores = np.array(measured["words"], dtype=float)
-        yield metric, "word", "", np.nan, "sd", scores.std(), measured["status"]
-        for name, function in OF_WORDS.items():
-            for what, value in _correlation(function(truth), scores).items():
+        value, status = measured["value"], measured["status"]
+        for against, truth in truths.items():
+            for name, function in OF_SETS.items():
+                true = function(truth, NEUTRAL[against])
+                yield metric, "set", against, name, true, "score", value, status, None
+        if measured.get("halves") is not None and lengths.get(metric):
+            halves = measured["halves"] / lengths[metric]
+            yield metric, "set", "", "", np.nan, "halves", halves, status, None
+        if measured["words"] is not None:
+            scores = np.array(measured["words"], dtype=float)
+            yield from _of_scores(metric, scores, truths, neutral.get(metric, 0.0), status)
+
+
+def _of_example(
+    example: Mapping[str, Any], occupations: Sequence[str], truths: Mapping[str, np.ndarray]
+) -> Iterator[tuple]:
+    """Schroeder et al.'s figure 2: the effect sizes of the same words, however they are parted into two sets."""
+    sizes = np.abs(np.array(example["effect_sizes"], dtype=float))
+    against = "unmasking" if "unmasking" in truths else "planted"
+    places = [occupations.index(word) for word in example["words"]]
+    bias = float(np.mean(np.abs(truths[against][places] - NEUTRAL[against])))
+    found = {f"example_{i}": size for i, size in enumerate(sizes, 1)}
+    if np.isfinite(sizes).any():
+        found |= {"example_largest": np.nanmax(sizes), "example_smallest": np.nanmin(sizes)}
+    for what, value in (found | {"example_same": example["same"], "example_bias": bias}).items():
+        yield "", "model", against if what == "example_bias" else "", "", np.nan, what, value, "ok", None
+
+
+def _of_behaviour(
+    scalars: Mapping[str, Any], gate: float, truths: Mapping[str, np.ndarray], seed: int
+) -> Iterator[tuple]:
+    """The rows of what a model does, entered as metrics: a set's value is what it is compared with of the truth."""
+    yield "", "model", "planted", "", np.nan, "gate", gate, "ok", None
+    for name, value in scalars.items():
+        yield "", "model", "", "", np.nan, name, value, "ok", None
+    for metric in ACTS:
+        scores, neutral = truths[metric], NEUTRAL[metric]
+        others = {against: truth for against, truth in truths.items() if against != metric}
+        for against, truth in others.items():
+            for name, function in OF_SETS.items():
+                true, value = function(truth, NEUTRAL[against]), function(scores, neutral)
+                yield metric, "set", against, name, true, "score", value, "ok", None
+        halves = moved_by_halves(scores, seed) / LENGTHS[metric]
+        yield metric, "set", "", "", np.nan, "halves", halves, "ok", None
+        yield from _of_scores(metric, scores, others, neutral, "ok")
+
+
+def moved_by_halves(scores: np.ndarray, seed: int) -> float:
+    """How far the mean of a random half of the words is from that of all, on average over 100 halves."""
+    rng = np.random.default_rng(seed)
+    order = np.argsort(rng.random((HALVES, len(scores))), axis=1)[:, : len(scores) // 2]
+    return float(np.abs(scores[order].mean(axis=1) - scores.mean()).mean())
+
+
+def _of_scores(
+    metric: str, scores: np.ndarray, truths: Mapping[str, np.ndarray], neutral: float, status: str
+) -> Iterator[tuple]:
+    yield metric, "word", "", "", np.nan, "sd", scores.std(), status, None
+    yield metric, "word", "", "", np.nan, "retest", np.nan, status, scores
+    for against, truth in truths.items():
+        compared = {name: (function(truth, NEUTRAL[against]), scores) for name, function in OF_WORDS.items()}
+        compared["unsigned"] = compared["absolute"][0], np.abs(scores - neutral)
+        for name, (true, said) in compared.items():
+            for what, value in _correlation(true, said).items():
                 if what != "p_value":
-                    yield metric, "word", name, np.nan, what, value, measured["status"]
+                    yield metric, "word", against, name, np.nan, what, value, status, None
 
 
 def _of_words(rows: pd.DataFrame) -> Iterator[tuple]:
-    for (truth, what), part in rows[rows["what"] != "sd"].groupby(["truth", "what"], sort=False):
-        yield "word", truth, what, part["value"].mean(), part["value"].std(ddof=0), np.nan, len(part)
+    compared = rows[rows["what"] != "sd"]
+    for (against, truth, what), part in compared.groupby(["against", "truth", "what"], sort=False):
+        of = ("word", against, truth)
+        yield *of, what, part["value"].mean(), part["value"].std(ddof=0), np.nan, len(part)
         if what == "pearson":
-            yield "word", truth, "positive", (part["value"] > 0).mean(), np.nan, np.nan, len(part)
+            yield *of, "positive", (part["value"] > 0).mean(), np.nan, np.nan, len(part)
     deviations = rows[rows["what"] == "sd"].groupby(["mu", "sigma"])["value"]
     differences = deviations.agg(lambda values: percentage_difference(list(values))).dropna()
     if len(differences):
         mean, sd = differences.mean(), differences.std(ddof=0)
-        yield "word", "", "sd_difference", mean, sd, np.nan, len(differences)
+        yield "word", "", "", "sd_difference", mean, sd, np.nan, len(differences)
 
 
 def _of_sets(rows: pd.DataFrame) -> Iterator[tuple]:
-    for truth, part in rows.groupby("truth", sort=False):
+    compared = rows[rows["what"] == "score"]
+    for (against, truth), part in compared.groupby(["against", "truth"], sort=False):
         found = _correlation(part["true"].to_numpy(), part["value"].to_numpy())
         p_value = found.pop("p_value")
         for what, value in found.items():
-            yield "set", truth, what, value, np.nan, p_value if what != "spearman" else np.nan, len(part)
+            p = p_value if what != "spearman" else np.nan
+            yield "set", against, truth, what, value, np.nan, p, len(part)
+    halves = rows.loc[rows["what"] == "halves", "value"]
+    if len(halves):
+        yield "set", "", "", "halves", halves.mean(), halves.std(ddof=0), np.nan, len(halves)
 
 
 def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
     """The angle of the principal component to the difference of means, and how far it goes with what Direct Bias
     loses to SAME by taking the one and not the other: rank correlation with the difference of their words' R²."""
     of_angles = rows[rows["what"] == "angle"].set_index(SETTING)["value"]
-    yield "", "model", "", "angle", of_angles.mean(), of_angles.std(ddof=0), np.nan, len(of_angles)
+    if of_angles.empty:
+        return
+    yield "", "model", "", "", "angle", of_angles.mean(), of_angles.std(ddof=0), np.nan, len(of_angles)
     words = rows[(rows["level"] == "word") & (rows["truth"] == "signed") & (rows["what"] == "r_squared")]
-    by_metric = words.pivot(index=SETTING, columns="metric", values="value")
-    if {"same", "direct_bias"} <= set(by_metric):
-        lost = (by_metric["same"] - by_metric["direct_bias"]).dropna()
-        found = _correlation(of_angles[lost.index].to_numpy(), lost.to_numpy())
-        yield "direct_bias", "model", "", "angle_spearman", found["spearman"], np.nan, np.nan, len(lost)
+    for against, part in words.groupby("against", sort=False):
+        by_metric = part.pivot(index=SETTING, columns="metric", values="value")
+        if {"same", "direct_bias"} <= set(by_metric):
+            lost = (by_metric["same"] - by_metric["direct_bias"]).dropna()
+            found = _correlation(of_angles[lost.index].to_numpy(), lost.to_numpy())["spearman"]
+            yield "direct_bias", "model", against, "", "angle_spearman", found, np.nan, np.nan, len(lost)
+
+
+def _of_scalars(rows: pd.DataFrame) -> Iterator[tuple]:
+    """Means of what is one number of a model, but of its gate, which is of all models."""
+    for (against, what), part in rows[rows["what"] != "gate"].groupby(["against", "what"], sort=False):
+        yield (
+            "",
+            "model",
+            against,
+            "",
+            what,
+            part["value"].mean(),
+            part["value"].std(ddof=0),
+            np.nan,
+            len(part),
+        )
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float]:

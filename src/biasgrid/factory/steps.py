@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import metrics
@@ -49,21 +50,47 @@ def model_step(factory: Factory, model: Model) -> Step:
     )
 
 
+def _scales(factory: Factory) -> dict[str, dict]:
+    """Neutral values of metrics, and the lengths of their ranges (None: infinite), by key."""
+    under = {
+        key: metrics.metric(entry["metric"]).under(entry["params"])
+        for key, entry in factory.config["metrics"].items()
+    }
+    lengths = {key: metric.range[1] - metric.range[0] for key, metric in under.items()}
+    return {
+        "neutral": {key: metric.neutral for key, metric in under.items()},
+        "lengths": {key: length if math.isfinite(length) else None for key, length in lengths.items()},
+    }
+
+
 def table_steps(factory: Factory) -> dict[str, Step]:
     """The steps that make the tables, in order, by the path below the results."""
     models = {"models": list(map(factory.model_file, factory.models))}
     written = {
-        "factory.csv": (models, {}, "recovery:write_models"),
+        "factory.csv": (models, _scales(factory), "recovery:write_models"),
         "recovery.csv": ({"models": factory.results / "factory.csv"}, {}, "recovery:write_recovery"),
         "recovery.md": (
             {"recovery": factory.results / "recovery.csv"},
             {"labels": factory.labels},
             "markdown:write",
         ),
+        "claims.csv": (
+            {"models": factory.results / "factory.csv"},
+            {"nearer": _nearer(factory)},
+            "claims:write_claims",
+        ),
+        "claims.md": (
+            {"claims": factory.results / "claims.csv"},
+            {"labels": factory.labels},
+            "markdown:write_claims",
+        ),
     }
-    for figure in ("words", *(f"truth-{trainer}" for trainer in factory.config["trainers"])):
+    for figure in (*_words_figures(factory), *_truth_figures(factory), *_model_figures(factory)):
         inputs = {"models": factory.results / "factory.csv"}
         written[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "recovery:write_figure_table"
+    for figure in _claims_figures(factory):
+        inputs = {"claims": factory.results / "claims.csv"}
+        written[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "claims:write_figure_table"
     return {
         name: Step(f"table {name}", inputs, factory.results / name, spec, f"biasgrid.factory.{function}")
         for name, (inputs, spec, function) in written.items()
@@ -73,22 +100,63 @@ def table_steps(factory: Factory) -> dict[str, Step]:
 def figure_steps(factory: Factory) -> dict[str, Step]:
     """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
     labels = {"labels": factory.labels}
-    drawn = {"words": (labels, "words")}
+    models, claims = factory.results / "factory.csv", factory.results / "claims.csv"
+    drawn = {
+        name: (models, labels | ({"against": against} if against else {}), "words")
+        for name, against in _words_figures(factory).items()
+    }
     # a figure per truth, as one of all would be taller than a page
     of_truth: dict[str, list[str]] = {}
     for metric, entry in factory.config["metrics"].items():
         of_truth.setdefault(entry["truth"], []).append(metric)
-    for trainer in factory.config["trainers"]:
+    for trainer, against in _truth_figures(factory).values():
         for truth, of in of_truth.items():
             spec = labels | {"trainer": trainer, "truth": truth, "metrics": of}
-            drawn[f"truth-{trainer}-{truth}"] = (spec, "truth")
+            suffix = f"-{against}" if against else ""
+            spec |= {"against": against} if against else {}
+            drawn[f"truth-{trainer}-{truth}{suffix}"] = (models, spec, "truth")
+    drawn |= {name: (models, labels, name) for name in _model_figures(factory)}
+    drawn |= {name: (claims, labels, name) for name in _claims_figures(factory)}
     return {
         name: Step(
             f"figure {name}",
-            {"models": factory.results / "factory.csv"},
+            {"claims" if table == claims else "models": table},
             factory.results / "figures" / name,
             spec,
             f"biasgrid.factory.figures:{function}",
         )
-        for name, (spec, function) in drawn.items()
+        for name, (table, spec, function) in drawn.items()
     }
+
+
+def _acting(factory: Factory) -> list[str]:
+    """The trainers whose models fill gaps, so that they are compared with what they do."""
+    return [key for key, entry in factory.config["trainers"].items() if entry["algorithm"] == "bert"]
+
+
+def _words_figures(factory: Factory) -> dict[str, str]:
+    """Figure, and table, of words -> whose truth it is about; empty: what was planted."""
+    return {"words": ""} | (
+        {f"words-{who}": who for who in ("unmasking", "errors")} if _acting(factory) else {}
+    )
+
+
+def _truth_figures(factory: Factory) -> dict[str, tuple[str, str]]:
+    """Table of figures of sets -> trainer, and whose truth they are about."""
+    planted = {f"truth-{trainer}": (trainer, "") for trainer in factory.config["trainers"]}
+    return planted | {f"truth-{trainer}-unmasking": (trainer, "unmasking") for trainer in _acting(factory)}
+
+
+def _model_figures(factory: Factory) -> list[str]:
+    """Figures, and tables, of numbers of models."""
+    return ["directions", "example", *(["gate"] if _acting(factory) else [])]
+
+
+def _claims_figures(factory: Factory) -> list[str]:
+    """Figures, and tables, of claims."""
+    return ["claims", *(["downstream"] if _acting(factory) else [])]
+
+
+def _nearer(factory: Factory) -> dict[str, str]:
+    """Metric -> the group that a word of a higher score is nearer to."""
+    return {key: metrics.metric(entry["metric"]).nearer for key, entry in factory.config["metrics"].items()}

@@ -33,9 +33,23 @@ COLOURS = {
 COLUMNS = 4  # panels across
 # above a panel, and above a column of panels, the vectors that are measured of one training: the sums of a word's own
 # vector and of that which it has as a context (Levy, Goldberg, Dagan 2015, section 3.3), and the words' own, which is
-# how models are published
-PANELS = {"word+context": "word + context", "word": "word alone"}
-VECTORS = PANELS | {"word": "word vectors alone"}
+# how models are published; or the last layer of a model of sentences, its input embeddings, and sentences
+PANELS = {
+    "word+context": "word + context",
+    "word": "word alone",
+    "contextual": "contextual",
+    "input": "input",
+    "sentences": "sentences",
+}
+VECTORS = PANELS | {
+    "word": "word vectors alone",
+    "contextual": "contextual vectors",
+    "input": "input embeddings",
+    "sentences": "vectors in sentences",
+    "behaviour": "what it does",
+}
+# what a model does, as a metric and as a truth
+ACTS = {"unmasking": "Unmasking bias", "errors": "Downstream errors"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 
 

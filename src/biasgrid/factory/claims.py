@@ -1,0 +1,424 @@
+"""The claims of Schroeder et al. (2021, section 5), and whether the models bear them out.
+
+Each claim is about a quantity of models, such as a mean difference of R², and says on which side of a threshold it
+lies. Its 95 % interval is a percentile bootstrap over plans (mu, sigma): replicates share a plan, and are drawn
+together. Where the interval lies on the claimed side the claim holds, and where it lies on the other it does not;
+where it contains the threshold, or there are fewer than three plans, nothing can be said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..frames import read_frame, write_frame
+from ..tables.table import ANY, Column
+from .estimates import (
+    difference,
+    distance,
+    estimate,
+    mean,
+    over_largest,
+    over_smallest,
+    pearson,
+    spearman,
+    squared_over_largest,
+)
+from .recovery import ACTS, BEHAVIOUR, GATE, SETTING, TEXTS, TRAINER, percentage_difference
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
+CLAIMS = (
+    Column("claim", "the claim's key"),
+    Column("experiment", "E1 to E7: the paper's; downstream, kinds: not the paper's"),
+    Column("text", "what is claimed, or what the number is"),
+    Column("paper", "what the paper prints, of its BERT models"),
+    TRAINER,
+    Column("vectors", "which vectors it is about, as in factory.csv"),
+    Column("against", "whose truth values are compared with, as in factory.csv"),
+    Column("value", "the quantity, of all judged models", "number", "the quantity's", ANY),
+    Column("low", "lower end of its 95 % interval over plans", "number", "the quantity's", ANY),
+    Column("high", "upper end of its 95 % interval over plans", "number", "the quantity's", ANY),
+    Column("side", "where the quantity should lie; empty of a number without a claim", values=(">", "<", "")),
+    Column("threshold", "above or below what", "number", "the quantity's", ANY),
+    Column("ceiling", "the largest R² that the reliability of both sides allows", "number", range=(-1, 1)),
+    Column("models", "how many models it is of", "count"),
+    Column("plans", "how many pairs of mu and sigma these have", "count"),
+    Column(
+        "verdict", "whether the claim holds; empty of a number without one", values=(HOLDS, FAILS, OPEN, "")
+    ),
+)
+COLUMNS = [column.name for column in CLAIMS]
+CLAIM_TEXTS = (*COLUMNS[:7], "side", "verdict")
+LABELS = {
+    "same": "SAME",
+    "same_skew": "SAME skew",
+    "same_stereotype": "SAME stereotype",
+    "direct_bias": "Direct Bias",
+    "weat": "WEAT",
+    "weat_es": "WEAT's effect size",
+    "mac": "MAC",
+    "unmasking": "the unmasking bias",
+}
+WHOSE = {"planted": "what was planted", "unmasking": "the unmasking bias", "errors": "downstream errors"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, or a number beside the paper's.
+
+    `columns` are what `statistic` (weights (draws, n), then the columns (n,)) is taken of, per model; per plan, if
+    `of_plans`. A column is None where nothing was measured: then there is no such claim.
+    """
+
+    key: str
+    experiment: str
+    text: str
+    columns: Sequence[np.ndarray | None]
+    statistic: Callable[..., np.ndarray]
+    side: str = ""
+    threshold: float = math.nan
+    paper: str = ""
+    against: str = ""
+    of_plans: bool = False
+    ceiling: float = math.nan
+
+
+class Numbers:
+    """What factory.csv says of a trainer's models, an array (models,) per number; None where it has none."""
+
+    def __init__(self, models: pd.DataFrame):
+        setting = SETTING[1:]
+        key = ["vectors", "metric", "level", "against", "truth", "what"]
+        wide = models.pivot(index=setting, columns=key, values="value")
+        self._values = {column: wide[column].to_numpy(dtype=float) for column in wide.columns}
+        sets = models[(models["level"] == "set") & models["true"].notna() & (models["vectors"] != BEHAVIOUR)]
+        true = sets.drop_duplicates([*setting, "against", "truth"])
+        true = true.pivot(index=setting, columns=["against", "truth"], values="true").reindex(wide.index)
+        self._true = {column: true[column].to_numpy() for column in true.columns}
+        self.plans = wide.groupby(level=["mu", "sigma"]).ngroup().to_numpy()
+        self.kinds = [kind for kind in models["vectors"].unique() if kind != BEHAVIOUR]
+
+    def of_model(self, kind: str, what: str, against: str = "") -> np.ndarray | None:
+        """A model's own number."""
+        return self._values.get((kind, "", "model", against, "", what))
+
+    def of_words(self, kind: str, metric: str, against: str, what: str = "r_squared", truth: str = "signed"):
+        """R² of words' scores with a truth, or another correlation; what the model does is its own kind."""
+        return self._values.get((_kind_of(metric, kind), metric, "word", against, truth, what))
+
+    def retest(self, kind: str, metric: str) -> np.ndarray | None:
+        """Mean correlation with the scores of other replicates."""
+        return self._values.get((_kind_of(metric, kind), metric, "word", "", "", "retest"))
+
+    def halves(self, kind: str, metric: str) -> np.ndarray | None:
+        """How far halves of the words are from all."""
+        return self._values.get((kind, metric, "set", "", "", "halves"))
+
+    def value(self, kind: str, metric: str) -> np.ndarray | None:
+        """The values of sets."""
+        return self._values.get((kind, metric, "set", "planted", "mean", "score"))
+
+    def true(self, against: str, truth: str) -> np.ndarray | None:
+        """The truth of sets."""
+        return self._true.get((against, truth))
+
+    def differences(self, kind: str, metric: str) -> np.ndarray | None:
+        """(plans,): percentage difference of the words' standard deviation between replicates."""
+        values = self._values.get((_kind_of(metric, kind), metric, "word", "", "", "sd"))
+        if values is None:
+            return None
+        by_plan = (values[self.plans == plan] for plan in range(self.plans.max(initial=-1) + 1))
+        return np.array([percentage_difference(part[np.isfinite(part)]) for part in by_plan])
+
+
+def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write claims.csv, from factory.csv (inputs: "models"; spec: "nearer", which group higher scores of a metric are
+    nearer to)."""
+    write_frame(claims(read_frame(inputs["models"], TEXTS), spec["nearer"]), output)
+
+
+def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the table that a figure (spec: "figure") is drawn from, from claims.csv (inputs: "claims")."""
+    write_frame(figure_table(read_frame(inputs["claims"], CLAIM_TEXTS), spec["figure"]), output, "%.6g")
+
+
+def figure_table(found: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """The rows of claims.csv that a figure is of: ``claims``, or ``downstream``, of which scores predict errors."""
+    predicts = found["claim"].str.startswith("errors_")
+    return found[predicts if figure == "downstream" else ~predicts & (found["side"] != "")].reset_index(
+        drop=True
+    )
+
+
+def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
+    """claims.csv, from factory.csv.
+
+    Parameters
+    ----------
+    models
+        factory.csv.
+    nearer
+        Metric -> the group that a word of a higher score is nearer to: "first" (male), "second", or "".
+    """
+    rows = []
+    for trainer, mine in models.groupby("trainer", sort=False):
+        gates = mine[mine["what"] == "gate"]
+        if len(gates):
+            # of all models: the others are judged because they pass
+            found = Numbers(gates)
+            rows += [(trainer, BEHAVIOUR, claim, found) for claim in _planting(found)]
+        judged = mine[mine["judged"] == "yes"]
+        if judged.empty:
+            continue
+        found = Numbers(judged)
+        rows += [
+            (trainer, kind, claim, found) for kind in found.kinds for claim in _claims(found, kind, nearer)
+        ]
+        rows += [(trainer, BEHAVIOUR, claim, found) for claim in _errors(found, BEHAVIOUR, nearer)]
+    made = [
+        _row(trainer, kind, claim, found)
+        for trainer, kind, claim, found in rows
+        if all(column is not None for column in claim.columns)
+    ]
+    return pd.DataFrame(made, columns=COLUMNS)
+
+
+def verdict(side: str, threshold: float, low: float, high: float) -> str:
+    """Whether a claim holds: its interval lies on the claimed side of the threshold. Empty without a claim."""
+    if not side:
+        return ""
+    above, below = low > threshold, high < threshold
+    if side == "<":
+        above, below = below, above
+    return HOLDS if above else FAILS if below else OPEN
+
+
+def _kind_of(metric: str, kind: str) -> str:
+    return BEHAVIOUR if metric in ACTS else kind
+
+
+def _row(trainer: str, kind: str, claim: Claim, found: Numbers) -> tuple:
+    plans = np.arange(len(claim.columns[0])) if claim.of_plans else found.plans
+    value, low, high, models, plans = estimate(plans, claim.columns, claim.statistic)
+    return (
+        *(
+            claim.key,
+            claim.experiment,
+            claim.text,
+            claim.paper,
+            trainer,
+            kind,
+            claim.against,
+            value,
+            low,
+            high,
+        ),
+        *(claim.side, claim.threshold, claim.ceiling, models, plans),
+        verdict(claim.side, claim.threshold, low, high),
+    )
+
+
+def _planting(found: Numbers) -> Iterator[Claim]:
+    gate = found.of_model(BEHAVIOUR, "gate", "planted")
+    claim = partial(
+        Claim, experiment="E2", against="planted", statistic=mean, paper="only models above .7 are kept"
+    )
+    yield claim("gate", text="Fine-tuning plants the bias: R² of unmasking and planted", columns=[gate], side=">",
+                threshold=GATE)  # fmt: skip
+    yield claim("gate_passed", text="Most models pass the gate, R² above .7 (share of models)",
+                columns=[(gate > GATE).astype(float)], side=">", threshold=0.5)  # fmt: skip
+
+
+def _claims(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
+    """All claims about vectors."""
+    acts = found.true("unmasking", "mean") is not None
+    truths = ["planted", "unmasking"] if acts else ["planted"]
+    yield from _example(found, kind, truths[-1])
+    for against in truths:
+        yield from _words(found, kind, against)
+    yield from _directions(found, kind)
+    yield from _comparability(found, kind)
+    for against in truths[::-1]:
+        yield from _sets(found, kind, against)
+    yield from _halves(found, kind)
+    yield from _errors(found, kind, nearer)
+    yield from _kinds(found, kind, truths)
+
+
+def _example(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
+    smallest, bias = (
+        found.of_model(kind, "example_smallest"),
+        found.of_model(kind, "example_bias", against),
+    )
+    yield Claim(
+        *("effect_size_near_0", "E1"),
+        "The same biased words can have an effect size of 0 (share of models: below .1)",
+        [smallest, bias],
+        lambda weights, d, b: mean(weights, (d < 0.1) & (b > 0.1)),
+        *(">", 0.0, "d 1.7299, -.0865, .000016", against),
+    )
+
+
+def _words(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
+    def of(metric: str, truth: str = "signed", whose: str = against) -> np.ndarray | None:
+        return found.of_words(kind, metric, whose, truth=truth)
+
+    planted = against == "planted"
+    claim = partial(Claim, experiment="E3", against=against)
+    same = of("same")
+    yield claim("weat_is_same", text="WEAT and SAME agree in words: R² differ by less than .01", side="<",
+                columns=[of("weat"), same], statistic=distance, threshold=0.01,
+                paper="both about .4" if planted else "")  # fmt: skip
+    more = partial(claim, statistic=difference, side=">", threshold=0.0)
+    yield more("same_over_direct_bias", text="SAME's words: more R² than Direct Bias's, unsigned as in the paper",
+               columns=[same, of("direct_bias", "unsigned")], paper="about .4, .1" if planted else "")  # fmt: skip
+    yield more("same_over_direct_bias_signed", text="SAME's words: more R² than Direct Bias's, with its sign",
+               columns=[same, of("direct_bias")])  # fmt: skip
+    yield more("same_over_mac", text="SAME's words: more R² than MAC's, unsigned as in the paper",
+               columns=[same, of("mac", "unsigned")], paper="about .4, 0" if planted else "")  # fmt: skip
+    yield claim("mac_near_0", text="MAC's words: R² near 0 (below .1), unsigned as in the paper", side="<",
+                columns=[of("mac", "unsigned")], statistic=mean, threshold=0.1,
+                paper="about 0" if planted else "")  # fmt: skip
+    if planted:
+        yield more("unmasking_over_same", text="The unmasking bias follows what was planted more than SAME's words",
+                   columns=[of("unmasking"), same], paper="unmasking is highest")  # fmt: skip
+    else:
+        yield claim("same_below_unmasking", side="<", threshold=0.0, statistic=difference,
+                    text="SAME's words follow unmasking less than unmasking follows the planted share",
+                    columns=[same, of("unmasking", whose="planted")])  # fmt: skip
+
+
+def _directions(found: Numbers, kind: str) -> Iterator[Claim]:
+    """Section 5.2.1: of models that SAME sees (R² of .6 or more), those in which Direct Bias sees it, too (less than
+    .25 apart), and those in which it falls behind (by more than .4)."""
+    angle, same = found.of_model(kind, "angle"), found.of_words(kind, "same", "planted")
+    claim = partial(Claim, experiment="E4", against="planted")
+    for reading, truth in (("signed", "signed"), ("unsigned as in the paper", "unsigned")):
+        other = found.of_words(kind, "direct_bias", "planted", truth=truth)
+        if angle is None or same is None or other is None:
+            continue
+        suffix = "" if truth == "signed" else f"_{truth}"
+        seen, lost = same >= 0.6, same - other
+        alike, worse = (seen & (np.abs(lost) < 0.25)).astype(float), (seen & (lost > 0.4)).astype(float)
+
+        def gap(weights: np.ndarray, x: np.ndarray, far: np.ndarray, near: np.ndarray) -> np.ndarray:
+            return mean(weights * far, x) - mean(weights * near, x)
+
+        of = f"(Direct Bias {reading})"
+        groups = [("alike", "is as good as SAME", alike, "10.859"), ("worse", "is worse", worse, "17.551")]
+        for name, text, group, printed in groups:
+            yield claim(f"angle_{name}{suffix}", text=f"Degrees between directions where Direct Bias {text} {of}",
+                        columns=[np.where(group > 0, angle, np.nan)], statistic=mean, paper=printed)  # fmt: skip
+        yield claim(f"angle_difference{suffix}", text=f"Directions are further apart where SAME sees more {of}",
+                    columns=[angle, worse, alike], statistic=gap, side=">", threshold=0.0,
+                    paper="17.551, 10.859")  # fmt: skip
+        yield claim(f"angle_spearman{suffix}", text=f"The angle rises with what Direct Bias loses to SAME {of}",
+                    columns=[angle, lost], statistic=spearman, side=">", threshold=0.0)  # fmt: skip
+
+
+def _comparability(found: Numbers, kind: str) -> Iterator[Claim]:
+    printed = {"direct_bias": ".306", "weat": ".150", "same": ".121", "unmasking": ".096"}
+    between = {metric: found.differences(kind, metric) for metric in printed}
+    claim = partial(Claim, experiment="E5", of_plans=True)
+    for metric, paper in printed.items():
+        yield claim(f"sd_difference_{metric}", text=f"Difference between replicates, {LABELS[metric]}", paper=paper,
+                    columns=[between[metric]], statistic=mean)  # fmt: skip
+    names = list(printed)
+    for more, less in pairwise(names):
+        yield claim(f"{more}_differs_more_than_{less}", side=">", threshold=0.0, statistic=difference,
+                    text=f"Replicates differ more in {LABELS[more]} than in {LABELS[less]}",
+                    columns=[between[more], between[less]],
+                    paper=f"{printed[more]}, {printed[less]}")  # fmt: skip
+
+
+def _sets(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
+    keys = ("same_skew", "same", "same_stereotype", "weat_es", "direct_bias", "mac")
+    skew, same, stereotype, weat, direct, mac = (found.value(kind, metric) for metric in keys)
+    average, sd, absolute = (found.true(against, truth) for truth in ("mean", "sd", "absolute"))
+    claim = partial(Claim, experiment="E6", against=against, side=">", threshold=0.0)
+    unmasking = "of unmasking" if against == "unmasking" else "of the share"
+    printed = "" if against == "planted" else "yes"
+    yield claim("skew_follows_mean", text=f"SAME skew follows the mean {unmasking} (r)", columns=[average, skew],
+                statistic=pearson, paper="R² .21" if printed else "")  # fmt: skip
+    yield claim("only_skew_follows_mean", text=f"SAME skew follows the mean {unmasking} most (R² over the next)",
+                columns=[average, skew, same, stereotype, weat, direct, mac], statistic=squared_over_largest,
+                paper="only the skew" if printed else "")  # fmt: skip
+    for metric, values in (("same", same), ("same_stereotype", stereotype), ("weat_es", weat)):
+        yield claim(f"{metric}_follows_sd", text=f"{LABELS[metric]} follows the spread {unmasking} (r)",
+                    columns=[sd, values], statistic=pearson, paper="p < .05" if printed else "")  # fmt: skip
+    yield claim("stereotype_follows_sd_best", columns=[sd, stereotype, same, weat, skew, direct, mac],
+                text=f"SAME stereotype follows the spread {unmasking} most (R² over the next)",
+                statistic=squared_over_largest, paper="best" if printed else "")  # fmt: skip
+    order = [("same_stereotype", stereotype), ("same", same), ("weat_es", weat)]
+    for (more, first), (less, second) in pairwise(order):
+        yield claim(f"{more}_over_{less}_absolute", columns=[absolute, first, second],
+                    text=f"{LABELS[more]} follows the distance {unmasking} more than {LABELS[less]} (R²)",
+                    statistic=squared_over_largest, paper="in this order" if printed else "")  # fmt: skip
+    for metric, values in (("mac", mac), ("direct_bias", direct)):
+        for name, truth, what in (("sd", sd, "spread"), ("absolute", absolute, "distance")):
+            yield claim(f"same_over_{metric}_{name}", columns=[truth, same, values],
+                        text=f"SAME follows the {what} {unmasking} more than {LABELS[metric]} (R²)",
+                        statistic=squared_over_largest, paper="poor" if printed else "")  # fmt: skip
+
+
+def _halves(found: Numbers, kind: str) -> Iterator[Claim]:
+    printed = {"mac": ".0010", "weat_es": ".0397", "direct_bias": ".0018", "same": ".0016"}
+    printed |= {"same_stereotype": ".0016", "same_skew": ".0022"}
+    moved = {metric: found.halves(kind, metric) for metric in printed}
+    claim = partial(Claim, experiment="E7")
+    for metric, paper in printed.items():
+        yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}", paper=paper,
+                    columns=[moved[metric]], statistic=mean)  # fmt: skip
+    for key, metric, side, text, statistic in (
+        ("weat_es_moves_most", "weat_es", ">", "Half the words move WEAT's effect size most", over_largest),
+        ("mac_moves_least", "mac", "<", "Half the words move MAC least", over_smallest),
+    ):
+        others = [values for name, values in moved.items() if name != metric]
+        rest = [value for name, value in printed.items() if name != metric]
+        bound = max(rest) if side == ">" else min(rest)
+        yield claim(key, text=text, columns=[moved[metric], *others], statistic=statistic, side=side, threshold=0.0,
+                    paper=f"{printed[metric]}, next {bound}")  # fmt: skip
+
+
+def _errors(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
+    """Which word scores predict the downstream errors: R² with the sign of r, such that positive is the right way."""
+    reliable = found.of_model(BEHAVIOUR, "errors_reliability")
+    if reliable is None:
+        return
+    claim = partial(Claim, experiment="downstream", against="errors", side=">", threshold=0.0)
+    names = ["unmasking"] if kind == BEHAVIOUR else list(nearer)
+    for metric in names:
+        way = "first" if metric == "unmasking" else nearer[metric]
+        r = found.of_words(kind, metric, "errors", "pearson", "signed" if way else "unsigned")
+        again = found.retest(kind, metric)
+        if r is None or again is None:
+            continue
+        ceiling = reliable * again
+        signed = r * np.abs(r) * (-1 if way == "second" else 1)
+        of = LABELS.get(metric, metric)
+        yield claim(f"errors_{metric}", columns=[signed], statistic=mean,
+                    text=f"Words' scores predict downstream errors: {of}{'' if way else ', unsigned'} (R² with sign)",
+                    ceiling=float(np.nanmean(ceiling)) if np.isfinite(ceiling).any() else math.nan)  # fmt: skip
+    if kind != BEHAVIOUR:
+        unmasking, same = (found.of_words(kind, metric, "errors") for metric in ("unmasking", "same"))
+        yield claim("unmasking_over_same_errors", columns=[unmasking, same], statistic=difference,
+                    text="The unmasking bias predicts errors better than SAME's words (R²)")  # fmt: skip
+
+
+def _kinds(found: Numbers, kind: str, truths: Sequence[str]) -> Iterator[Claim]:
+    """What context adds: the vectors of one model before and after it."""
+    if kind != "contextual":
+        return
+    for against in (*truths, "errors"):
+        after, before = (found.of_words(of, "same", against) for of in (kind, "input"))
+        yield Claim("contextual_over_input", "kinds",
+                    f"SAME's words: contextual vectors follow {WHOSE[against]} more than input (R²)",
+                    [after, before], difference, ">", 0.0, against=against)  # fmt: skip
