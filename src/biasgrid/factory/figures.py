@@ -7,19 +7,59 @@ from pathlib import Path
 from typing import Any
 
 from ..figures import factory as figures
+from ..figures import planted
 from ..figures.layout import save
 from ..frames import read_frame
+from .claims import CLAIM_TEXTS, figure_table
 from .recovery import TEXTS, figure_tables
 
 
 def words(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Draw the correlations of words' scores with the truth, from factory.csv (inputs: "models"; spec: "labels")."""
-    table = figure_tables(read_frame(inputs["models"], TEXTS))["words"]
-    save(figures.word_level(table, spec["labels"]), output)
+    """Draw the correlations of words' scores with the truth, from factory.csv (inputs: "models"; spec: "labels", and
+    "against" of a truth that was not planted)."""
+    against = spec.get("against", "")
+    table = figure_tables(read_frame(inputs["models"], TEXTS))[_named("words", against)]
+    save(figures.word_level(table, spec["labels"], against), output)
 
 
 def truth(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw metrics against a truth, the models of a trainer (inputs: "models"; spec: "trainer", "labels", "truth",
-    "metrics")."""
-    table = figure_tables(read_frame(inputs["models"], TEXTS))[f"truth-{spec['trainer']}"]
-    save(figures.against_truth(table, spec["labels"], spec["truth"], spec["metrics"]), output)
+    "metrics", and "against" of a truth that was not planted)."""
+    against = spec.get("against", "")
+    table = figure_tables(read_frame(inputs["models"], TEXTS))[_named(f"truth-{spec['trainer']}", against)]
+    save(figures.against_truth(table, spec["labels"], spec["truth"], spec["metrics"], against), output)
+
+
+def directions(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw what Direct Bias loses to SAME, by the angle of their directions (inputs: "models"; spec: "labels")."""
+    save(planted.directions(_table(inputs, "directions"), spec["labels"]), output)
+
+
+def example(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw effect sizes of the same six words (inputs: "models"; spec: "labels")."""
+    save(planted.example(_table(inputs, "example"), spec["labels"]), output)
+
+
+def gate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw which models say what was planted (inputs: "models"; spec: "labels")."""
+    save(planted.gate(_table(inputs, "gate"), spec["labels"]), output)
+
+
+def claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw the claims with their verdicts (inputs: "claims"; spec: "labels")."""
+    found = read_frame(inputs["claims"], CLAIM_TEXTS)
+    save(planted.claims(figure_table(found, "claims"), spec["labels"]), output)
+
+
+def downstream(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw which scores predict errors (inputs: "claims"; spec: "labels")."""
+    found = read_frame(inputs["claims"], CLAIM_TEXTS)
+    save(planted.downstream(figure_table(found, "downstream"), spec["labels"]), output)
+
+
+def _named(figure: str, against: str) -> str:
+    return f"{figure}-{against}" if against else figure
+
+
+def _table(inputs: Mapping[str, Any], name: str):
+    return figure_tables(read_frame(inputs["models"], TEXTS))[name]

@@ -1,4 +1,4 @@
-"""Figures of a factory: metrics against the bias that was planted, for sets and for words."""
+"""Figures of a factory: metrics against the bias that was planted, or what the model does, for sets and for words."""
 
 from __future__ import annotations
 
@@ -48,14 +48,39 @@ VECTORS = PANELS | {
     "sentences": "vectors in sentences",
     "behaviour": "what it does",
 }
+OF_VECTORS = {
+    "word+context": "sums of word and context vectors",
+    "word": "word vectors alone",
+    "contextual": "contextual vectors (the last layer)",
+    "input": "input embeddings (before any context)",
+    "sentences": "vectors in sentences (the last layer)",
+}
 # what a model does, as a metric and as a truth
 ACTS = {"unmasking": "Unmasking bias", "errors": "Downstream errors"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
+OF_WORDS = {
+    "": LEVELS,
+    "unmasking": {"signed": "unmasking bias", "absolute": "its distance from one half"},
+    "errors": {"signed": "downstream errors", "absolute": "their distance from 0"},
+}
+# what words' scores are correlated with
+TRUTHS = {
+    "": "the share of the male pronoun in their sentences",
+    "unmasking": "the unmasking bias, the probability of the male pronoun in held-out sentences",
+    "errors": "downstream errors (positive: the model is wrong more often where the right pronoun is female)",
+}
+TITLES = {
+    "": "Do scores of words recover the truth?",
+    "unmasking": "Do scores of words say what the model says of held-out sentences?",
+    "errors": "Do scores of words predict which way the model errs in a task?",
+}
+NOT_JUDGED = "not judged: unmasking does not follow what was planted"
+HOLLOW = {"facecolors": "none", "edgecolors": GREY, "linewidths": 0.5}
 
 
 @styled
 def against_truth(
-    table: pd.DataFrame, labels: Mapping[str, str], truth: str, metrics: Sequence[str]
+    table: pd.DataFrame, labels: Mapping[str, str], truth: str, metrics: Sequence[str], against: str = ""
 ) -> figure.Figure:
     """Metric against truth, the models of a trainer: a panel per metric and kind of vectors, a mark per model.
 
@@ -64,43 +89,59 @@ def against_truth(
     Parameters
     ----------
     table
-        One row per model and kind of vectors, as figures/truth-<trainer>.csv.
+        One row per model and kind of vectors, as figures/truth-<trainer>.csv. Where `judged` is "no" the mark is
+        hollow, and counts in no correlation.
     labels
         What to print for the key of a metric or a trainer.
     truth
         "mean", "sd" or "absolute".
     metrics
         Those whose values are taken for it; the one that recovers it best (under any kind of vectors) is first.
+    against
+        "unmasking", where that is what the truth is of; "" of what was planted.
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import FuncFormatter
 
     heading, x_label, colour = BLOCKS[truth]
-    title = f"What metrics say, against what was planted: {heading}"
+    what = "what was planted"
+    if against:
+        what, heading = "what the model says", heading.replace("share", "unmasking bias")
+        x_label = x_label.replace("share", "unmasking bias")
+    title = f"What metrics say, against {what}: {heading}"
     metrics = [metric for metric in table if metric in metrics and table[metric].notna().any()]
     if not metrics:
         return nothing(title, "no metric that is taken for it has a value.")
     kinds = list(table["vectors"].unique())
     of_kind = {kind: table[table["vectors"] == kind] for kind in kinds}
+    judged = {kind: part[is_judged(part)] for kind, part in of_kind.items()}
     r = {
         (metric, kind, name): _pearson(part[f"true_{name}"], part[metric])
         for metric in metrics
-        for kind, part in of_kind.items()
+        for kind, part in judged.items()
         for name in BLOCKS
     }
     best = {m: max(np.nan_to_num(r[m, kind, truth] ** 2, nan=-1) for kind in kinds) for m in metrics}
     metrics.sort(key=lambda metric: (-round(best[metric], 3), metric))
     trainer = table["trainer"].iloc[0]
-    both = ", of sums of word and context vectors, or of word vectors alone" if len(kinds) > 1 else ""
+    both = f", of {', or of '.join(OF_VECTORS[kind] for kind in kinds)}" if len(kinds) > 1 else ""
+    across = "Across: what that share is over all occupations."
+    if against:
+        across = (
+            "Across: the probability that the model gives the male pronoun in held-out sentences (unmasking bias), "
+            "over all occupations."
+        )
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
-        "every occupation stands beside a male pronoun in a known share of its sentences. Across: what that share is "
-        f"over all occupations. Up: the metric's value{both}. r: Pearson's correlation with that truth; grey: with "
+        f"every occupation stands beside a male pronoun in a known share of its sentences. {across} "
+        f"Up: the metric's value{both}. r: Pearson's correlation with that truth; grey: with "
         "the two other truths. Positive: the metric rises with the truth."
     )
     name, shades = COLOURS[colour]
-    legend = [(f"a model, in the colour of its {name} (scale above)", _dot(GREY))]
+    legend = [(f"a model, in the colour of its {name} (scale above)", dot(GREY))]
+    if not is_judged(table).all():
+        legend.append((f"{NOT_JUDGED}; not in r", hollow_dot()))
     columns = COLUMNS // len(kinds)
     panels = columns * len(kinds)
     # space of its own beside each metric's panels, so that those of one metric look like one
@@ -126,7 +167,9 @@ def against_truth(
             # in an order that hides neither end of the colours
             part = of_kind[kind].sample(frac=1, random_state=0)
             x, y = part[f"true_{truth}"], part[metric]
-            axes.scatter(x, y, c=shades.to_rgba(part[colour]), s=5, linewidths=0)
+            sure = is_judged(part)
+            axes.scatter(x[sure], y[sure], c=shades.to_rgba(part.loc[sure, colour]), s=5, linewidths=0)
+            axes.scatter(x[~sure], y[~sure], s=6, **HOLLOW)
             few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
             few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
             axes.yaxis.set_major_formatter(FuncFormatter(_tick))
@@ -154,37 +197,47 @@ def against_truth(
 
 
 @styled
-def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = "") -> figure.Figure:
     """Pearson's r of words' scores with the truth: a row per metric, a column per trainer and kind of vectors, a mark
     per model.
 
     Parameters
     ----------
     table
-        One row per model, kind of vectors and truth, as figures/words.csv.
+        One row per model, kind of vectors and truth, as figures/words.csv. Where `judged` is "no" the dot is hollow,
+        and counts in no mean.
     labels
         What to print for the key of a metric or a trainer.
+    against
+        Whose truth it is: "unmasking" or "errors"; "" of what was planted.
 
     Raises
     ------
     BiasgridError
         Where no metric has scores of words.
     """
-    settings = ("trainer", "mu", "sigma", "replicate", "vectors", "truth")
+    settings = ("trainer", "mu", "sigma", "replicate", "vectors", "truth", "judged")
+    labels = ACTS | labels
     metrics = [metric for metric in table if metric not in settings and table[metric].notna().any()]
     if not metrics:
         raise BiasgridError("factory: nothing to draw, no metric has scores of words")
     columns = list(table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
-    squares = (table[metrics] ** 2).groupby([table["trainer"], table["vectors"], table["truth"]]).mean().max()
+    judged = table[is_judged(table)]
+    squares = (
+        (judged[metrics] ** 2).groupby([judged[key] for key in ("trainer", "vectors", "truth")]).mean().max()
+    )
     metrics.sort(key=lambda metric: (-round(squares[metric], 2), labels.get(metric, metric)))
-    looks = dict(zip(LEVELS, MODEL_COLOURS, strict=False))
+    levels = OF_WORDS[against]
+    looks = dict(zip(levels, MODEL_COLOURS, strict=False))
     legend = [
-        (f"with the {name}" if truth == "signed" else f"with {name}", _dot(looks[truth]))
-        for truth, name in LEVELS.items()
+        (f"with the {name}" if truth == "signed" else f"with {name}", dot(looks[truth]))
+        for truth, name in levels.items()
     ]
     legend.append(("mean over models", legend_line(color="black", linewidth=1.4)))
+    if len(judged) < len(table):
+        legend.append((f"{NOT_JUDGED}; not in the mean", hollow_dot()))
     note = (
-        "Pearson's correlation of occupations' scores with the share of the male pronoun in their sentences. "
+        f"Pearson's correlation of occupations' scores with {TRUTHS[against]}. "
         "Each dot is a model; one in which all words have the same score has none. "
         "A metric's sign should be the same in all models."
     )
@@ -193,7 +246,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     row = min(0.34, (PAGE[1] - 1.3 - head - foot) / len(metrics))
     width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
     height = row * len(metrics)
-    figure, top = page("Do scores of words recover the truth?", note, legend, PAGE[0], head + height + foot)
+    figure, top = page(TITLES[against], note, legend, PAGE[0], head + height + foot)
     for column, (trainer, kind) in enumerate(columns):
         axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
         axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
@@ -201,15 +254,22 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         for i, metric in enumerate(metrics):
             if i % 2 == 0:
                 axes.axhspan(i - 0.5, i + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
-            for lane, truth in enumerate(LEVELS):
-                values = chosen.loc[chosen["truth"] == truth, metric].dropna().to_numpy()
+            for lane, truth in enumerate(levels):
+                known = chosen[(chosen["truth"] == truth) & chosen[metric].notna()]
+                values, sure = known[metric].to_numpy(), is_judged(known).to_numpy()
                 y = i + (lane - 0.5) * 0.4
                 jitter = np.random.default_rng(0).uniform(-0.12, 0.12, len(values))
-                axes.scatter(values, y + jitter, s=3.5, color=looks[truth], alpha=0.35, linewidths=0)
-                if len(values):
-                    axes.vlines(values.mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3)
-                else:
-                    axes.text(0, y, "all words alike", size=SMALL, color=GREY, ha="center", va="center")
+                heights = y + jitter
+                axes.scatter(values[sure], heights[sure], s=3.5, color=looks[truth], alpha=0.35, linewidths=0)
+                axes.scatter(values[~sure], heights[~sure], s=4, **HOLLOW)
+                if sure.any():
+                    axes.vlines(
+                        values[sure].mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3
+                    )
+                elif not len(values):
+                    # static vectors fill no gaps
+                    none = "–" if metric in ACTS else "all words alike"
+                    axes.text(0, y, none, size=SMALL, color=GREY, ha="center", va="center")
         axes.set(xlim=(-1.06, 1.06), ylim=(len(metrics) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
         axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
         axes.set_xlabel("r", labelpad=1)
@@ -237,7 +297,20 @@ def _r(value: float) -> str:
     return "–" if np.isnan(value) else short(value)
 
 
-def _dot(colour: str) -> Line2D:
+def is_judged(table: pd.DataFrame) -> pd.Series:
+    """Which rows are of models that are judged; all, where the table does not say."""
+    return table.get("judged", table["trainer"]) != "no"
+
+
+def hollow_dot() -> Line2D:
+    """What stands in a legend for a model that is not judged."""
+    return legend_mark(
+        marker="o", markersize=4, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=0.7
+    )
+
+
+def dot(colour: str) -> Line2D:
+    """What stands in a legend for a model."""
     return legend_mark(marker="o", markersize=4, markeredgewidth=0, color=colour)
 
 

@@ -1,0 +1,399 @@
+"""Figures of a factory's models: directions, an example, which say what was planted, and the paper's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .factory import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged
+from .layout import (
+    MARGIN,
+    PAGE,
+    add_axes,
+    add_panels,
+    few_ticks,
+    legend_line,
+    legend_mark,
+    nothing,
+    page,
+    styled,
+)
+from .palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
+from .text import NORMAL, SMALL, fitted, line_count, short, text_width
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+# Schroeder et al. 2021: from where on a model is judged, and that SAME sees a bias; up to where Direct Bias is as
+# good, and from where on it is worse
+GATE, SEEN, ALIKE, WORSE = 0.7, 0.6, 0.25, 0.4
+EXPERIMENTS = {
+    "E1": "An example (the paper's figure 2)",
+    "E2": "What is planted (5.1)",
+    "E3": "Words (5.2)",
+    "E4": "Directions (5.2.1)",
+    "E5": "Comparability (5.2.2)",
+    "E6": "Sets (5.3)",
+    "E7": "Halves of the words (5.3.1)",
+    "kinds": "Context (not in the paper)",
+    "downstream": "Downstream errors (not in the paper)",
+}
+AGAINST = {"planted": "compared with what was planted", "unmasking": "compared with the unmasking bias"}
+VERDICTS = {
+    "holds": {"marker": "o", "color": LESS, "markersize": 4.5},
+    "cannot be said": {"marker": "o", "markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": GREY},
+    "does not hold": {"marker": "X", "color": MORE, "markersize": 5.5, "markeredgewidth": 0},
+}
+
+
+@styled
+def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """What Direct Bias loses to SAME in words, by the angle of their directions: a panel per trainer and kind of
+    vectors, a mark per model.
+
+    Parameters
+    ----------
+    table
+        One row per model and kind of vectors, as figures/directions.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    title = "Does Direct Bias lose where its direction is another one?"
+    if not {"same", "direct_bias"} <= set(table) or not (table["same"] - table["direct_bias"]).notna().any():
+        return nothing(title, "SAME or Direct Bias has no scores of words.")
+    table = table.assign(lost=table["same"] - table["direct_bias"])
+    note = (
+        "Each mark is a model. Across: degrees between Direct Bias' direction, the first principal component of the "
+        "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
+        f"scores of words recover (difference of R²). Lines: {short(ALIKE)} and {short(WORSE)}, up to and from which "
+        "Schroeder et al. call Direct Bias similar and worse. ρ: rank correlation, of all judged models."
+    )
+    legend = [
+        (f"SAME has R² of {short(SEEN)} or more", dot(LESS)),
+        (
+            f"SAME has less than {short(SEEN)}",
+            legend_mark(marker="^", markersize=4, markeredgewidth=0, color="#E69F00"),
+        ),
+    ]
+    parts = _parts(table)
+    if not is_judged(table).all():
+        legend.append((NOT_JUDGED, hollow_dot()))
+    heads = {}
+    for (trainer, kind), part in parts.items():
+        known = part[is_judged(part) & part["lost"].notna()]
+        rho = known["angle"].rank().corr(known["lost"].rank()) if len(known) > 2 else np.nan
+        heads[trainer, kind] = _head(trainer, kind, labels), f"ρ {short(rho) if np.isfinite(rho) else '–'}"
+    drawn, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
+    low, high = min(table["lost"].min(), -0.05), max(table["lost"].max(), WORSE)
+    for key, axes in panels.items():
+        part = parts[key]
+        sure, seen = is_judged(part), part["same"] >= SEEN
+        for line in (ALIKE, WORSE):
+            axes.axhline(line, **DASHED)
+        axes.axhline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
+        for chosen, look in (
+            (sure & ~seen, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
+            (sure & seen, {"color": LESS, "s": 8, "linewidths": 0}),
+            (~sure, {"s": 8} | HOLLOW),
+        ):
+            axes.scatter(part.loc[chosen, "angle"], part.loc[chosen, "lost"], **look)
+        pad = 0.06 * (high - low)
+        axes.set(xlim=(0, table["angle"].max() * 1.06), ylim=(low - pad, high + pad))
+    return drawn
+
+
+@styled
+def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Effect sizes of the same six words, however they are parted into two sets: a panel per trainer and kind of
+    vectors, ten marks per model.
+
+    Parameters
+    ----------
+    table
+        One row per model and kind of vectors, as figures/example.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    title = "One bias, ten effect sizes: WEAT of the same six words"
+    names = [name for name in table if name.removeprefix("example_").isdigit()]
+    if not names or not table[names].notna().any(axis=None):
+        return nothing(title, "no model has the six words of the paper's example.")
+    note = (
+        "Footballer, bishop, lawmaker, hairdresser, sociologist and nurse can be parted into two sets of three in "
+        "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size of "
+        "WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same."
+    )
+    looks = {
+        "largest": {"marker": "^", "color": LESS, "s": 11},
+        "smallest": {"marker": "v", "color": MORE, "s": 11},
+    }
+    legend = [
+        ("the largest of ten", legend_mark(marker="^", markersize=4.5, markeredgewidth=0, color=LESS)),
+        ("the smallest", legend_mark(marker="v", markersize=4.5, markeredgewidth=0, color=MORE)),
+        ("the others", legend_mark(marker="o", markersize=2.5, markeredgewidth=0, color="#999999")),
+    ]
+    if not is_judged(table).all():
+        legend.append((f"{NOT_JUDGED} (all ten)", hollow_dot()))
+    parts = _parts(table)
+    heads = {}
+    for key, part in parts.items():
+        part = part[is_judged(part)]
+        near = (part["example_smallest"] < 0.1).mean() if len(part) else np.nan
+        heads[key] = _head(*key, labels), f"smallest below .1: {near:.0%} of models".replace("%", " %")
+    drawn, panels = _panels(title, note, heads, legend, "SAME", "|d|")
+    for key, axes in panels.items():
+        part = parts[key]
+        sure = part[is_judged(part)]
+        others = part[~is_judged(part)]
+        for name in names:
+            axes.scatter(sure["example_same"], sure[name], s=2.5, color="#999999", linewidths=0)
+            axes.scatter(others["example_same"], others[name], s=4, **HOLLOW)
+        for name, look in looks.items():
+            axes.scatter(sure["example_same"], sure[f"example_{name}"], linewidths=0, **look)
+        axes.set(ylim=(-0.08, 2.08), xlim=(0, np.nanmax(table["example_same"]) * 1.06 or 1), yticks=[0, 1, 2])
+    return drawn
+
+
+@styled
+def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Which models say what was planted: R² of unmasking bias and planted share, a mark per model.
+
+    Parameters
+    ----------
+    table
+        One row per model, as figures/gate.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    title = "Do models say what was planted in their sentences?"
+    if table.empty:
+        return nothing(title, "no model fills gaps.")
+    name, colours = COLOURS["mu"]
+    note = (
+        "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
+        "held-out sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
+        f"the line ({short(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one standard "
+        "deviation stand in the order of their planted means."
+    )
+    sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
+    shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
+    markers = dict(zip(means, "osD^vPX<>*d" if len(means) <= 11 else "o" * len(means), strict=False))
+    ends = [means[0], means[-1]] if len(means) > 5 else means
+    legend = [
+        (
+            f"{name} {short(mu)}",
+            legend_mark(marker=markers[mu], markersize=4, markeredgewidth=0, color=shades.to_rgba(mu)),
+        )
+        for mu in dict.fromkeys(ends)
+    ]
+    legend.append(("hollow: not judged", hollow_dot()))
+    heads = {}
+    for trainer, part in table.groupby("trainer", sort=False):
+        passed = (part["judged"] == "yes").sum()
+        heads[trainer, ""] = labels.get(trainer, trainer), f"{passed} of {len(part)} models are judged"
+    drawn, panels = _panels(title, note, heads, legend, "planted standard deviation", "R²", width=4.6)
+    for (trainer, _), axes in panels.items():
+        axes.axhline(GATE, **DASHED)
+        for row in table[table["trainer"] == trainer].itertuples():
+            place = (means.index(row.mu) + 0.5) / len(means) - 0.5
+            jitter = np.random.default_rng(row.replicate).uniform(-0.25, 0.25) / len(means)
+            look = {"marker": markers[row.mu], "s": 14}
+            colour = shades.to_rgba(row.mu)
+            full = row.judged == "yes"
+            look |= (
+                {"color": colour, "linewidths": 0} if full else {"edgecolors": [colour], "facecolors": "none"}
+            )
+            axes.scatter(sigmas.index(row.sigma) + 0.8 * place + jitter, row.gate, **look)
+        axes.set(ylim=(-0.03, 1.03), xlim=(-0.55, len(sigmas) - 0.45), yticks=[0, 0.5, GATE, 1])
+        axes.set_yticklabels(["0", ".5", short(GATE), "1"])
+        axes.set_xticks(range(len(sigmas)), [short(sigma) for sigma in sigmas])
+    return drawn
+
+
+@styled
+def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """The claims' verdicts: a row per claim, a column per trainer and kind of vectors.
+
+    Parameters
+    ----------
+    table
+        One row per claim, trainer and kind of vectors, as figures/claims.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    title = "Which claims of Schroeder et al. hold?"
+    if table.empty:
+        return nothing(title, "no claim has a number.")
+    note = (
+        "Each number is what the claim is about, such as a mean difference of R² (claims.csv has its threshold and "
+        "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
+        "and does not hold where it is on the other; where it contains the threshold, or fewer than three plans have a "
+        "number, nothing can be said."
+    )
+    kinds = table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None)
+    columns = [kind for kind in kinds if kind[1] != "behaviour"]
+    places: dict[tuple, list[float]] = {column: [i] for i, column in enumerate(columns)}
+    for trainer in table["trainer"].unique():
+        # what a model does is no kind of vectors: across all of its trainer's columns
+        places[trainer, "behaviour"] = [i for i, (of, _) in enumerate(columns) if of == trainer]
+    rows = _claim_rows(table)
+    left, cell, line = 3.5, 0.82, 0.125
+    texts = [fitted(text, left - 0.15, SMALL) for _, text, _ in rows]
+    heights = [
+        line * line_count(text) + (0.075 if cells else 0.12)
+        for text, (_, _, cells) in zip(texts, rows, strict=True)
+    ]
+    head = 0.36
+    legend = [(name, legend_mark(**look)) for name, look in VERDICTS.items()]
+    height, width = sum(heights), cell * len(columns)
+    drawn, top = page(title, note, legend, 2 * MARGIN + left + width, head + height + 0.1)
+    axes = add_axes(drawn, MARGIN, top + head, left + width, height)
+    axes.set(xlim=(0, left + width), ylim=(height, 0), xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    for i, (trainer, kind) in enumerate(columns):
+        text = fitted(f"{labels.get(trainer, trainer)}, {VECTORS[kind]}", cell - 0.06, SMALL)
+        axes.text(
+            left + cell * i + 0.03, -0.04, text, size=SMALL, va="bottom", weight="bold", linespacing=1.0
+        )
+    down = 0.0
+    for i, (text, space, (_, _, cells)) in enumerate(zip(texts, heights, rows, strict=True)):
+        middle = down + space / 2
+        if cells:
+            if i % 2:
+                axes.axhspan(down, down + space, color=ZEBRA, linewidth=0, zorder=0)
+            axes.text(0.08, middle, text, size=SMALL, va="center", linespacing=1.1)
+        else:
+            axes.text(0, down + space - 0.03, text, size=SMALL, va="bottom", weight="bold")
+        for row in cells:
+            at = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
+            axes.plot([at], [middle], linestyle="", **VERDICTS[row.verdict])
+            axes.text(at + 0.09, middle, _number(row.value), size=SMALL, va="center")
+        down += space
+    return drawn
+
+
+@styled
+def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Which scores of words predict a model's errors: R², its interval and its ceiling, a row per metric, a panel per
+    trainer and kind of vectors.
+
+    Parameters
+    ----------
+    table
+        One row per metric, trainer and kind of vectors, as figures/downstream.csv.
+    labels
+        What to print for the key of a metric or a trainer.
+    """
+    title = "Which scores of words predict errors in a task?"
+    if table.empty or not table["value"].notna().any():
+        return nothing(title, "no model has a task.")
+    note = (
+        "R² of occupations' scores with the model's downstream errors, with the sign of r: right of 0 the model errs "
+        "towards the gender that the score says. Bars: 95 % intervals over plans. Scores without a direction are "
+        "correlated, as distances from their neutral value, with the size of the errors. The ceiling is "
+        "what the reliability of errors and scores allows."
+    )
+    labels = ACTS | labels
+    table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
+    best = table.groupby("metric")["value"].max()
+    metrics = sorted(best.index, key=lambda metric: (-best[metric], metric))
+    legend = [
+        ("mean over models, with its interval", legend_line(color=LESS, marker="o", markersize=4)),
+        ("ceiling", legend_mark(marker="D", markersize=4, markerfacecolor="white", markeredgecolor=GREY)),
+    ]
+    of_vectors = table[table["vectors"] != "behaviour"]
+    columns = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
+    left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
+    head, foot, gap, row = 0.4, 0.4, 0.2, 0.2
+    width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
+    height = row * len(metrics)
+    ends = table[["value", "low", "high", "ceiling"]].to_numpy()
+    low, high = min(np.nanmin(ends), 0) - 0.03, max(np.nanmax(ends), 0.1) + 0.03
+    drawn, top = page(title, note, legend, PAGE[0], head + height + foot)
+    for column, (trainer, kind) in enumerate(columns):
+        axes = add_axes(drawn, MARGIN + left + column * (width + gap), top + head, width, height)
+        axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
+        chosen = table[(table["trainer"] == trainer) & table["vectors"].isin((kind, "behaviour"))]
+        for i, metric in enumerate(metrics):
+            if i % 2 == 0:
+                axes.axhspan(i - 0.5, i + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+            for found in chosen[chosen["metric"] == metric].itertuples():
+                axes.hlines(i, found.low, found.high, color=LESS, linewidth=1.6, zorder=2)
+                axes.plot(
+                    [found.ceiling], [i], "D", markersize=4, markerfacecolor="white", markeredgecolor=GREY
+                )
+                axes.plot([found.value], [i], "o", markersize=4, color=LESS, zorder=3)
+        axes.set(xlim=(low, high), ylim=(len(metrics) - 0.5, -0.5))
+        few_ticks(axes.xaxis, 4)
+        axes.set_xlabel("R², with the sign of r", labelpad=1)
+        names = [labels.get(metric, metric) if column == 0 else "" for metric in metrics]
+        axes.set_yticks(range(len(metrics)), names, size=NORMAL)
+        axes.tick_params(axis="y", length=0)
+        axes.set_title(_head(trainer, kind, labels), loc="left", weight="bold", pad=4)
+    return drawn
+
+
+def _parts(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """The rows of each trainer and kind of vectors."""
+    return dict(iter(table.groupby(["trainer", "vectors"], sort=False)))
+
+
+def _head(trainer: str, kind: str, labels: Mapping[str, str]) -> str:
+    return f"{labels.get(trainer, trainer)}, {VECTORS[kind]}"
+
+
+def _panels(
+    title: str,
+    note: str,
+    heads: Mapping[tuple[str, str], tuple[str, str]],
+    legend: Sequence[tuple[str, Line2D]],
+    across: str,
+    up: str,
+    width: float = 2.9,
+) -> tuple[figure.Figure, dict[tuple[str, str], Axes]]:
+    """Panels of one size, two beside each other, with the names of their axes."""
+    columns = min(2, len(heads))
+    drawn, panels, _ = add_panels(
+        title, note, heads, columns, np.array([width, 1.9]), legend, gap=0.55, aside=0.45, foot=0.42
+    )
+    for axes in panels.values():
+        axes.spines["left"].set_visible(True)
+        few_ticks(axes.xaxis, 5)
+        few_ticks(axes.yaxis, 5)
+        axes.set_xlabel(across, labelpad=1.5, size=SMALL)
+        axes.set_ylabel(up, labelpad=2, size=SMALL)
+    return drawn, panels
+
+
+def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
+    """Experiment, text, and the rows of claims.csv that stand beside it; a heading has none."""
+    rows: list[tuple[str, str, list]] = []
+    for experiment, name in EXPERIMENTS.items():
+        mine = table[table["experiment"] == experiment]
+        # an example has the truth that a model can have
+        two = experiment in ("E3", "E6")
+        for against in mine["against"].unique() if two else [""]:
+            part = mine[mine["against"] == against] if two else mine
+            if len(part):
+                rows.append((experiment, f"{name}, {AGAINST[against]}" if two else name, []))
+            keys = ["claim", "against"] if experiment == "kinds" else ["claim"]
+            for _, same in part.groupby(keys, sort=False):
+                rows.append((experiment, same["text"].iloc[0], list(same.itertuples())))
+    return rows
+
+
+def _number(value: float) -> str:
+    """Two digits, or one that is not 0; a dash for NaN."""
+    if np.isnan(value):
+        return "–"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.1g}".replace("0.", ".", 1).replace("-", "−")
+    return short(value) if abs(value) < 10 else f"{value:.1f}".replace("-", "−")
