@@ -172,7 +172,7 @@ def against_truth(
             axes.scatter(x[~sure], y[~sure], s=6, **HOLLOW)
             few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
             few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
-            axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+            axes.yaxis.set_major_formatter(FuncFormatter(tick))
             axes.margins(0.06)
             if y.notna().any() and np.ptp(y.dropna()) == 0:
                 # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
@@ -289,7 +289,8 @@ def _pearson(x: pd.Series, y: pd.Series) -> float:
     return float(np.corrcoef(x[there], y[there])[0, 1])
 
 
-def _tick(value: float, _: int) -> str:
+def tick(value: float, _: int) -> str:
+    """A number at an axis, without the zero before the point."""
     return f"{value:g}".replace("0.", ".", 1).replace("-", "−")
 
 

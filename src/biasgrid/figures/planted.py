@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .factory import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged
+from .factory import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick
 from .layout import (
     MARGIN,
     PAGE,
@@ -43,7 +43,6 @@ EXPERIMENTS = {
     "kinds": "Context (not in the paper)",
     "downstream": "Downstream errors (not in the paper)",
 }
-AGAINST = {"planted": "compared with what was planted", "unmasking": "compared with the unmasking bias"}
 VERDICTS = {
     "holds": {"marker": "o", "color": LESS, "markersize": 4.5},
     "cannot be said": {"marker": "o", "markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": GREY},
@@ -125,8 +124,8 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         return nothing(title, "no model has the six words of the paper's example.")
     note = (
         "Footballer, bishop, lawmaker, hairdresser, sociologist and nurse can be parted into two sets of three in "
-        "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size of "
-        "WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same."
+        "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size "
+        "of WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same."
     )
     looks = {
         "largest": {"marker": "^", "color": LESS, "s": 11},
@@ -180,8 +179,8 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     note = (
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
         "held-out sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
-        f"the line ({short(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one standard "
-        "deviation stand in the order of their planted means."
+        f"the line ({short(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
+        "standard deviation stand in the order of their planted means."
     )
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
     shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
@@ -235,9 +234,14 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     note = (
         "Each number is what the claim is about, such as a mean difference of R² (claims.csv has its threshold and "
         "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
-        "and does not hold where it is on the other; where it contains the threshold, or fewer than three plans have a "
-        "number, nothing can be said."
+        "and does not hold where it is on the other; where it contains the threshold, or fewer than three plans have "
+        "a number, nothing can be said."
     )
+    if (table["vectors"] == "behaviour").any():
+        note += (
+            " Words are compared with what was planted; sets, too, but those of a model that fills gaps with its "
+            "unmasking bias, as in the paper."
+        )
     kinds = table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None)
     columns = [kind for kind in kinds if kind[1] != "behaviour"]
     places: dict[tuple, list[float]] = {column: [i] for i, column in enumerate(columns)}
@@ -245,10 +249,10 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         # what a model does is no kind of vectors: across all of its trainer's columns
         places[trainer, "behaviour"] = [i for i, (of, _) in enumerate(columns) if of == trainer]
     rows = _claim_rows(table)
-    left, cell, line = 3.5, 0.82, 0.125
+    left, cell, line = 4.0, 0.78, 0.125
     texts = [fitted(text, left - 0.15, SMALL) for _, text, _ in rows]
     heights = [
-        line * line_count(text) + (0.075 if cells else 0.12)
+        line * line_count(text) + (0.045 if cells else 0.1)
         for text, (_, _, cells) in zip(texts, rows, strict=True)
     ]
     head = 0.36
@@ -292,6 +296,8 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     labels
         What to print for the key of a metric or a trainer.
     """
+    from matplotlib.ticker import FuncFormatter
+
     title = "Which scores of words predict errors in a task?"
     if table.empty or not table["value"].notna().any():
         return nothing(title, "no model has a task.")
@@ -299,7 +305,7 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "R² of occupations' scores with the model's downstream errors, with the sign of r: right of 0 the model errs "
         "towards the gender that the score says. Bars: 95 % intervals over plans. Scores without a direction are "
         "correlated, as distances from their neutral value, with the size of the errors. The ceiling is "
-        "what the reliability of errors and scores allows."
+        "what the reliability of the errors (over the task's sentences) and of the scores (between trainings) allows."
     )
     labels = ACTS | labels
     table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
@@ -333,6 +339,7 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
                 axes.plot([found.value], [i], "o", markersize=4, color=LESS, zorder=3)
         axes.set(xlim=(low, high), ylim=(len(metrics) - 0.5, -0.5))
         few_ticks(axes.xaxis, 4)
+        axes.xaxis.set_major_formatter(FuncFormatter(tick))
         axes.set_xlabel("R², with the sign of r", labelpad=1)
         names = [labels.get(metric, metric) if column == 0 else "" for metric in metrics]
         axes.set_yticks(range(len(metrics)), names, size=NORMAL)
@@ -360,6 +367,8 @@ def _panels(
     width: float = 2.9,
 ) -> tuple[figure.Figure, dict[tuple[str, str], Axes]]:
     """Panels of one size, two beside each other, with the names of their axes."""
+    from matplotlib.ticker import FuncFormatter
+
     columns = min(2, len(heads))
     drawn, panels, _ = add_panels(
         title, note, heads, columns, np.array([width, 1.9]), legend, gap=0.55, aside=0.45, foot=0.42
@@ -368,6 +377,8 @@ def _panels(
         axes.spines["left"].set_visible(True)
         few_ticks(axes.xaxis, 5)
         few_ticks(axes.yaxis, 5)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(tick))
         axes.set_xlabel(across, labelpad=1.5, size=SMALL)
         axes.set_ylabel(up, labelpad=2, size=SMALL)
     return drawn, panels
@@ -378,15 +389,11 @@ def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
     rows: list[tuple[str, str, list]] = []
     for experiment, name in EXPERIMENTS.items():
         mine = table[table["experiment"] == experiment]
-        # an example has the truth that a model can have
-        two = experiment in ("E3", "E6")
-        for against in mine["against"].unique() if two else [""]:
-            part = mine[mine["against"] == against] if two else mine
-            if len(part):
-                rows.append((experiment, f"{name}, {AGAINST[against]}" if two else name, []))
-            keys = ["claim", "against"] if experiment == "kinds" else ["claim"]
-            for _, same in part.groupby(keys, sort=False):
-                rows.append((experiment, same["text"].iloc[0], list(same.itertuples())))
+        if len(mine):
+            rows.append((experiment, name, []))
+        # one text may be of several truths, which differ by trainer, but for what context adds to each
+        for _, same in mine.groupby(["claim", "text"], sort=False):
+            rows.append((experiment, same["text"].iloc[0], list(same.itertuples())))
     return rows
 
 
@@ -396,4 +403,5 @@ def _number(value: float) -> str:
         return "–"
     if 0 < abs(value) < 0.01:
         return f"{value:.1g}".replace("0.", ".", 1).replace("-", "−")
-    return short(value) if abs(value) < 10 else f"{value:.1f}".replace("-", "−")
+    text = f"{value:.1f}" if abs(value) >= 10 else f"{value + 0.0:.2f}"
+    return text.replace("0.", ".", 1).replace("-", "−") if abs(value) < 1 else text.replace("-", "−")
