@@ -15,7 +15,7 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -32,6 +32,8 @@ from biasgrid import figures, metrics, properties, tables
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError
 from biasgrid.factory import Factory
+from biasgrid.factory.claims import CLAIM_TEXTS
+from biasgrid.figures import planted as planted_figures
 from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
@@ -415,35 +417,76 @@ def frequency_tested(by: str) -> Picture:
     return Picture("make simulation-frequency", ("frequency_tests",), take, draw, shows)
 
 
-def factory() -> Factory:
-    return Factory.read(ROOT / "config" / "factory.yaml")
+def factory(name: str = "factory") -> Factory:
+    return Factory.read(ROOT / "config" / f"{name}.yaml")
 
 
-def planted(name: str, truth: str = "") -> Picture:
+def planted(name: str, truth: str = "", against: str = "", study: str = "factory") -> Picture:
     """A figure of the planted-bias benchmark, which has its table beside it: a column per metric."""
-    settings = ["trainer", "vectors", "truth"]
-    metrics = [key for key, entry in factory().config["metrics"].items() if truth in ("", entry["truth"])]
+    settings = ["trainer", "vectors", "truth", "judged"]
+
+    def metrics() -> list[str]:
+        given = factory(study).config["metrics"].items()
+        return [key for key, entry in given if truth in ("", entry["truth"])]
 
     def numbers(found: Tables) -> pd.DataFrame:
         return _numbers(found[name], *found[name].columns.difference(settings))
 
     def take() -> Tables:
-        (table,) = _results("factory/figures", name).values()
-        others = [key for key in factory().config["metrics"] if key not in metrics]
+        (table,) = _results(f"{study}/figures", name).values()
+        others = [key for key in factory(study).config["metrics"] if key not in metrics()]
         return {name: table.drop(columns=others, errors="ignore")}
 
     def draw(found: Tables) -> Figure:
-        table, labels = numbers(found), factory().labels
-        return against_truth(table, labels, truth, metrics) if truth else word_level(table, labels)
+        table, labels = numbers(found), factory(study).labels
+        if truth:
+            return against_truth(table, labels, truth, metrics(), against)
+        return word_level(table, labels, against)
 
     def shows(found: Tables) -> list[float]:
         table, shown = numbers(found), []
-        for metric in table.columns.intersection(metrics):
+        for metric in table.columns.intersection(metrics()):
             known = table[table[metric].notna()]
             shown += [*known[metric], *(known[f"true_{truth}"] if truth else [])]
         return shown
 
-    return Picture("make factory", (name,), take, draw, shows)
+    return Picture(COMMANDS[study], (name,), take, draw, shows)
+
+
+# config of a planted-bias benchmark -> what makes its results
+COMMANDS = {"factory": "make factory", "planted_bert": "make planted-bert"}
+
+
+def of_models(
+    name: str,
+    draw: Callable[[pd.DataFrame, dict[str, str]], Figure],
+    shows: Callable[[pd.DataFrame], list],
+    texts: Sequence[str] = ("trainer", "vectors", "judged"),
+    study: str = "planted_bert",
+) -> Picture:
+    """A figure of a planted-bias benchmark's models, or of claims about them, which has its table beside it; columns
+    are numbers but for `texts`."""
+
+    def numbers(found: Tables) -> pd.DataFrame:
+        return _numbers(found[name], *found[name].columns.difference(texts))
+
+    return Picture(
+        COMMANDS[study],
+        (name,),
+        lambda: _results(f"{study}/figures", name),
+        lambda found: draw(numbers(found), factory(study).labels),
+        lambda found: shows(numbers(found)),
+    )
+
+
+def directions_shown(table: pd.DataFrame) -> list[float]:
+    known = table[(table["same"] - table["direct_bias"]).notna()]
+    return [*known["angle"], *(known["same"] - known["direct_bias"])]
+
+
+def example_shown(table: pd.DataFrame) -> list[float]:
+    ways = table[[f"example_{i}" for i in range(1, 11)]]
+    return [*ways.to_numpy().ravel(), *table["example_same"]]
 
 
 def property_verdicts(found: pd.DataFrame) -> list[properties.Verdict]:
@@ -792,6 +835,27 @@ PICTURES = {
     "factory-truth-sd": planted("truth-ppmi", "sd"),
     "factory-truth-absolute": planted("truth-ppmi", "absolute"),
     "factory-words": planted("words"),
+    "planted-gate": of_models("gate", planted_figures.gate, lambda table: list(table["gate"])),
+    "planted-words": planted("words", study="planted_bert"),
+    "planted-words-unmasking": planted("words-unmasking", against="unmasking", study="planted_bert"),
+    "planted-words-errors": planted("words-errors", against="errors", study="planted_bert"),
+    "planted-truth-mean": planted("truth-bert-unmasking", "mean", "unmasking", "planted_bert"),
+    "planted-truth-sd": planted("truth-bert-unmasking", "sd", "unmasking", "planted_bert"),
+    "planted-truth-absolute": planted("truth-bert-unmasking", "absolute", "unmasking", "planted_bert"),
+    "planted-directions": of_models("directions", planted_figures.directions, directions_shown),
+    "planted-example": of_models("example", planted_figures.example, example_shown),
+    "planted-claims": of_models(
+        "claims",
+        planted_figures.claims,
+        lambda table: [planted_figures.number(value) for value in table["value"]],
+        CLAIM_TEXTS,
+    ),
+    "planted-downstream": of_models(
+        "downstream",
+        planted_figures.downstream,
+        lambda table: table[["value", "low", "high", "ceiling"]].to_numpy().ravel().tolist(),
+        CLAIM_TEXTS,
+    ),
     "concepts": drawing_of_concepts(),
     "gallery-agreement-widths": of_study(
         "thesis4",

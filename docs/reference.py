@@ -22,6 +22,7 @@ import biasgrid
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api.docstrings import sections, wrapped
 from biasgrid.embeddings.model import Model
+from biasgrid.factory import claims
 from biasgrid.factory import recovery as factory
 from biasgrid.options import PARTS
 from biasgrid.properties import files as properties
@@ -92,6 +93,11 @@ OTHERS = {
         "make factory",
         "One row per trainer, vectors, metric and number over models: how well the metric recovers the planted bias.",
         factory.RECOVERY,
+    ),
+    "factory/claims.csv": (
+        "make factory",
+        "One row per claim of Schroeder et al. (2021), trainer and vectors: whether the models bear it out.",
+        claims.CLAIMS,
     ),
     "properties/properties.csv": (
         "make properties",

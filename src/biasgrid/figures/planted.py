@@ -279,7 +279,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         for row in cells:
             at = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
             axes.plot([at], [middle], linestyle="", **VERDICTS[row.verdict])
-            axes.text(at + 0.09, middle, _number(row.value), size=SMALL, va="center")
+            axes.text(at + 0.09, middle, number(row.value), size=SMALL, va="center")
         down += space
     return drawn
 
@@ -397,7 +397,7 @@ def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
     return rows
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Two digits, or one that is not 0; a dash for NaN."""
     if np.isnan(value):
         return "–"
