@@ -154,9 +154,14 @@ def of_models(
 def retest(scores: np.ndarray, judged: np.ndarray) -> np.ndarray:
     """Mean correlation of each replicate's scores (replicates, words) with those of the judged others; NaN where
     there is no other, or no variance."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.atleast_2d(np.corrcoef(scores))
-        counted = np.isfinite(r) & judged & ~np.eye(len(r), dtype=bool)
+    r = np.full((len(scores), len(scores)), np.nan)
+    for i, j in combinations(range(len(scores)), 2):
+        # of words that both have a score of
+        x, y = scores[[i, j]][:, np.isfinite(scores[[i, j]]).all(axis=0)]
+        if len(x) > 2 and np.ptp(x) and np.ptp(y):
+            r[i, j] = r[j, i] = np.corrcoef(x, y)[0, 1]
+    counted = np.isfinite(r) & judged
+    with np.errstate(invalid="ignore"):
         return np.where(counted, r, 0.0).sum(axis=1) / counted.sum(axis=1)
 
 
@@ -330,13 +335,15 @@ def moved_by_halves(scores: np.ndarray, seed: int) -> float:
 def _of_scores(
     metric: str, scores: np.ndarray, truths: Mapping[str, np.ndarray], neutral: float, status: str
 ) -> Iterator[tuple]:
-    yield metric, "word", "", "", np.nan, "sd", scores.std(), status, None
+    # a metric that takes two sets of words has no score of one whose share is a half, which is in neither
+    there = np.isfinite(scores)
+    yield metric, "word", "", "", np.nan, "sd", scores[there].std() if there.any() else np.nan, status, None
     yield metric, "word", "", "", np.nan, "retest", np.nan, status, scores
     for against, truth in truths.items():
         compared = {name: (function(truth, NEUTRAL[against]), scores) for name, function in OF_WORDS.items()}
         compared["unsigned"] = compared["absolute"][0], np.abs(scores - neutral)
         for name, (true, said) in compared.items():
-            for what, value in _correlation(true, said).items():
+            for what, value in _correlation(true[there], said[there]).items():
                 if what != "p_value":
                     yield metric, "word", against, name, np.nan, what, value, status, None
 
