@@ -101,7 +101,7 @@ def made(seed=0, plans=PLANS, replicates=3, trainer="bert", **changes):
     SAME sees nearly all, Direct Bias some, and MAC nothing."""
     scores = {
         "same": lambda u, rng: 0.3 * (u - 0.5) + 0.01 * rng.normal(size=WORDS),
-        "direct_bias": lambda u, rng: 0.3 * (u - 0.5) + rng.uniform(0.02, 0.3) * rng.normal(size=WORDS),
+        "direct_bias": lambda u, rng: 0.3 * (u - 0.5) + 0.15 * rng.random() ** 2 * rng.normal(size=WORDS),
         "mac": lambda u, rng: 1 + 0.1 * rng.normal(size=WORDS),
         "rnd": lambda u, rng: 0.5 - u + 0.05 * rng.normal(size=WORDS),
     } | changes
@@ -218,6 +218,15 @@ def test_numbers_beside_the_papers(found):
     assert of(found, "weat_es_moves_most").value == pytest.approx(0.2 - 0.01)
     assert of(found, "mac_moves_least").value == pytest.approx(0.0005 - 0.01)
     angles = [of(found, f"angle_{name}") for name in ("alike", "worse")]
+    assert all(row.plans >= 3 for row in angles)
+    assert of(found, "angle_difference").verdict == "holds"
+    # too few plans in one of the groups, however many in all
+    few = made(
+        plans=[(0.5, 0.1), *((mu, 0.3) for mu in (0.3, 0.4, 0.5, 0.6))],
+        direct_bias=lambda u, rng: u - 0.5 + (0.01 if u.std() > 0.15 else 0.5) * rng.normal(size=WORDS),
+    )
+    assert [of(few, f"angle_{name}").plans for name in ("alike", "worse", "difference")] == [4, 1, 5]
+    assert of(few, "angle_difference").verdict == "cannot be said"
     assert {row.verdict for row in angles} == {""}
     assert of(found, "angle_difference").value == pytest.approx(angles[1].value - angles[0].value)
 

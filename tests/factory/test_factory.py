@@ -173,10 +173,11 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
     assert files(tmp_path) == made
     drawn = [file for file in made if file.suffix == ".svg"]
     truths = {f"truth-ppmi-{entry['truth']}.svg" for entry in Factory.of(TINY).config["metrics"].values()}
-    assert {file.name for file in drawn} == {"words.svg", *truths}
+    others = {"words.svg", "directions.svg", "example.svg", "claims.svg"}
+    assert {file.name for file in drawn} == {*others, *truths}
     # the table of the figures is beside them
     tables = {file.name for file in made if file.suffix == ".csv" and file.parent.name == "figures"}
-    assert tables == {"words.csv", "truth-ppmi.csv"}
+    assert tables == {"words.csv", "truth-ppmi.csv", "directions.csv", "example.csv", "claims.csv"}
 
 
 def test_what_an_edit_re_runs(monkeypatch):
@@ -209,7 +210,9 @@ def test_what_an_edit_re_runs(monkeypatch):
         assert stale(module) == {"model"}
     assert "model" in stale("factory.training")
     assert "model" not in stale("factory.recovery")
-    assert stale("factory.markdown") == {"recovery.md"}
+    assert stale("factory.markdown") == {"recovery.md", "claims.md"}
+    # one module writes both texts
+    assert stale("factory.estimates") == {"claims.csv", "figures/claims.csv", "claims.md", "recovery.md"}
     assert not [
         name
         for name in closures["model"]
@@ -218,7 +221,9 @@ def test_what_an_edit_re_runs(monkeypatch):
     labelled = TINY["metrics"]["weat"] | {"label": "W"}
     other = all_steps(TINY | {"metrics": TINY["metrics"] | {"weat": labelled}})
     changed = {name for name in made if made[name].depends_on != other[name].depends_on}
-    assert changed == {"recovery.md", "words", *(f"truth-ppmi-{name}" for name in ("mean", "sd", "absolute"))}
+    drawn = {"words", "directions", "example", "claims"}
+    drawn |= {f"truth-ppmi-{name}" for name in ("mean", "sd", "absolute")}
+    assert changed == {"recovery.md", "claims.md", *drawn}
 
 
 @pytest.mark.slow

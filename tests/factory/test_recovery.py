@@ -182,6 +182,11 @@ def test_words_without_a_score_are_left_out():
         squared(scores[9:], share[9:])
     )
     assert the_value(table, level="word", what="sd") == pytest.approx(scores[9:].std())
+    # SAME has all words; what it is compared with WEAT in are WEAT's
+    both = {"weat": measured(scores), "same": measured(np.where(np.isnan(scores), 3.0, scores))}
+    of_same = rows(of_models([record(share, both)], NEUTRAL, LENGTHS), truth="signed", level="word")
+    assert the_value(of_same, what="same_r_squared") == the_value(of_same, metric="weat", what="r_squared")
+    assert the_value(of_same, metric="same", what="r_squared") != the_value(of_same, what="same_r_squared")
 
 
 def test_the_example_of_six_words():

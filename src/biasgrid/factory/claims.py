@@ -22,6 +22,7 @@ import pandas as pd
 from ..frames import read_frame, write_frame
 from ..tables.table import ANY, Column
 from .estimates import (
+    FEWEST_PLANS,
     difference,
     distance,
     estimate,
@@ -80,7 +81,8 @@ class Claim:
     """A claim, or a number beside the paper's.
 
     `columns` are what `statistic` (weights (draws, n), then the columns (n,)) is taken of, per model; per plan, if
-    `of_plans`. A column is None where nothing was measured: then there is no such claim.
+    `of_plans`. A column is None where nothing was measured: then there is no such claim. Of each of `groups` (1 for a
+    model that is in it), where the claim compares groups of models, there must be enough plans.
     """
 
     key: str
@@ -94,6 +96,7 @@ class Claim:
     against: str = ""
     of_plans: bool = False
     ceiling: float = math.nan
+    groups: Sequence[np.ndarray] = ()
 
 
 class Numbers:
@@ -219,7 +222,11 @@ def _kind_of(metric: str, kind: str) -> str:
 
 def _row(trainer: str, kind: str, claim: Claim, found: Numbers) -> tuple:
     plans = np.arange(len(claim.columns[0])) if claim.of_plans else found.plans
-    value, low, high, models, plans = estimate(plans, claim.columns, claim.statistic)
+    value, low, high, models, count = estimate(plans, claim.columns, claim.statistic)
+    # what differs by rounding alone is no difference
+    value, low, high = (round(number, 12) + 0.0 for number in (value, low, high))
+    if any(len(np.unique(plans[group > 0])) < FEWEST_PLANS for group in claim.groups):
+        low = high = math.nan
     return (
         *(
             claim.key,
@@ -233,7 +240,7 @@ def _row(trainer: str, kind: str, claim: Claim, found: Numbers) -> tuple:
             low,
             high,
         ),
-        *(claim.side, claim.threshold, claim.ceiling, models, plans),
+        *(claim.side, claim.threshold, claim.ceiling, models, count),
         verdict(claim.side, claim.threshold, low, high),
     )
 
@@ -287,9 +294,10 @@ def _words(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
     planted = against == "planted"
     claim = partial(Claim, experiment="E3", against=against)
     same = of("same")
+    # of the words that WEAT has: not of one whose share is a half, which is in neither of its sets
     yield claim("weat_is_same", text="WEAT and SAME agree in words: R² differ by less than .01", side="<",
-                columns=[of("weat"), same], statistic=distance, threshold=0.01,
-                paper="both about .4" if planted else "")  # fmt: skip
+                columns=[of("weat"), found.of_words(kind, "weat", against, "same_r_squared")],
+                statistic=distance, threshold=0.01, paper="both about .4" if planted else "")  # fmt: skip
     more = partial(claim, statistic=difference, side=">", threshold=0.0)
     yield more("same_over_direct_bias", text="SAME's words: more R² than Direct Bias's, unsigned as in the paper",
                columns=[same, of("direct_bias", "unsigned")], paper="about .4, .1" if planted else "")  # fmt: skip
@@ -331,7 +339,7 @@ def _directions(found: Numbers, kind: str) -> Iterator[Claim]:
             yield claim(f"angle_{name}{suffix}", text=f"Degrees between directions where Direct Bias {text} {of}",
                         columns=[np.where(group > 0, angle, np.nan)], statistic=mean, paper=printed)  # fmt: skip
         yield claim(f"angle_difference{suffix}", text=f"Directions are further apart where SAME sees more {of}",
-                    columns=[angle, worse, alike], statistic=gap, side=">", threshold=0.0,
+                    columns=[angle, worse, alike], statistic=gap, groups=[worse, alike], side=">", threshold=0.0,
                     paper="17.551, 10.859")  # fmt: skip
         yield claim(f"angle_spearman{suffix}", text=f"The angle rises with what Direct Bias loses to SAME {of}",
                     columns=[angle, lost], statistic=spearman, side=">", threshold=0.0)  # fmt: skip

@@ -112,8 +112,11 @@ def of_claims(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
         interval = "" if np.isnan(row.low) else f" [{_digits(row.low)}, {_digits(row.high)}]"
         of = f"{labels.get(row.trainer, row.trainer)}, {VECTORS[row.vectors]}"
         against = ACT_LABELS.get(row.against, row.against)
+        metric, text = row.claim.removeprefix("errors_"), row.text
+        if metric != row.claim:
+            text = text.replace(f": {metric}", f": {labels.get(metric, metric)}")
         rows.append(
-            [row.experiment, row.text, row.paper, of, against, _digits(row.value) + interval, row.verdict]
+            [row.experiment, text, row.paper, of, against, _digits(row.value) + interval, row.verdict]
         )
     head = ["experiment", "claim", "paper", "models", "compared with", "value [95 % interval]", "verdict"]
     return _table(head, rows) + "\n"
@@ -134,7 +137,7 @@ def _two_digits(value: float) -> str:
 
 def _digits(value: float) -> str:
     """Two digits, or two that are not 0; a dash for NaN."""
-    if np.isnan(value) or abs(value) >= 0.1 or value == 0:
+    if np.isnan(value) or abs(value) >= 0.1 or abs(value) < 1e-6:
         return _two_digits(value)
     return f"{value:.2g}".replace("0.", ".", 1).replace("-", "−")
 

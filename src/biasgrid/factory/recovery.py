@@ -289,6 +289,13 @@ def _of_vectors(
         if measured["words"] is not None:
             scores = np.array(measured["words"], dtype=float)
             yield from _of_scores(metric, scores, truths, neutral.get(metric, 0.0), status)
+            if metric == "weat" and by_vectors["metrics"].get("same", {}).get("words"):
+                # the same words, so that the two compare
+                same = np.array(by_vectors["metrics"]["same"]["words"], dtype=float)
+                there = np.isfinite(scores)
+                for against, truth in truths.items():
+                    found = _correlation(truth[there], same[there])["r_squared"]
+                    yield metric, "word", against, "signed", np.nan, "same_r_squared", found, status, None
 
 
 def _of_example(

@@ -67,10 +67,11 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         return nothing(title, "SAME or Direct Bias has no scores of words.")
     table = table.assign(lost=table["same"] - table["direct_bias"])
     note = (
-        "Each mark is a model. Across: degrees between Direct Bias' direction, the first principal component of the "
+        "Each mark is a model. Across: degrees between Direct Bias's direction, the first principal component of the "
         "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
-        f"scores of words recover (difference of R²). Lines: {short(ALIKE)} and {short(WORSE)}, up to and from which "
-        "Schroeder et al. call Direct Bias similar and worse. ρ: rank correlation, of all judged models."
+        "scores of words recover than Direct Bias's, both with their sign (difference of R²). Schroeder et al. call "
+        f"Direct Bias similar up to {short(ALIKE)} and worse from {short(WORSE)} on: dashed, where models come near. "
+        "ρ: rank correlation, of all judged models."
     )
     legend = [
         (f"SAME has R² of {short(SEEN)} or more", dot(LESS)),
@@ -86,14 +87,17 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     for (trainer, kind), part in parts.items():
         known = part[is_judged(part) & part["lost"].notna()]
         rho = known["angle"].rank().corr(known["lost"].rank()) if len(known) > 2 else np.nan
-        heads[trainer, kind] = _head(trainer, kind, labels), f"ρ {short(rho) if np.isfinite(rho) else '–'}"
+        worse = ((known["lost"] > WORSE) & (known["same"] >= SEEN)).sum()
+        text = f"ρ {short(rho) if np.isfinite(rho) else '–'}; worse in {worse} of {len(known)} models"
+        heads[trainer, kind] = _head(trainer, kind, labels), text
     drawn, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
-    low, high = min(table["lost"].min(), -0.05), max(table["lost"].max(), WORSE)
+    low, high = min(table["lost"].min(), -0.02), max(table["lost"].max(), 0.1)
     for key, axes in panels.items():
         part = parts[key]
         sure, seen = is_judged(part), part["same"] >= SEEN
         for line in (ALIKE, WORSE):
-            axes.axhline(line, **DASHED)
+            if line < 1.06 * high:
+                axes.axhline(line, **DASHED)
         axes.axhline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
         for chosen, look in (
             (sure & ~seen, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
@@ -401,7 +405,7 @@ def number(value: float) -> str:
     """Two digits, or one that is not 0; a dash for NaN."""
     if np.isnan(value):
         return "–"
-    if 0 < abs(value) < 0.01:
+    if 1e-6 < abs(value) < 0.01:
         return f"{value:.1g}".replace("0.", ".", 1).replace("-", "−")
     text = f"{value:.1f}" if abs(value) >= 10 else f"{value + 0.0:.2f}"
     return text.replace("0.", ".", 1).replace("-", "−") if abs(value) < 1 else text.replace("-", "−")
