@@ -394,7 +394,9 @@ def _halves(found: Numbers, kind: str) -> Iterator[Claim]:
     moved = {metric: found.halves(kind, metric) for metric in printed}
     claim = partial(Claim, experiment="E7")
     for metric, paper in printed.items():
-        yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}", paper=paper,
+        # the paper says both [-1, 1] and [-2, 2]
+        of = " (of a range of 4; of 2 it is double)" if metric == "weat_es" else ""
+        yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}{of}", paper=paper,
                     columns=[moved[metric]], statistic=mean)  # fmt: skip
     for key, metric, side, text, statistic in (
         ("weat_es_moves_most", "weat_es", ">", "Half the words move WEAT's effect size most", over_largest),

@@ -188,8 +188,10 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     )
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
     shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
-    markers = dict(zip(means, "osD^vPX<>*d" if len(means) <= 11 else "o" * len(means), strict=False))
-    ends = [means[0], means[-1]] if len(means) > 5 else means
+    # of many means the place says which; of few the legend has all
+    few = len(means) <= 5
+    markers = dict(zip(means, "osD^v" if few else "o" * len(means), strict=False))
+    ends = means if few else [means[0], means[-1]]
     legend = [
         (
             f"{name} {short(mu)}",
@@ -208,7 +210,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         for row in table[table["trainer"] == trainer].itertuples():
             place = (means.index(row.mu) + 0.5) / len(means) - 0.5
             jitter = np.random.default_rng(row.replicate).uniform(-0.25, 0.25) / len(means)
-            look = {"marker": markers[row.mu], "s": 14}
+            look = {"marker": markers[row.mu], "s": 14 if few else 8, "linewidths": 0.8}
             colour = shades.to_rgba(row.mu)
             full = row.judged == "yes"
             look |= (
