@@ -46,7 +46,7 @@ SMALL = {
     "trained": 0.7,
     "halves": 3,
     "encoders": START,
-    "trainers": {"bert": {"start": "bert-tiny", "params": {"epochs": 1, "batch_size": 32}}},
+    "trainers": {"bert": {"start": "bert-tiny", "params": {"epochs": 1, "batch_size": 8}}},
     "metrics": {"rnsb": {"groups": "targets", "params": {"n_iterations": 2}}},
 }
 
