@@ -454,7 +454,7 @@ def planted(name: str, truth: str = "", against: str = "", study: str = "factory
 
 
 # config of a planted-bias benchmark -> what makes its results
-COMMANDS = {"factory": "make factory", "planted_bert": "make planted-bert"}
+COMMANDS = {"factory": "make factory", "planted_bert": "make planted-bert-paper"}
 
 
 def of_models(
@@ -838,7 +838,6 @@ PICTURES = {
     "planted-gate": of_models("gate", planted_figures.gate, lambda table: list(table["gate"])),
     "planted-words": planted("words", study="planted_bert"),
     "planted-words-unmasking": planted("words-unmasking", against="unmasking", study="planted_bert"),
-    "planted-words-errors": planted("words-errors", against="errors", study="planted_bert"),
     "planted-truth-mean": planted("truth-bert-unmasking", "mean", "unmasking", "planted_bert"),
     "planted-truth-sd": planted("truth-bert-unmasking", "sd", "unmasking", "planted_bert"),
     "planted-truth-absolute": planted("truth-bert-unmasking", "absolute", "unmasking", "planted_bert"),
