@@ -67,12 +67,12 @@ OF_WORDS = {
 # what words' scores are correlated with
 TRUTHS = {
     "": "the share of the male pronoun in their sentences",
-    "unmasking": "the unmasking bias, the probability of the male pronoun in held-out sentences",
+    "unmasking": "the unmasking bias, the probability of the male pronoun in test sentences",
     "errors": "downstream errors (positive: the model is wrong more often where the right pronoun is female)",
 }
 TITLES = {
     "": "Do scores of words recover the truth?",
-    "unmasking": "Do scores of words say what the model says of held-out sentences?",
+    "unmasking": "Do scores of words say what the model says in test sentences?",
     "errors": "Do scores of words predict which way the model errs in a task?",
 }
 NOT_JUDGED = "not judged: unmasking does not follow what was planted"
@@ -129,9 +129,7 @@ def against_truth(
     both = f", of {', or of '.join(OF_VECTORS[kind] for kind in kinds)}" if len(kinds) > 1 else ""
     of = "that share"
     if against:
-        of = (
-            "the probability that the model gives the male pronoun in held-out sentences (the unmasking bias)"
-        )
+        of = "the probability that the model gives the male pronoun in test sentences (the unmasking bias)"
     across = f"Across: {ACROSS[truth]} of {of}, over all occupations."
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "

@@ -182,7 +182,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     name, colours = COLOURS["mu"]
     note = (
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
-        "held-out sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
+        "test sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
         f"the line ({short(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
         "standard deviation stand in the order of their planted means."
     )
