@@ -20,8 +20,7 @@ if not engine.has_config(workflow):
 
 try:
     STUDY = Factory.of(config, where=", ".join(engine.config_files(workflow)))
-    STUDY.occupations
-    STUDY.groups
+    STUDY.check_files()
 except BiasgridError as error:
     engine.stop(error)
 

@@ -240,6 +240,24 @@ def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
     assert error.startswith(f"biasgrid: {path}: ")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"test_templates": "schroeder"},
+            "is a sentence of schroeder, too, so that models are trained on it",
+        ),
+        ({"test_templates": "pronoun_frames"}, "expected {'templates'"),
+        ({"frames": "schroeder"}, "expected {'frames'"),
+        ({"frames": "nowhere"}, "nowhere.json: cannot read it"),
+    ],
+)
+def test_files_are_checked_before_a_model_is_trained(wrong, message):
+    with pytest.raises(BiasgridError) as raised:
+        Factory.of(SMALL | wrong).check_files()
+    assert message in str(raised.value)
+
+
 def test_the_committed_configs_have_18_models_and_the_papers_66():
     """18 of a part of the grid; 11 means by 6 standard deviations."""
     few = Factory.read(ROOT / "config" / "planted_bert.yaml")

@@ -63,6 +63,7 @@ def factory(args: argparse.Namespace) -> dict[str, Any]:
         return {"results": _written(steps.table_steps(benchmark), steps.figure_steps(benchmark))}
     if args.model not in benchmark.models:
         raise BiasgridError(f"{args.config}: {unknown('model', args.model, benchmark.models)}")
+    benchmark.check_files()
     model = benchmark.models[args.model]
     if "start" in model.spec:
         stores.make_folder(benchmark)

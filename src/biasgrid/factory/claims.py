@@ -280,7 +280,7 @@ def _example(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
     )
     yield Claim(
         *("effect_size_near_0", "E1"),
-        "The same biased words can have an effect size of 0 (share of models: below .1)",
+        "The same biased words can have an effect size of 0 (share of models: |d| below .1, mean bias above .1)",
         [smallest, bias],
         lambda weights, d, b: mean(weights, (d < 0.1) & (b > 0.1)),
         *(">", 0.0, "d 1.7299, -.0865, .000016", against),

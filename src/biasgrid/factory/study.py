@@ -19,7 +19,7 @@ from ..errors import BiasgridError, not_allowed, unknown
 from ..folders import Folders
 from ..resources import located
 from ..seeds import seed_of
-from .corpus import TOKEN, Templates
+from .corpus import TOKEN, Frames, Templates
 
 TEMPLATES = "data/templates"
 # what a trainer may have of its own
@@ -155,6 +155,21 @@ class Factory(Folders):
         if len(found[0]) != len(found[1]):
             raise BiasgridError(f"groups: {len(found[0])} and {len(found[1])} words; expected pairs")
         return found
+
+    def check_files(self) -> None:
+        """Read all words and sentences, before a model is trained. Raises BiasgridError where a file is wrong, or
+        where fine-tuned models are asked in a sentence that they are trained on."""
+        _ = self.occupations, self.groups
+        if all(entry["algorithm"] != "bert" for entry in self.config["trainers"].values()):
+            return
+        tested = Templates.read(self.sentences_file("test_templates"), inflected=True)
+        Frames.read(self.sentences_file("frames"))
+        for text in tested.texts:
+            if text in self.templates.texts:
+                raise BiasgridError(
+                    f"test_templates: {self.config['test_templates']}: {text!r} is a sentence of "
+                    f"{self.config['templates']}, too, so that models are trained on it"
+                )
 
     @cached_property
     def models(self) -> dict[str, Model]:

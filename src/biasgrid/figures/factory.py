@@ -25,6 +25,7 @@ BLOCKS = {
     "sd": ("how much words differ (standard deviation of the share)", "standard deviation", "mu"),
     "absolute": ("how far words are from one half (mean distance)", "distance from .5", "mu"),
 }
+ACROSS = {"mean": "the mean", "sd": "the standard deviation", "absolute": "the mean distance from .5"}
 COLOURS = {
     # darker to lighter, so that greyscale tells the ends apart
     "mu": ("planted mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
@@ -66,12 +67,12 @@ OF_WORDS = {
 # what words' scores are correlated with
 TRUTHS = {
     "": "the share of the male pronoun in their sentences",
-    "unmasking": "the unmasking bias, the probability of the male pronoun in held-out sentences",
+    "unmasking": "the unmasking bias, the probability of the male pronoun in test sentences",
     "errors": "downstream errors (positive: the model is wrong more often where the right pronoun is female)",
 }
 TITLES = {
     "": "Do scores of words recover the truth?",
-    "unmasking": "Do scores of words say what the model says of held-out sentences?",
+    "unmasking": "Do scores of words say what the model says in test sentences?",
     "errors": "Do scores of words predict which way the model errs in a task?",
 }
 NOT_JUDGED = "not judged: unmasking does not follow what was planted"
@@ -126,12 +127,10 @@ def against_truth(
     metrics.sort(key=lambda metric: (-round(best[metric], 3), metric))
     trainer = table["trainer"].iloc[0]
     both = f", of {', or of '.join(OF_VECTORS[kind] for kind in kinds)}" if len(kinds) > 1 else ""
-    across = "Across: what that share is over all occupations."
+    of = "that share"
     if against:
-        across = (
-            "Across: the probability that the model gives the male pronoun in held-out sentences (unmasking bias), "
-            "over all occupations."
-        )
+        of = "the probability that the model gives the male pronoun in test sentences (the unmasking bias)"
+    across = f"Across: {ACROSS[truth]} of {of}, over all occupations."
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
         f"every occupation stands beside a male pronoun in a known share of its sentences. {across} "
@@ -172,7 +171,8 @@ def against_truth(
             axes.scatter(x[~sure], y[~sure], s=6, **HOLLOW)
             few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
             few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
-            axes.yaxis.set_major_formatter(FuncFormatter(tick))
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter(FuncFormatter(tick))
             axes.margins(0.06)
             if y.notna().any() and np.ptp(y.dropna()) == 0:
                 # matplotlib's own limits are no wider than 0.1 either side, whatever the value is

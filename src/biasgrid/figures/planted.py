@@ -66,12 +66,14 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     if not {"same", "direct_bias"} <= set(table) or not (table["same"] - table["direct_bias"]).notna().any():
         return nothing(title, "SAME or Direct Bias has no scores of words.")
     table = table.assign(lost=table["same"] - table["direct_bias"])
+    low, high = min(table["lost"].min(), -0.02), max(table["lost"].max(), 0.1)
+    lines = [line for line in (ALIKE, WORSE) if line < 1.06 * high]
     note = (
         "Each mark is a model. Across: degrees between Direct Bias's direction, the first principal component of the "
         "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
         "scores of words recover than Direct Bias's, both with their sign (difference of R²). Schroeder et al. call "
-        f"Direct Bias similar up to {short(ALIKE)} and worse from {short(WORSE)} on: dashed, where models come near. "
-        "ρ: rank correlation, of all judged models."
+        f"Direct Bias similar up to {short(ALIKE)} and worse from {short(WORSE)} on{' (dashed)' if lines else ''}, "
+        f"of models where SAME has {short(SEEN)} or more. ρ: rank correlation, of all judged models."
     )
     legend = [
         (f"SAME has R² of {short(SEEN)} or more", dot(LESS)),
@@ -91,13 +93,11 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         text = f"ρ {short(rho) if np.isfinite(rho) else '–'}; worse in {worse} of {len(known)} models"
         heads[trainer, kind] = _head(trainer, kind, labels), text
     drawn, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
-    low, high = min(table["lost"].min(), -0.02), max(table["lost"].max(), 0.1)
     for key, axes in panels.items():
         part = parts[key]
         sure, seen = is_judged(part), part["same"] >= SEEN
-        for line in (ALIKE, WORSE):
-            if line < 1.06 * high:
-                axes.axhline(line, **DASHED)
+        for line in lines:
+            axes.axhline(line, **DASHED)
         axes.axhline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
         for chosen, look in (
             (sure & ~seen, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
@@ -182,7 +182,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     name, colours = COLOURS["mu"]
     note = (
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
-        "held-out sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
+        "test sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
         f"the line ({short(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
         "standard deviation stand in the order of their planted means."
     )
