@@ -20,13 +20,22 @@ from scipy.stats import norm
 from biasgrid import metrics
 from biasgrid.cli import main
 from biasgrid.directions import angles
-from biasgrid.factory import Factory, Templates, corpus, figures, plan, steps, train, trainer_parameters
+from biasgrid.factory import Factory, Templates, draw, figures, plan, steps, train, trainer_parameters
+from biasgrid.factory import corpus as sentences_of
 from biasgrid.factory.recovery import percentage_difference
 from biasgrid.figures.layout import save
 from biasgrid.plan import code
 
 TEMPLATES = Templates.read(ROOT / "data" / "templates" / "schroeder.json")
 OCCUPATIONS = json.loads((ROOT / "data" / "word_sets" / "schroeder.json").read_text())["sets"]["occupations"]
+
+
+def corpus(templates, occupations, probabilities, seed):
+    """The sentences of a corpus that is drawn with these probabilities, and the truth."""
+    drawn = draw(templates, probabilities, seed)
+    return sentences_of(templates, occupations, drawn), drawn.truth
+
+
 TINY = {
     "factory": "tiny",
     "mu": [0.25, 0.75],

@@ -18,7 +18,8 @@ from biasgrid import BiasgridError
 from biasgrid.cli import main
 from biasgrid.factory import Factory, Templates, corpus, plan, steps
 from biasgrid.factory.behaviour import alpha, behaviour
-from biasgrid.factory.corpus import Drawn, Frames, draw, placed
+from biasgrid.factory.corpus import Drawn, draw, placed
+from biasgrid.factory.frames import Frames
 
 DATA = ROOT / "data" / "templates"
 TEMPLATES = Templates.read(DATA / "schroeder.json")
@@ -77,9 +78,10 @@ def test_the_truth_is_of_the_sentences_that_are_trained_on():
     trained = np.array([[1, 0, 1, 0], [1, 1, 1, 0]], bool)
     assert Drawn(male, trained, np.arange(8)).truth.tolist() == [1 / 2, 2 / 3]
     words = ["nurse", "dean"]
-    sentences, truth = corpus(TEMPLATES, words, np.array([0.2, 0.8]), seed=3, trained=0.6)
+    drawn = draw(TEMPLATES, np.array([0.2, 0.8]), 3, 0.6)
+    sentences = corpus(TEMPLATES, words, drawn)
     assert len(sentences) == 42
-    for word, share in zip(words, truth, strict=True):
+    for word, share in zip(words, drawn.truth, strict=True):
         mine = [sentence for sentence in sentences if word in sentence]
         assert share == np.mean([bool({"he", "his"} & set(sentence)) for sentence in mine])
 
@@ -179,7 +181,7 @@ def test_held_out_sentences_are_told_by_what_was_drawn():
     assert found["scalars"]["held_out_accuracy"] == pytest.approx(right / held.sum())
     likely = drawn.truth > 0.5
     best = ((drawn.male == likely[:, None]) & held).sum() / held.sum()
-    assert found["scalars"]["held_out_best"] == pytest.approx(best)
+    assert found["scalars"]["held_out_majority"] == pytest.approx(best)
     assert math.isnan(does(lambda text: 0.5)[0]["scalars"]["held_out_accuracy"])
 
 
@@ -326,7 +328,7 @@ def test_a_fine_tuned_model_does_what_was_planted(record):
     assert np.corrcoef(errors, unmasking)[0, 1] > 0.5
     scalars = behaviour["scalars"]
     assert scalars["mass"] > 0.8
-    assert 0.55 < scalars["held_out_accuracy"] <= scalars["held_out_best"] + 0.1
+    assert 0.55 < scalars["held_out_accuracy"] <= scalars["held_out_majority"] + 0.1
     assert scalars["unmasking_reliability"] > 0.8
     # no seed of the model's own: the corpus and the plan
     planned = plan(0.5, 0.35, 80, record["plan_seed"])

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embeddings.language.bert import Bert
-from .corpus import Drawn, Frames, Templates, placed
+from .corpus import Drawn, Templates, placed
+from .frames import Frames
 
 
 def behaviour(
@@ -42,8 +43,8 @@ def behaviour(
         paper's unmasking bias; 0 to 1, neutral .5. ``errors``: of each, the share of wrong pronouns in frames where
         the female one is right less that where the male one is; -1 to 1, neutral 0, positive: it errs towards the
         male one. ``scalars``: ``mass``, the mean of P(male) + P(female) in the test sentences; ``held_out_accuracy``
-        of pronouns in sentences that were held out, and ``held_out_best``, what the more frequent pronoun of each
-        occupation reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
+        of pronouns in sentences that were held out, and ``held_out_majority``, what each occupation's more frequent
+        pronoun in training reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
         ``unmasking_reliability`` and ``errors_reliability``.
     """
     expected, mass = _expected(bert, tested_in.texts, tested_in.pronouns, occupations)
@@ -91,11 +92,11 @@ def _held_out(bert: Bert, templates: Templates, occupations: Sequence[str], draw
     """How often the pronoun of a sentence that was held out is found, NaN where none was."""
     at = drawn.places(trained=False)
     if not len(at):
-        return {"held_out_accuracy": float("nan"), "held_out_best": float("nan")}
+        return {"held_out_accuracy": float("nan"), "held_out_majority": float("nan")}
     texts = [placed([templates.texts[template]], occupations[word])[0] for word, template in at]
     found = bert.fill(texts, [templates.pronouns[template] for _, template in at])
     male = drawn.male[at[:, 0], at[:, 1]]
     return {
         "held_out_accuracy": float(np.mean((found[:, 0] > found[:, 1]) == male)),
-        "held_out_best": float(np.mean((drawn.truth[at[:, 0]] > 0.5) == male)),
+        "held_out_majority": float(np.mean((drawn.truth[at[:, 0]] > 0.5) == male)),
     }

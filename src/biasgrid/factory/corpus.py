@@ -15,7 +15,6 @@ from ..errors import BiasgridError
 
 TOKEN = re.compile(r"\w+")
 MASK, PLACE = "[MASK]", "OCCUPATION"
-CUE = re.compile(r"\{(\w+)\|(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,10 @@ class Templates:
 
         Raises BiasgridError naming the file, and the sentence that is wrong.
         """
-        texts, pronouns = _listed(path, "templates")
+        texts, pronouns = listed(path, "templates")
         tokens = []
         for text in texts:
-            _check(path, text)
+            check(path, text)
             # "one of the OCCUPATIONs" would be a word of its own
             sentence = tuple(TOKEN.findall(text.lower()))
             whole = sorted(t for t in sentence if t in (cls.OCCUPATION, cls.PRONOUN))
@@ -62,30 +61,6 @@ class Templates:
             [{self.OCCUPATION: occupation, self.PRONOUN: pair[not is_male]}.get(t, t) for t in sentence]
             for sentence, pair, is_male in zip(self.tokens, self.pronouns, male, strict=True)
         ]
-
-
-@dataclass(frozen=True)
-class Frames:
-    """Pairs of sentences in which another word than the occupation tells the pronoun.
-
-    texts     each frame's sentence whose pronoun is male, and that whose pronoun is female; with OCCUPATION and
-              [MASK]
-    pronouns  each frame's (male, female) pronoun
-    """
-
-    texts: tuple[tuple[str, str], ...]
-    pronouns: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def read(cls, path: Path) -> Frames:
-        """From a file of data/templates. Raises BiasgridError naming the file, and the frame that is wrong."""
-        texts, pronouns = _listed(path, "frames")
-        for text in texts:
-            _check(path, text)
-            if not CUE.search(text):
-                raise BiasgridError(f"{path}: {text!r}: expected a cue such as {{man|woman}}")
-        both = ((CUE.sub(r"\1", text), CUE.sub(r"\2", text)) for text in texts)
-        return cls(tuple(both), tuple(pronouns))
 
 
 def written(occupation: str) -> str:
@@ -145,35 +120,29 @@ def draw(templates: Templates, probabilities: np.ndarray, seed: int, trained: fl
     return found
 
 
-def corpus(
-    templates: Templates,
-    occupations: Sequence[str],
-    probabilities: np.ndarray,
-    seed: int,
-    trained: float = 1.0,
-) -> tuple[list[list[str]], np.ndarray]:
-    """The sentences that models are trained on, in random order, and the truth: see `Drawn`."""
-    drawn = draw(templates, probabilities, seed, trained)
+def corpus(templates: Templates, occupations: Sequence[str], drawn: Drawn) -> list[list[str]]:
+    """The tokens of the sentences that models are trained on, in random order."""
     sentences = [
         s for word, row in zip(occupations, drawn.male, strict=True) for s in templates.fill(word, row)
     ]
     size = len(templates.pronouns)
-    return [sentences[word * size + template] for word, template in drawn.places()], drawn.truth
+    return [sentences[word * size + template] for word, template in drawn.places()]
 
 
-def _listed(path: Path, key: str) -> tuple[list[str], list[tuple[str, str]]]:
+def listed(path: Path, key: str) -> tuple[list[str], list[tuple[str, str]]]:
     """The sentences of a file, and the (male, female) pronoun of each."""
     record: Any = read_json(path)
     try:
-        listed = [(tuple(pair.split("/")), text) for pair, texts in record[key].items() for text in texts]
+        both = [(tuple(pair.split("/")), text) for pair, texts in record[key].items() for text in texts]
     except (TypeError, KeyError, AttributeError):
         raise BiasgridError(f"{path}: expected {{'{key}': {{'he/she': [...]}}}}") from None
-    for pair, _ in listed:
+    for pair, _ in both:
         if len(pair) != 2:
             raise BiasgridError(f"{path}: {'/'.join(pair)!r}: expected two pronouns, such as he/she")
-    return [text for _, text in listed], [pair for pair, _ in listed]
+    return [text for _, text in both], [pair for pair, _ in both]
 
 
-def _check(path: Path, text: Any) -> None:
+def check(path: Path, text: Any) -> None:
+    """Raises BiasgridError for what is no sentence with a place for an occupation and one for a pronoun."""
     if not isinstance(text, str) or text.count(MASK) != 1 or text.count(PLACE) != 1:
         raise BiasgridError(f"{path}: {text!r}: expected {MASK} and {PLACE} once each")

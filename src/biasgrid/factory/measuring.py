@@ -35,14 +35,19 @@ def measure(
     """
     found = _measured(entry, model, groups, occupations, truth, seed)
     if halves:
-        rng, distances = np.random.default_rng(seed), []
-        for _ in range(halves):
-            half = np.sort(rng.permutation(len(occupations))[: len(occupations) // 2])
+        distances = []
+        for half in random_halves(len(occupations), halves, seed):
             part = [occupations[place] for place in half]
             of_half = _measured(entry, model, groups, part, truth[half], seed)
             distances.append(abs(of_half["value"] - found["value"]))
         found["halves"] = float(np.mean(distances))
     return found
+
+
+def random_halves(words: int, halves: int, seed: int) -> list[np.ndarray]:
+    """The places of so many random halves of some words, in order; the same for the same seed."""
+    rng = np.random.default_rng(seed)
+    return [np.sort(rng.permutation(words)[: words // 2]) for _ in range(halves)]
 
 
 def _measured(

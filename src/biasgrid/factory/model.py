@@ -17,8 +17,9 @@ from ..files import write_text
 from ..measure import as_finite, dumps
 from ..metrics.same import same
 from ..metrics.weat import weat_es
-from .corpus import Drawn, Frames, Templates, corpus, draw, plan, written
-from .measuring import measure
+from .corpus import Drawn, Templates, corpus, draw, plan, written
+from .frames import Frames
+from .measuring import measure, random_halves
 from .training import train
 
 # what a record says first
@@ -50,9 +51,11 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
     planned = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
     drawn = draw(templates, planned, spec["corpus_seed"], spec["trained"])
-    does, by_kind = (
-        _fine_tuned(inputs, spec, templates, drawn) if "trained" in inputs else _trained(templates, spec)
-    )
+    does = None
+    if "trained" in inputs:
+        does, by_kind = _fine_tuned(inputs, spec, templates, drawn)
+    else:
+        by_kind = _trained(templates, spec, drawn)
     name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
     measured = {}
     for kind, (words, vectors) in by_kind.items():
@@ -74,13 +77,11 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     write_text(output, dumps(as_finite(record)) + "\n")
 
 
-def _trained(templates: Templates, spec: Mapping[str, Any]) -> tuple[None, dict[str, Any]]:
-    """The words and vectors of a static model, by kind; what it does is nothing."""
-    occupations = spec["occupations"]
-    planned = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
-    sentences, _ = corpus(templates, occupations, planned, spec["corpus_seed"], spec["trained"])
+def _trained(templates: Templates, spec: Mapping[str, Any], drawn: Drawn) -> dict[str, Any]:
+    """The words and vectors of a static model, by kind."""
+    sentences = corpus(templates, spec["occupations"], drawn)
     words, own, context = train(sentences, spec["algorithm"], spec["params"], spec["corpus_seed"])
-    return None, {kind: (words, own if kind == "word" else own + context) for kind in spec["vectors"]}
+    return {kind: (words, own if kind == "word" else own + context) for kind in spec["vectors"]}
 
 
 def _fine_tuned(
@@ -96,6 +97,13 @@ def _fine_tuned(
     bert, occupations = Bert(Path(inputs["trained"][0]).parent, {}), spec["occupations"]
     asked = Templates.read(inputs["test_templates"], inflected=True), Frames.read(inputs["frames"])
     does = behaviour(bert, templates, *asked, occupations, drawn)
+    if spec["halves"]:
+        halves = random_halves(len(occupations), spec["halves"], spec["corpus_seed"])
+        scores = {name: np.array(does[name]) for name in ("unmasking", "errors")}
+        does["halves"] = {
+            name: float(np.mean([abs(own[half].mean() - own.mean()) for half in halves]))
+            for name, own in scores.items()
+        }
     words = [*occupations, *(word for group in spec["groups"] for word in group)]
     texts, by_kind = list(map(written, words)), {}
     for kind in spec["vectors"]:

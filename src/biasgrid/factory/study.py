@@ -19,7 +19,8 @@ from ..errors import BiasgridError, not_allowed, unknown
 from ..folders import Folders
 from ..resources import located
 from ..seeds import seed_of
-from .corpus import TOKEN, Frames, Templates
+from .corpus import TOKEN, Templates
+from .frames import Frames
 
 TEMPLATES = "data/templates"
 # what a trainer may have of its own
