@@ -35,6 +35,7 @@ from .estimates import (
     gap,
     mean,
     pearson,
+    share,
     spearman,
     squared_difference,
 )
@@ -282,7 +283,7 @@ def _planting(found: Numbers) -> Iterator[Claim]:
     yield claim("gate", text="Fine-tuning plants the bias: R² of unmasking and planted", columns=[gate], side=">",
                 threshold=GATE)  # fmt: skip
     yield claim("gate_passed", text="Most models pass the gate, R² above .7 (share of models)",
-                columns=[(gate > GATE).astype(float)], side=">", threshold=0.5)  # fmt: skip
+                columns=[(gate > GATE).astype(float)], statistic=share, side=">", threshold=0.5)  # fmt: skip
 
 
 def _claims(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
@@ -310,7 +311,7 @@ def _example(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
     if smallest is None or bias is None:
         return
     near = np.where((bias > BIASED) & np.isfinite(smallest), smallest < NEAR_0, np.nan)
-    claim = partial(Claim, experiment="E1", against=against, columns=[near], statistic=mean)
+    claim = partial(Claim, experiment="E1", against=against, columns=[near], statistic=share)
     of = "|d| below .1 in one of ten ways"
     yield claim("effect_size_near_0", text=f"The example's words, of a mean bias above .1: {of} (share of models)",
                 paper="d 1.7299, -.0865, .000016")  # fmt: skip

@@ -24,8 +24,8 @@ import numpy as np
 RESAMPLES, SEED = 2000, 2021
 LEVEL = 0.95
 FEWEST_PLANS, FEWEST_RESAMPLED = 3, 20
-# plans that all have one value have a standard error of 0, which says nothing of how sure it is; by chance so many
-# lie on one side of a threshold in 2 / 2 ** 6 = .03 of all cases, and five in more than .05
+# of a share that is 0, or 1, in all plans the standard error is 0, which says nothing of how sure it is; by chance so
+# many plans are on one side of a half in 2 / 2 ** 6 = .03 of all cases, and five in more than .05
 FEWEST_ALIKE = 6
 
 
@@ -60,7 +60,8 @@ def estimate(
         The interval's.
     groups
         Each (n,): 1 for a model that is in the group, where the statistic compares groups of models. Each must have
-        enough plans, and the smallest says how many degrees of freedom there are.
+        enough plans, and the smallest says how many degrees of freedom there are, so that the interval is wide
+        rather than narrow.
     """
     table = np.stack(columns)
     whole = np.isfinite(table).all(axis=0)
@@ -123,12 +124,13 @@ def _left_out(
         return np.nan, np.nan
     plans = place.max() + 1
     without = statistic((np.arange(plans)[:, None] != place).astype(float), *table)
-    # what differs by rounding alone is alike
-    if np.ptp(without) < 1e-12 and plans < FEWEST_ALIKE:
+    if statistic is share and value in (0, 1) and plans < FEWEST_ALIKE:
         return np.nan, np.nan
     error = np.sqrt((plans - 1) / plans * ((without - value) ** 2).sum())
     half = t.ppf((1 + level) / 2, fewest - 1) * error
-    return value - half, value + half
+    # a share is neither below 0 nor above 1
+    ends = (0.0, 1.0) if statistic is share else (-np.inf, np.inf)
+    return max(value - half, ends[0]), min(value + half, ends[1])
 
 
 def _resampled(
@@ -155,6 +157,11 @@ def _resampled(
 def mean(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Weighted means, one per row of the weights."""
     return (weights * x).sum(axis=1) / weights.sum(axis=1)
+
+
+def share(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Weighted shares of models for which x is 1, and not 0."""
+    return mean(weights, x)
 
 
 def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:

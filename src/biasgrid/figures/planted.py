@@ -315,8 +315,8 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "R² of occupations' scores with the model's downstream errors, with the sign of r: right of 0 the model errs "
         "towards the gender that the score says. Bars: 95 % intervals over plans. Scores without a direction are "
         "correlated, as distances from their neutral value, with the size of the errors. In the task another word "
-        f"tells the right pronoun, which models find in {_tasks(table, labels)}. A model that hardly reads that word "
-        "repeats its unmasking bias in other sentences."
+        f"tells the right pronoun: {_tasks(table, labels)}. A model that hardly reads that word repeats its "
+        "unmasking bias in other sentences."
     )
     labels = ACTS | labels
     table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
@@ -358,9 +358,9 @@ def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     texts = []
     for trainer, part in table.groupby("trainer", sort=False):
         accuracy, alpha = (part[name].mean() for name in ("accuracy", "reliability"))
-        of = f"{_percent(accuracy)} of sentences (chance: 50 %); Cronbach's alpha of their errors is {number(alpha)}"
+        of = f"mean accuracy {number(accuracy)} (chance: .50), Cronbach's alpha of the errors {number(alpha)}"
         texts.append(f"{of} ({labels.get(trainer, trainer)})" if table["trainer"].nunique() > 1 else of)
-    return ", and in ".join(texts)
+    return "; ".join(texts)
 
 
 def _percent(share: float) -> str:
