@@ -312,7 +312,7 @@ def _example(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
         return
     near = np.where((bias > BIASED) & np.isfinite(smallest), smallest < NEAR_0, np.nan)
     claim = partial(Claim, experiment="E1", against=against, columns=[near], statistic=share)
-    of = "|d| below .1 in one of ten ways"
+    of = "d between −.1 and .1 in one of ten ways"
     yield claim("effect_size_near_0", text=f"The example's words, of a mean bias above .1: {of} (share of models)",
                 paper="d 1.7299, -.0865, .000016")  # fmt: skip
     yield claim("effect_size_near_0_by_chance", number=near_0_by_chance(),
