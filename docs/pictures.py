@@ -852,7 +852,7 @@ PICTURES = {
     "planted-downstream": of_models(
         "downstream",
         planted_figures.downstream,
-        lambda table: table[["value", "low", "high", "ceiling"]].to_numpy().ravel().tolist(),
+        lambda table: table[["value", "low", "high"]].to_numpy().ravel().tolist(),
         CLAIM_TEXTS,
     ),
     "concepts": drawing_of_concepts(),

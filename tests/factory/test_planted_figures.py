@@ -67,7 +67,7 @@ def test_directions():
 
 def test_an_example():
     sizes = {f"example_{i}": (0, 2) for i in range(1, 11)}
-    table = models(**sizes, example_same=(0, 0.3))
+    table = models(**sizes, example_same=(0, 0.3), example_bias=(0, 0.3))
     ways = table[list(sizes)]
     table = table.assign(example_largest=ways.max(axis=1), example_smallest=ways.min(axis=1))
     drawn = planted.example(table, LABELS)
@@ -75,6 +75,12 @@ def test_an_example():
     filled, hollow = marks(drawn.axes[0])
     # ten of each, and two of them once more where they are judged
     assert (len(filled), len(hollow)) == (8 * 12, 4 * 10)
+    mine = table[
+        (table["vectors"] == "contextual") & (table["judged"] == "yes") & (table["example_bias"] > 0.1)
+    ]
+    near = (mine["example_smallest"] < 0.1).sum()
+    head = f"smallest below .10: {100 * near / len(mine):.0f} % of {len(mine)} models"
+    assert head in [text.get_text() for text in drawn.axes[0].texts]
     assert not planted.example(table.drop(columns=list(sizes)), LABELS).axes
 
 
@@ -97,7 +103,9 @@ def test_the_gate(means):
 
 def claims(**columns):
     """Two claims and a verdict of each, per kind of vectors."""
-    base = dict.fromkeys(COLUMNS, "") | dict.fromkeys(("value", "low", "high", "threshold", "ceiling"), 0.5)
+    base = dict.fromkeys(COLUMNS, "") | dict.fromkeys(
+        ("value", "low", "high", "threshold", "reliability", "retest", "accuracy"), 0.5
+    )
     rows = [
         base | {"claim": claim, "experiment": experiment, "text": text, "trainer": trainer, "vectors": kind,
                 "verdict": verdict, "side": ">", "value": value}
@@ -146,19 +154,17 @@ def test_numbers(value, text):
 
 
 def test_downstream_errors():
-    table = claims(claim="errors_same", low=0.3, high=0.7, value=0.5, ceiling=0.6)
+    table = claims(claim="errors_same", low=0.3, high=0.7, value=0.5, reliability=0.91, accuracy=0.56)
     table = table.drop_duplicates(["trainer", "vectors"])
     table.loc[table["vectors"] == "behaviour", "claim"] = "errors_unmasking"
     drawn = planted.downstream(table[table["trainer"] == "bert"], LABELS)
     assert inside(drawn)
     assert len(drawn.axes) == 2
     for axes in drawn.axes:
-        assert sorted(line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1) == [
-            0.5,
-            0.5,
-            0.6,
-            0.6,
-        ]
+        assert [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1] == [0.5, 0.5]
+    note = " ".join(" ".join(text.get_text() for text in drawn.texts).split())
+    assert "mean accuracy .56 (chance: .50), Cronbach's alpha of the errors .91" in note
+    assert inside(planted.downstream(table.assign(low=np.nan, high=np.nan), LABELS))
 
 
 @pytest.mark.parametrize("against", ["", "unmasking", "errors"])

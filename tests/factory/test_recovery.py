@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from planted_records import OCCUPATIONS, SIX, WORDS, measured, record
 
-from biasgrid.factory.recovery import figure_tables, moved_by_halves, of_models, recovered, retest
+from biasgrid.factory.recovery import figure_tables, of_models, recovered, retest
 
 NEUTRAL, LENGTHS = {"mac": 1.0, "same": 0.0}, {"mac": 2.0, "same": 1.0, "weat": None}
 
@@ -126,17 +126,18 @@ def test_halves_are_shares_of_the_range():
     assert found.set_index("metric")["value"].to_dict() == {"same": 0.02, "mac": 0.01}
 
 
-def test_how_far_halves_move_a_mean():
-    # each half is one of two words
-    assert moved_by_halves(np.array([0.0, 1.0]), 1) == 0.5
-    assert moved_by_halves(np.full(10, 0.3), 1) == pytest.approx(0)
-    scores = np.random.default_rng(8).normal(size=WORDS)
-    moved = moved_by_halves(scores, 1)
-    # of a sample without replacement: sd sqrt((N - n) / (n (N - 1))), and sqrt(2 / pi) of it for the mean size
-    expected = scores.std() * np.sqrt((WORDS / 2) / (WORDS / 2 * (WORDS - 1))) * np.sqrt(2 / np.pi)
-    assert moved == pytest.approx(expected, rel=0.25)
-    assert moved_by_halves(3 * scores + 5, 1) == pytest.approx(3 * moved)
-    assert moved_by_halves(scores, 1) == moved != moved_by_halves(scores, 2)
+def test_halves_of_what_a_model_does_are_the_records(acting):
+    share, unmasking, errors, same = acting
+    model = record(share, {"same": measured(same)}, behaviour=(unmasking, errors), trainer="bert")
+    for halves in ({}, {"halves": None}):
+        model["behaviour"] |= halves
+        assert rows(of_models([model], NEUTRAL, LENGTHS), what="halves").empty
+    model["behaviour"]["halves"] = {"unmasking": 0.02, "errors": 0.03}
+    table = of_models([model], NEUTRAL, LENGTHS)
+    # errors are from -1 to 1
+    found = rows(table, what="halves", vectors="behaviour").set_index("metric")["value"].to_dict()
+    assert found == {"unmasking": 0.02, "errors": 0.015}
+    assert the_value(recovered(table), what="halves", metric="errors") == 0.015
 
 
 def test_retest_is_the_mean_correlation_with_the_judged_others():

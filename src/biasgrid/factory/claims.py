@@ -1,16 +1,20 @@
 """The claims of Schroeder et al. (2021, section 5), and whether the models bear them out.
 
 Each claim is about a quantity of models, such as a mean difference of R², and says on which side of a threshold it
-lies. Its 95 % interval is a percentile bootstrap over plans (mu, sigma): replicates share a plan, and are drawn
-together. Where the interval lies on the claimed side the claim holds, and where it lies on the other it does not;
-where it contains the threshold, or there are fewer than three plans, nothing can be said.
+lies. Its 95 % interval is over plans (mu, sigma), whose replicates are a cluster: a t-interval of means, from three
+plans on, and a bootstrap of correlations and of differences of R² over models, from 20 plans on (see `estimates`).
+Where the interval lies on the claimed side the claim holds, and where it lies on the other it does not; where it
+contains the threshold, or there are fewer plans, nothing can be said.
+
+About 60 claims are looked at per trainer and kind of vectors, and no interval is adjusted for that: of 60 claims
+without any effect three are expected to have a verdict by chance.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,20 +24,22 @@ import numpy as np
 import pandas as pd
 
 from ..frames import read_frame, write_frame
+from ..schroeder import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
 from ..tables.table import ANY, Column
 from .estimates import (
-    FEWEST_PLANS,
+    Estimate,
+    against_each,
     difference,
     distance,
     estimate,
+    gap,
     mean,
-    over_largest,
-    over_smallest,
     pearson,
+    share,
     spearman,
-    squared_over_largest,
+    squared_difference,
 )
-from .recovery import ACTS, BEHAVIOUR, GATE, SETTING, TEXTS, TRAINER, percentage_difference
+from .recovery import ACTS, BEHAVIOUR, SETTING, TEXTS, TRAINER, percentage_difference
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
 CLAIMS = (
@@ -45,20 +51,43 @@ CLAIMS = (
     Column("vectors", "which vectors it is about, as in factory.csv"),
     Column("against", "whose truth values are compared with, as in factory.csv"),
     Column("value", "the quantity, of all judged models", "number", "the quantity's", ANY),
-    Column("low", "lower end of its 95 % interval over plans", "number", "the quantity's", ANY),
+    Column(
+        "low",
+        "lower end of its 95 % interval over plans: a t-interval of means, from 3 plans on; a bootstrap of "
+        "correlations and of differences of R² over models, from 20 plans on",
+        "number",
+        "the quantity's",
+        ANY,
+    ),
     Column("high", "upper end of its 95 % interval over plans", "number", "the quantity's", ANY),
     Column("side", "where the quantity should lie; empty of a number without a claim", values=(">", "<", "")),
     Column("threshold", "above or below what", "number", "the quantity's", ANY),
     Column(
-        "ceiling",
-        "the R² that reliability allows: that of errors over the task's sentences, times scores' over trainings",
+        "reliability",
+        "Cronbach's alpha of the errors over the task's sentences, mean over the models; of downstream errors",
+        "number",
+        range=(-math.inf, 1),
+    ),
+    Column(
+        "retest",
+        "correlation of the scores with those of trainings on other corpora, mean over the models; of downstream "
+        "errors, and empty without replicates",
+        "number",
+        range=(-1, 1),
+    ),
+    Column(
+        "accuracy",
+        "share of right pronouns in the task, mean over the models (chance: .5); of downstream errors",
         "number",
         range=(0, 1),
     ),
     Column("models", "how many models it is of", "count"),
     Column("plans", "how many pairs of mu and sigma these have", "count"),
     Column(
-        "verdict", "whether the claim holds; empty of a number without one", values=(HOLDS, FAILS, OPEN, "")
+        "verdict",
+        "whether the claim holds; empty of a number without one; of about 60 claims per trainer and vectors, none is "
+        "adjusted for how many they are",
+        values=(HOLDS, FAILS, OPEN, ""),
     ),
 )
 COLUMNS = [column.name for column in CLAIMS]
@@ -81,8 +110,10 @@ class Claim:
     """A claim, or a number beside the paper's.
 
     `columns` are what `statistic` (weights (draws, n), then the columns (n,)) is taken of, per model; per plan, if
-    `of_plans`. A column is None where nothing was measured: then there is no such claim. Of each of `groups` (1 for a
-    model that is in it), where the claim compares groups of models, there must be enough plans.
+    `of_plans`. A column is None where nothing was measured: then there is no such claim. With `others` the statistic
+    is taken of the columns and each of them, and the claim must hold of all (`against_each`). Of each of `groups` (1
+    for a model that is in it), where the claim compares groups of models, there must be enough plans. A `number` is
+    no statistic of models. `task` has the row's "reliability", "retest" and "accuracy".
     """
 
     key: str
@@ -95,7 +126,9 @@ class Claim:
     paper: str = ""
     against: str = ""
     of_plans: bool = False
-    ceiling: float = math.nan
+    task: Mapping[str, float] = field(default_factory=dict)
+    number: float | None = None
+    others: Sequence[np.ndarray | None] = ()
     groups: Sequence[np.ndarray] = ()
 
 
@@ -159,18 +192,18 @@ def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], outpu
 
 
 def figure_table(found: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """The rows of claims.csv that a figure is of: ``claims``, or ``downstream``, of which scores predict errors.
+    """The rows of claims.csv that a figure is of: ``claims``, or ``downstream``, of which scores go with errors.
 
     Claims are those of the paper's comparisons: words with what was planted, sets with what the model says.
     """
-    predicts = found["claim"].str.startswith("errors_")
+    errors = found["claim"].str.startswith("errors_")
     if figure == "downstream":
-        return found[predicts].reset_index(drop=True)
+        return found[errors].reset_index(drop=True)
     acting = found["trainer"].isin(found.loc[found["vectors"] == BEHAVIOUR, "trainer"])
     words = (found["experiment"] == "E3") & (found["against"] == "unmasking")
     sets = (found["experiment"] == "E6") & (found["against"] == "planted") & acting
-    others = (words & (found["claim"] != "same_below_unmasking")) | sets
-    return found[~predicts & (found["side"] != "") & ~others].reset_index(drop=True)
+    others = (words & (~found["claim"].str.startswith("same_below_unmasking"))) | sets
+    return found[~errors & (found["side"] != "") & ~others].reset_index(drop=True)
 
 
 def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
@@ -191,17 +224,21 @@ def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
             found = Numbers(gates)
             rows += [(trainer, BEHAVIOUR, claim, found) for claim in _planting(found)]
         judged = mine[mine["judged"] == "yes"]
-        if judged.empty:
-            continue
-        found = Numbers(judged)
-        rows += [
-            (trainer, kind, claim, found) for kind in found.kinds for claim in _claims(found, kind, nearer)
-        ]
-        rows += [(trainer, BEHAVIOUR, claim, found) for claim in _errors(found, BEHAVIOUR, nearer)]
+        if len(judged):
+            found = Numbers(judged)
+            rows += [
+                (trainer, kind, claim, found)
+                for kind in found.kinds
+                for claim in _claims(found, kind, nearer)
+            ]
+            rows += [(trainer, BEHAVIOUR, claim, found) for claim in _errors(found, BEHAVIOUR, nearer)]
+        if len(gates):
+            found = Numbers(mine)
+            rows += [(trainer, kind, claim, found) for kind in found.kinds for claim in _ungated(found, kind)]
     made = [
         _row(trainer, kind, claim, found)
         for trainer, kind, claim, found in rows
-        if all(column is not None for column in claim.columns)
+        if all(column is not None for column in (*claim.columns, *claim.others))
     ]
     return pd.DataFrame(made, columns=COLUMNS)
 
@@ -222,26 +259,19 @@ def _kind_of(metric: str, kind: str) -> str:
 
 def _row(trainer: str, kind: str, claim: Claim, found: Numbers) -> tuple:
     plans = np.arange(len(claim.columns[0])) if claim.of_plans else found.plans
-    value, low, high, models, count = estimate(plans, claim.columns, claim.statistic)
+    if claim.number is not None:
+        of = Estimate(claim.number, math.nan, math.nan, 0, 0)
+    elif claim.others:
+        of = against_each(plans, claim.columns, claim.others, claim.statistic, claim.side == "<")
+    else:
+        of = estimate(plans, claim.columns, claim.statistic, groups=claim.groups)
     # what differs by rounding alone is no difference
-    value, low, high = (round(number, 12) + 0.0 for number in (value, low, high))
-    if any(len(np.unique(plans[group > 0])) < FEWEST_PLANS for group in claim.groups):
-        low = high = math.nan
+    value, low, high = (round(number, 12) + 0.0 for number in of[:3])
     return (
-        *(
-            claim.key,
-            claim.experiment,
-            claim.text,
-            claim.paper,
-            trainer,
-            kind,
-            claim.against,
-            value,
-            low,
-            high,
-        ),
-        *(claim.side, claim.threshold, claim.ceiling, models, count),
-        verdict(claim.side, claim.threshold, low, high),
+        *(claim.key, claim.experiment, claim.text, claim.paper, trainer, kind, claim.against),
+        *(value, low, high, claim.side, claim.threshold),
+        *(claim.task.get(name, math.nan) for name in ("reliability", "retest", "accuracy")),
+        *(of.models, of.plans, verdict(claim.side, claim.threshold, low, high)),
     )
 
 
@@ -253,7 +283,7 @@ def _planting(found: Numbers) -> Iterator[Claim]:
     yield claim("gate", text="Fine-tuning plants the bias: R² of unmasking and planted", columns=[gate], side=">",
                 threshold=GATE)  # fmt: skip
     yield claim("gate_passed", text="Most models pass the gate, R² above .7 (share of models)",
-                columns=[(gate > GATE).astype(float)], side=">", threshold=0.5)  # fmt: skip
+                columns=[(gate > GATE).astype(float)], statistic=share, side=">", threshold=0.5)  # fmt: skip
 
 
 def _claims(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
@@ -278,13 +308,15 @@ def _example(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
         found.of_model(kind, "example_smallest"),
         found.of_model(kind, "example_bias", against),
     )
-    yield Claim(
-        *("effect_size_near_0", "E1"),
-        "The same biased words can have an effect size of 0 (share of models: |d| below .1, mean bias above .1)",
-        [smallest, bias],
-        lambda weights, d, b: mean(weights, (d < 0.1) & (b > 0.1)),
-        *(">", 0.0, "d 1.7299, -.0865, .000016", against),
-    )
+    if smallest is None or bias is None:
+        return
+    near = np.where((bias > BIASED) & np.isfinite(smallest), smallest < NEAR_0, np.nan)
+    claim = partial(Claim, experiment="E1", against=against, columns=[near], statistic=share)
+    of = "d between −.1 and .1 in one of ten ways"
+    yield claim("effect_size_near_0", text=f"The example's words, of a mean bias above .1: {of} (share of models)",
+                paper="d 1.7299, -.0865, .000016")  # fmt: skip
+    yield claim("effect_size_near_0_by_chance", number=near_0_by_chance(),
+                text=f"By chance, six independent normal scores: {of} (share of draws)")  # fmt: skip
 
 
 def _words(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
@@ -300,43 +332,54 @@ def _words(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
                 statistic=distance, threshold=0.01, paper="both about .4" if planted else "")  # fmt: skip
     more = partial(claim, statistic=difference, side=">", threshold=0.0)
     yield more("same_over_direct_bias", columns=[same, of("direct_bias", "unsigned")],
-               text="SAME's words, signed: more R² than Direct Bias's, unsigned, as in the paper",
+               text="SAME's words: more R² than Direct Bias's (SAME signed, Direct Bias unsigned: the paper's)",
                paper="about .4, .1" if planted else "")  # fmt: skip
     # what the paper compares differs in whether the sign counts, too: with one reading for both, the metrics alone do
-    yield more("same_over_direct_bias_unsigned", text="SAME's words: more R² than Direct Bias's, both unsigned",
+    yield more("same_over_direct_bias_unsigned", text="SAME's words: more R² than Direct Bias's (both unsigned)",
                columns=[of("same", "unsigned"), of("direct_bias", "unsigned")])  # fmt: skip
-    yield more("same_over_direct_bias_signed", text="SAME's words: more R² than Direct Bias's, both with their sign",
+    yield more("same_over_direct_bias_signed", text="SAME's words: more R² than Direct Bias's (both signed)",
                columns=[same, of("direct_bias")])  # fmt: skip
-    yield more("same_over_mac", text="SAME's words, signed: more R² than MAC's, unsigned, as in the paper",
+    yield more("same_over_mac", text="SAME's words: more R² than MAC's (SAME signed, MAC unsigned: the paper's)",
                columns=[same, of("mac", "unsigned")], paper="about .4, 0" if planted else "")  # fmt: skip
     yield claim("mac_near_0", text="MAC's words: R² near 0 (below .1), unsigned as in the paper", side="<",
                 columns=[of("mac", "unsigned")], statistic=mean, threshold=0.1,
                 paper="about 0" if planted else "")  # fmt: skip
-    if planted:
-        yield more("unmasking_over_same", text="The unmasking bias follows what was planted more than SAME's words",
-                   columns=[of("unmasking"), same], paper="unmasking is highest")  # fmt: skip
-    else:
-        yield claim("same_below_unmasking", side="<", threshold=0.0, statistic=difference,
-                    text="SAME's words follow unmasking less than unmasking follows the planted share",
-                    columns=[same, of("unmasking", whose="planted")])  # fmt: skip
+    yield from _of_unmasking(found, kind, against)
+
+
+# of what the gate decides on, both with the gate and without
+GATED = {
+    "unmasking_over_same": "The unmasking bias follows what was planted more than SAME's words",
+    "same_below_unmasking": "SAME's words follow unmasking less than unmasking follows the planted share",
+}
+
+
+def _of_unmasking(found: Numbers, kind: str, against: str, suffix: str = "", of: str = "") -> Iterator[Claim]:
+    unmasking, same = found.of_words(kind, "unmasking", "planted"), found.of_words(kind, "same", against)
+    key = "unmasking_over_same" if against == "planted" else "same_below_unmasking"
+    columns, side = ([unmasking, same], ">") if against == "planted" else ([same, unmasking], "<")
+    yield Claim(key + suffix, "E3", GATED[key] + of, columns, difference, side, 0.0, against=against,
+                paper="unmasking is highest" if against == "planted" else "")  # fmt: skip
+
+
+def _ungated(found: Numbers, kind: str) -> Iterator[Claim]:
+    """Claims about the unmasking bias of all models: the gate selects on what they compare."""
+    for against in ("planted", "unmasking"):
+        yield from _of_unmasking(found, kind, against, "_all", " (all models, also those that fail the gate)")
 
 
 def _directions(found: Numbers, kind: str) -> Iterator[Claim]:
-    """Section 5.2.1: of models that SAME sees (R² of .6 or more), those in which Direct Bias sees it, too (less than
-    .25 apart), and those in which it falls behind (by more than .4)."""
+    """Section 5.2.1: of models that SAME sees, those in which Direct Bias sees it, too, and those in which it falls
+    behind."""
     angle, same = found.of_model(kind, "angle"), found.of_words(kind, "same", "planted")
     claim = partial(Claim, experiment="E4", against="planted")
-    for reading, truth in (("signed", "signed"), ("unsigned as in the paper", "unsigned")):
+    for reading, truth in (("signed", "signed"), ("unsigned: the paper's", "unsigned")):
         other = found.of_words(kind, "direct_bias", "planted", truth=truth)
         if angle is None or same is None or other is None:
             continue
         suffix = "" if truth == "signed" else f"_{truth}"
-        seen, lost = same >= 0.6, same - other
-        alike, worse = (seen & (np.abs(lost) < 0.25)).astype(float), (seen & (lost > 0.4)).astype(float)
-
-        def gap(weights: np.ndarray, x: np.ndarray, far: np.ndarray, near: np.ndarray) -> np.ndarray:
-            return mean(weights * far, x) - mean(weights * near, x)
-
+        seen, lost = same >= SEEN, same - other
+        alike, worse = (seen & (np.abs(lost) < ALIKE)).astype(float), (seen & (lost > WORSE)).astype(float)
         of = f"(Direct Bias {reading})"
         groups = [("alike", "is as good as SAME", alike, "10.859"), ("worse", "is worse", worse, "17.551")]
         for name, text, group, printed in groups:
@@ -372,24 +415,24 @@ def _sets(found: Numbers, kind: str, against: str, printed: bool) -> Iterator[Cl
     yield claim("skew_follows_mean", text="SAME skew follows the mean (r)", columns=[average, skew],
                 statistic=pearson, paper="R² .21" if printed else "")  # fmt: skip
     yield claim("only_skew_follows_mean", text="SAME skew follows the mean most (R² over the next)",
-                columns=[average, skew, same, stereotype, weat, direct, mac], statistic=squared_over_largest,
+                columns=[average, skew], others=[same, stereotype, weat, direct, mac], statistic=squared_difference,
                 paper="only the skew" if printed else "")  # fmt: skip
     for metric, values in (("same", same), ("same_stereotype", stereotype), ("weat_es", weat)):
         yield claim(f"{metric}_follows_sd", text=f"{LABELS[metric]} follows the spread (r)",
                     columns=[sd, values], statistic=pearson, paper="p < .05" if printed else "")  # fmt: skip
-    yield claim("stereotype_follows_sd_best", columns=[sd, stereotype, same, weat, skew, direct, mac],
+    yield claim("stereotype_follows_sd_best", columns=[sd, stereotype], others=[same, weat, skew, direct, mac],
                 text="SAME stereotype follows the spread most (R² over the next)",
-                statistic=squared_over_largest, paper="best" if printed else "")  # fmt: skip
+                statistic=squared_difference, paper="best" if printed else "")  # fmt: skip
     order = [("same_stereotype", stereotype), ("same", same), ("weat_es", weat)]
     for (more, first), (less, second) in pairwise(order):
         yield claim(f"{more}_over_{less}_absolute", columns=[absolute, first, second],
                     text=f"{LABELS[more]} follows the distance more than {LABELS[less]} (R²)",
-                    statistic=squared_over_largest, paper="in this order" if printed else "")  # fmt: skip
+                    statistic=squared_difference, paper="in this order" if printed else "")  # fmt: skip
     for metric, values in (("mac", mac), ("direct_bias", direct)):
         for name, truth, what in (("sd", sd, "spread"), ("absolute", absolute, "distance")):
             yield claim(f"same_over_{metric}_{name}", columns=[truth, same, values],
                         text=f"SAME follows the {what} more than {LABELS[metric]} (R²)",
-                        statistic=squared_over_largest, paper="poor" if printed else "")  # fmt: skip
+                        statistic=squared_difference, paper="poor" if printed else "")  # fmt: skip
 
 
 def _halves(found: Numbers, kind: str) -> Iterator[Claim]:
@@ -402,40 +445,43 @@ def _halves(found: Numbers, kind: str) -> Iterator[Claim]:
         of = " (of a range of 4; of 2 it is double)" if metric == "weat_es" else ""
         yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}{of}", paper=paper,
                     columns=[moved[metric]], statistic=mean)  # fmt: skip
-    for key, metric, side, text, statistic in (
-        ("weat_es_moves_most", "weat_es", ">", "Half the words move WEAT's effect size most", over_largest),
-        ("mac_moves_least", "mac", "<", "Half the words move MAC least", over_smallest),
+    for key, metric, side, text in (
+        ("weat_es_moves_most", "weat_es", ">", "Half the words move WEAT's effect size most (over the next)"),
+        ("mac_moves_least", "mac", "<", "Half the words move MAC least (over the next)"),
     ):
         others = [values for name, values in moved.items() if name != metric]
         rest = [value for name, value in printed.items() if name != metric]
         bound = max(rest) if side == ">" else min(rest)
-        yield claim(key, text=text, columns=[moved[metric], *others], statistic=statistic, side=side, threshold=0.0,
-                    paper=f"{printed[metric]}, next {bound}")  # fmt: skip
+        yield claim(key, text=text, columns=[moved[metric]], others=others, statistic=difference, side=side,
+                    threshold=0.0, paper=f"{printed[metric]}, next {bound}")  # fmt: skip
 
 
 def _errors(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
-    """Which word scores predict the downstream errors: R² with the sign of r, such that positive is the right way."""
-    reliable = found.of_model(BEHAVIOUR, "errors_reliability")
-    if reliable is None:
-        return
+    """Which word scores go with the downstream errors: R² with the sign of r, such that positive is the right way."""
+    reliable, accuracy = (found.of_model(BEHAVIOUR, what) for what in ("errors_reliability", "accuracy"))
     claim = partial(Claim, experiment="downstream", against="errors", side=">", threshold=0.0)
     names = ["unmasking"] if kind == BEHAVIOUR else list(nearer)
     for metric in names:
         way = "first" if metric == "unmasking" else nearer[metric]
         r = found.of_words(kind, metric, "errors", "pearson", "signed" if way else "unsigned")
-        again = found.retest(kind, metric)
-        if r is None or again is None:
+        if r is None:
             continue
-        ceiling = np.clip(reliable, 0, 1) * np.clip(again, 0, 1)
         signed = r * np.abs(r) * (-1 if way == "second" else 1)
+        task = {"reliability": reliable, "retest": found.retest(kind, metric), "accuracy": accuracy}
         of = LABELS.get(metric, metric)
         yield claim(f"errors_{metric}", columns=[signed], statistic=mean,
-                    text=f"Words' scores predict downstream errors: {of}{'' if way else ', unsigned'} (R² with sign)",
-                    ceiling=float(np.nanmean(ceiling)) if np.isfinite(ceiling).any() else math.nan)  # fmt: skip
+                    text=f"Words' scores go with downstream errors: {of}{'' if way else ', unsigned'} (R² with sign)",
+                    task={name: _mean(values, signed) for name, values in task.items()})  # fmt: skip
     if kind != BEHAVIOUR:
         unmasking, same = (found.of_words(kind, metric, "errors") for metric in ("unmasking", "same"))
         yield claim("unmasking_over_same_errors", columns=[unmasking, same], statistic=difference,
-                    text="The unmasking bias predicts errors better than SAME's words (R²)")  # fmt: skip
+                    text="The unmasking bias goes with downstream errors more than SAME's words (R²)")  # fmt: skip
+
+
+def _mean(values: np.ndarray | None, of: np.ndarray) -> float:
+    """The mean of the models that have `of`; NaN where none has a value."""
+    there = np.array([]) if values is None else values[np.isfinite(values) & np.isfinite(of)]
+    return float(there.mean()) if len(there) else math.nan
 
 
 def _kinds(found: Numbers, kind: str, truths: Sequence[str]) -> Iterator[Claim]:

@@ -1,43 +1,167 @@
-"""Statistics of models under weights, and their intervals over plans: replicates of one plan are drawn together."""
+"""Statistics of models under weights, and their 95 % intervals over plans (mu, sigma).
+
+Replicates of a plan are a cluster: they share what was planted, and are left out, or drawn, together. A mean, a
+difference or a distance has a t-interval with as many degrees of freedom as there are plans, less one. Its standard
+error is the cluster-robust one of Cameron and Miller (2015, sections VI.B to VI.D) that leaves out one plan at a time
+(CV3, the jackknife). For plans of one size that is the t-interval of the plans' means. For others value and interval
+are both of the mean over models. Correlations, and differences of R² over models, have a percentile bootstrap over
+plans, from `FEWEST_RESAMPLED` plans on: of fewer it says too often that there is something.
+
+References
+----------
+Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human
+Resources 50(2), 317-372.
+Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), 295-300.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 RESAMPLES, SEED = 2000, 2021
-FEWEST_PLANS = 3
+LEVEL = 0.95
+FEWEST_PLANS, FEWEST_RESAMPLED = 3, 20
+# of a share that is 0, or 1, in all plans the standard error is 0, which says nothing of how sure it is; by chance so
+# many plans are on one side of a half in 2 / 2 ** 6 = .03 of all cases, and five in more than .05
+FEWEST_ALIKE = 6
+
+
+class Estimate(NamedTuple):
+    """A statistic of models, the ends of its interval over plans (NaN: too few plans), and how many of both."""
+
+    value: float
+    low: float
+    high: float
+    models: int
+    plans: int
 
 
 def estimate(
-    plans: np.ndarray, columns: Sequence[np.ndarray], statistic: Callable[..., np.ndarray]
-) -> tuple[float, float, float, int, int]:
-    """A statistic of models, the ends of its interval over plans (NaN of fewer than three), models, and plans.
+    plans: np.ndarray,
+    columns: Sequence[np.ndarray],
+    statistic: Callable[..., np.ndarray],
+    level: float = LEVEL,
+    groups: Sequence[np.ndarray] = (),
+) -> Estimate:
+    """A statistic of models, and its interval over plans.
 
-    Models that lack a number of `columns` are left out.
+    Parameters
+    ----------
+    plans
+        (n,): which plan a model is of.
+    columns
+        Each (n,): what the statistic is of. Models that lack a number are left out.
+    statistic
+        Weights (draws, n), then the columns -> (draws,).
+    level
+        The interval's.
+    groups
+        Each (n,): 1 for a model that is in the group, where the statistic compares groups of models. Each must have
+        enough plans, and the smallest says how many degrees of freedom there are, so that the interval is wide
+        rather than narrow.
     """
     table = np.stack(columns)
     whole = np.isfinite(table).all(axis=0)
     table, (unique, place) = table[:, whole], np.unique(plans[whole], return_inverse=True)
     if not len(unique):
-        return np.nan, np.nan, np.nan, 0, 0
+        return Estimate(np.nan, np.nan, np.nan, 0, 0)
+    fewest = min([len(unique), *(len(np.unique(place[group[whole] > 0])) for group in groups)])
+    interval = _resampled if statistic in CORRELATIONS else _left_out
     with np.errstate(divide="ignore", invalid="ignore"):
         (value,) = statistic(np.ones((1, table.shape[1])), *table)
         low = high = np.nan
-        if len(unique) >= FEWEST_PLANS and np.isfinite(value):
-            rng = np.random.default_rng(SEED)
-            drawn = rng.multinomial(len(unique), np.full(len(unique), 1 / len(unique)), RESAMPLES)
-            values = statistic(drawn[:, place].astype(float), *table)
-            # a resample may lack what is compared, or all of its models may have one value
-            values = values[np.isfinite(values)]
-            low, high = np.percentile(values, [2.5, 97.5]) if len(values) else (np.nan, np.nan)
-    return float(value), float(low), float(high), int(whole.sum()), len(unique)
+        if np.isfinite(value):
+            low, high = interval(value, place, table, statistic, level, fewest)
+    return Estimate(float(value), float(low), float(high), int(whole.sum()), len(unique))
+
+
+def against_each(
+    plans: np.ndarray,
+    columns: Sequence[np.ndarray],
+    others: Sequence[np.ndarray],
+    statistic: Callable[..., np.ndarray],
+    below: bool = False,
+) -> Estimate:
+    """How far what is compared is above each of the others, as one number (Berger 1982, intersection-union test).
+
+    The statistic is taken of `columns` and each of `others`. The value is the smallest of them, and low the smallest
+    of their lows: it is above 0 only where every pair's is. A single other that is clearly above refutes it, so high
+    is the smallest of their highs, at a level of 1 - .05 / k for k others (Bonferroni), as any of k may be the
+    smallest by chance. With `below` all is the other way round: the value is the largest, low and high change places.
+    """
+    # all pairs are of the models that have all numbers
+    whole = np.isfinite(np.stack([*columns, *others])).all(axis=0)
+    plans = plans[whole]
+    strict = 1 - (1 - LEVEL) / len(others)
+    pairs = [[*(column[whole] for column in columns), other[whole]] for other in others]
+    sure = [estimate(plans, pair, statistic) for pair in pairs]
+    surer = [estimate(plans, pair, statistic, strict) for pair in pairs]
+    value, low, high = (
+        (np.max([pair.value for pair in sure]), np.max([pair.low for pair in surer]),
+         np.max([pair.high for pair in sure]))
+        if below
+        else (np.min([pair.value for pair in sure]), np.min([pair.low for pair in sure]),
+              np.min([pair.high for pair in surer]))
+    )  # fmt: skip
+    return Estimate(float(value), float(low), float(high), sure[0].models, sure[0].plans)
+
+
+def _left_out(
+    value: float,
+    place: np.ndarray,
+    table: np.ndarray,
+    statistic: Callable[..., np.ndarray],
+    level: float,
+    fewest: int,
+) -> tuple[float, float]:
+    """The ends of a t-interval, whose standard error leaves out one plan at a time."""
+    from scipy.stats import t
+
+    if fewest < FEWEST_PLANS:
+        return np.nan, np.nan
+    plans = place.max() + 1
+    without = statistic((np.arange(plans)[:, None] != place).astype(float), *table)
+    if statistic is share and value in (0, 1) and plans < FEWEST_ALIKE:
+        return np.nan, np.nan
+    error = np.sqrt((plans - 1) / plans * ((without - value) ** 2).sum())
+    half = t.ppf((1 + level) / 2, fewest - 1) * error
+    # a share is neither below 0 nor above 1
+    ends = (0.0, 1.0) if statistic is share else (-np.inf, np.inf)
+    return max(value - half, ends[0]), min(value + half, ends[1])
+
+
+def _resampled(
+    value: float,
+    place: np.ndarray,
+    table: np.ndarray,
+    statistic: Callable[..., np.ndarray],
+    level: float,
+    fewest: int,
+) -> tuple[float, float]:
+    """The ends of a percentile bootstrap over plans."""
+    if fewest < FEWEST_RESAMPLED:
+        return np.nan, np.nan
+    plans = place.max() + 1
+    drawn = np.random.default_rng(SEED).multinomial(plans, np.full(plans, 1 / plans), RESAMPLES)
+    values = statistic(drawn[:, place].astype(float), *table)
+    # all models of a resample may have one value
+    values = values[np.isfinite(values)]
+    ends = 50 * (1 - level), 50 * (1 + level)
+    low, high = np.percentile(values, ends) if len(values) else (np.nan, np.nan)
+    return low, high
 
 
 def mean(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Weighted means, one per row of the weights."""
     return (weights * x).sum(axis=1) / weights.sum(axis=1)
+
+
+def share(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Weighted shares of models for which x is 1, and not 0."""
+    return mean(weights, x)
 
 
 def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -73,18 +197,15 @@ def distance(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return mean(weights, np.abs(x - y))
 
 
-def over_largest(weights: np.ndarray, x: np.ndarray, *others: np.ndarray) -> np.ndarray:
-    """By how much the mean of x is above the largest of the others' means."""
-    return mean(weights, x) - np.max([mean(weights, other) for other in others], axis=0)
+def gap(weights: np.ndarray, x: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The weighted mean of x in a group less that in another (1 for a model that is in it)."""
+    return mean(weights * first, x) - mean(weights * second, x)
 
 
-def over_smallest(weights: np.ndarray, x: np.ndarray, *others: np.ndarray) -> np.ndarray:
-    """By how much the mean of x is above the smallest of the others' means."""
-    return mean(weights, x) - np.min([mean(weights, other) for other in others], axis=0)
+def squared_difference(weights: np.ndarray, truth: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """By how much R² of x with the truth is above that of y."""
+    return squared(weights, truth, x) - squared(weights, truth, y)
 
 
-def squared_over_largest(
-    weights: np.ndarray, truth: np.ndarray, x: np.ndarray, *others: np.ndarray
-) -> np.ndarray:
-    """By how much R² of x with the truth is above the largest of the others' R²."""
-    return squared(weights, truth, x) - np.max([squared(weights, truth, other) for other in others], axis=0)
+# not means over models
+CORRELATIONS = (pearson, spearman, squared, squared_difference)

@@ -52,7 +52,7 @@ def claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> 
 
 
 def downstream(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Draw which scores predict errors (inputs: "claims"; spec: "labels")."""
+    """Draw which scores go with errors (inputs: "claims"; spec: "labels")."""
     found = read_frame(inputs["claims"], CLAIM_TEXTS)
     save(planted.downstream(figure_table(found, "downstream"), spec["labels"]), output)
 

@@ -100,7 +100,10 @@ def _against(
         ]
         truths = {"mean": "mean", "sd": "sd", "absolute": "distance"}
         heads = [f"{truths[truth]}, {VECTORS[kind]}" for truth in OF_SETS for kind in mine]
-        texts.append(f"Pearson's r of sets' scores with {of}, {labels.get(trainer, trainer)}:")
+        texts.append(
+            f"Pearson's r of sets' scores with {of}, {labels.get(trainer, trainer)} (bold: r of .8 or more, "
+            "or of −.8 or less, which is no test):"
+        )
         texts.append(_table(["metric", *heads], rows))
     return texts
 

@@ -19,6 +19,7 @@ import pandas as pd
 
 from ..configs import read_json
 from ..frames import read_frame, write_frame
+from ..schroeder import GATE
 from ..tables.table import ANY, Column
 
 SETTING = ["trainer", "mu", "sigma", "replicate"]
@@ -68,7 +69,12 @@ RECOVERY = (
     Column("what", "which number it is: docs/factory.md has all"),
     Column("value", "the number: a mean or a correlation over models", "number", "that of `what`", ANY),
     Column("sd", "its standard deviation over models", "number", "that of `what`", (0, math.inf)),
-    Column("p_value", "of a correlation", "number", range=(0, 1)),
+    Column(
+        "p_value",
+        "of a correlation; it takes models as independent: too small where models share a plan",
+        "number",
+        range=(0, 1),
+    ),
     Column("models", "how many models it is of", "count"),
 )
 MODEL_COLUMNS, COLUMNS = ([column.name for column in columns] for columns in (MODELS, RECOVERY))
@@ -80,9 +86,6 @@ ACTS = ("unmasking", "errors")
 # the truths' neutral values, and the lengths of their ranges
 NEUTRAL = {"planted": 0.5, "unmasking": 0.5, "errors": 0.0}
 LENGTHS = {"unmasking": 1.0, "errors": 2.0}
-# Schroeder et al. 2021, section 5.1: a model is judged where R² of unmasking bias and planted share is above that
-GATE = 0.7
-HALVES = 100
 # what a word's score may recover, and a set's: functions of the truth and its neutral value
 OF_WORDS = {
     "signed": lambda truth, neutral: truth,
@@ -136,7 +139,7 @@ def of_models(
         judged = not acts or gate > GATE
         parts = {kind: _of_vectors(record, kind, truths, neutral, lengths) for kind in record["measured"]}
         if acts:
-            parts[BEHAVIOUR] = _of_behaviour(acts["scalars"], gate, truths, record.get("corpus_seed", 0))
+            parts[BEHAVIOUR] = _of_behaviour(acts, gate, truths)
         for kind, part in parts.items():
             for *row, scores in part:
                 if scores is not None:
@@ -313,12 +316,10 @@ def _of_example(
         yield "", "model", against if what == "example_bias" else "", "", np.nan, what, value, "ok", None
 
 
-def _of_behaviour(
-    scalars: Mapping[str, Any], gate: float, truths: Mapping[str, np.ndarray], seed: int
-) -> Iterator[tuple]:
+def _of_behaviour(acts: Mapping[str, Any], gate: float, truths: Mapping[str, np.ndarray]) -> Iterator[tuple]:
     """The rows of what a model does, entered as metrics: a set's value is what it is compared with of the truth."""
     yield "", "model", "planted", "", np.nan, "gate", gate, "ok", None
-    for name, value in scalars.items():
+    for name, value in acts["scalars"].items():
         yield "", "model", "", "", np.nan, name, value, "ok", None
     for metric in ACTS:
         scores, neutral = truths[metric], NEUTRAL[metric]
@@ -327,16 +328,10 @@ def _of_behaviour(
             for name, function in OF_SETS.items():
                 true, value = function(truth, NEUTRAL[against]), function(scores, neutral)
                 yield metric, "set", against, name, true, "score", value, "ok", None
-        halves = moved_by_halves(scores, seed) / LENGTHS[metric]
-        yield metric, "set", "", "", np.nan, "halves", halves, "ok", None
+        halves = (acts.get("halves") or {}).get(metric)
+        if halves is not None:
+            yield metric, "set", "", "", np.nan, "halves", halves / LENGTHS[metric], "ok", None
         yield from _of_scores(metric, scores, others, neutral, "ok")
-
-
-def moved_by_halves(scores: np.ndarray, seed: int) -> float:
-    """How far the mean of a random half of the words is from that of all, on average over 100 halves."""
-    rng = np.random.default_rng(seed)
-    order = np.argsort(rng.random((HALVES, len(scores))), axis=1)[:, : len(scores) // 2]
-    return float(np.abs(scores[order].mean(axis=1) - scores.mean()).mean())
 
 
 def _of_scores(

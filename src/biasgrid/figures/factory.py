@@ -73,7 +73,7 @@ TRUTHS = {
 TITLES = {
     "": "Do scores of words recover the truth?",
     "unmasking": "Do scores of words say what the model says in test sentences?",
-    "errors": "Do scores of words predict which way the model errs in a task?",
+    "errors": "Do scores of words go with the way in which the model errs in a task?",
 }
 NOT_JUDGED = "not judged: unmasking does not follow what was planted"
 HOLLOW = {"facecolors": "none", "edgecolors": GREY, "linewidths": 0.5}

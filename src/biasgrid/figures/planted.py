@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schroeder import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
 from .factory import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick
 from .layout import (
     MARGIN,
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-# Schroeder et al. 2021: from where on a model is judged, and that SAME sees a bias; up to where Direct Bias is as
-# good, and from where on it is worse
-GATE, SEEN, ALIKE, WORSE = 0.7, 0.6, 0.25, 0.4
 EXPERIMENTS = {
     "E1": "An example (the paper's figure 2)",
     "E2": "What is planted (5.1)",
@@ -73,7 +71,8 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
         "scores of words recover than Direct Bias's, both with their sign (difference of R²). Schroeder et al. call "
         f"Direct Bias similar up to {short(ALIKE)} and worse from {short(WORSE)} on{' (dashed)' if lines else ''}, "
-        f"of models where SAME has {short(SEEN)} or more. ρ: rank correlation, of all judged models."
+        f"of models where SAME has {short(SEEN)} or more. The paper takes Direct Bias without its sign: "
+        "claims.csv has that reading, too. ρ: rank correlation, of all judged models."
     )
     legend = [
         (f"SAME has R² of {short(SEEN)} or more", dot(LESS)),
@@ -129,7 +128,10 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     note = (
         "Footballer, bishop, lawmaker, hairdresser, sociologist and nurse can be parted into two sets of three in "
         "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size "
-        "of WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same."
+        "of WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same. Above each "
+        f"panel: the share of models whose smallest |d| of the ten is below {short(NEAR_0)}, of judged models in "
+        f"which these words have a mean bias above {short(BIASED)}. By chance that share is "
+        f"{_percent(near_0_by_chance())}: that of draws of six independent normal scores."
     )
     looks = {
         "largest": {"marker": "^", "color": LESS, "s": 11},
@@ -145,9 +147,10 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     parts = _parts(table)
     heads = {}
     for key, part in parts.items():
-        part = part[is_judged(part)]
-        near = (part["example_smallest"] < 0.1).mean() if len(part) else np.nan
-        heads[key] = _head(*key, labels), f"smallest below .1: {near:.0%} of models".replace("%", " %")
+        biased = part[is_judged(part) & (part["example_bias"] > BIASED) & part["example_smallest"].notna()]
+        near = (biased["example_smallest"] < NEAR_0).mean()
+        found = f"{_percent(near)} of {len(biased)} models" if len(biased) else "no biased model"
+        heads[key] = _head(*key, labels), f"smallest below {short(NEAR_0)}: {found}"
     drawn, panels = _panels(title, note, heads, legend, "SAME", "|d|")
     for key, axes in panels.items():
         part = parts[key]
@@ -240,8 +243,9 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     note = (
         "Each number is what the claim is about, such as a mean difference of R² (claims.csv has its threshold and "
         "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
-        "and does not hold where it is on the other; where it contains the threshold, or fewer than three plans have "
-        "a number, nothing can be said."
+        "and does not hold where it is on the other; where it contains the threshold, or fewer than 3 plans (20 of a "
+        "correlation) have a number, nothing can be said. No interval is adjusted for how many claims there are: "
+        "about one of 20 without any effect has a verdict by chance."
     )
     if (table["vectors"] == "behaviour").any():
         note += (
@@ -292,8 +296,8 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Which scores of words predict a model's errors: R², its interval and its ceiling, a row per metric, a panel per
-    trainer and kind of vectors.
+    """Which scores of words go with a model's errors: R² and its interval, a row per metric, a panel per trainer and
+    kind of vectors.
 
     Parameters
     ----------
@@ -304,30 +308,28 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """
     from matplotlib.ticker import FuncFormatter
 
-    title = "Which scores of words predict errors in a task?"
+    title = "Which scores of words go with errors in a task?"
     if table.empty or not table["value"].notna().any():
         return nothing(title, "no model has a task.")
     note = (
         "R² of occupations' scores with the model's downstream errors, with the sign of r: right of 0 the model errs "
         "towards the gender that the score says. Bars: 95 % intervals over plans. Scores without a direction are "
-        "correlated, as distances from their neutral value, with the size of the errors. The ceiling is "
-        "what the reliability of the errors (over the task's sentences) and of the scores (between trainings) allows."
+        "correlated, as distances from their neutral value, with the size of the errors. In the task another word "
+        f"tells the right pronoun: {_tasks(table, labels)}. A model that hardly reads that word repeats its "
+        "unmasking bias in other sentences."
     )
     labels = ACTS | labels
     table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
     best = table.groupby("metric")["value"].max()
     metrics = sorted(best.index, key=lambda metric: (-best[metric], metric))
-    legend = [
-        ("mean over models, with its interval", legend_line(color=LESS, marker="o", markersize=4)),
-        ("ceiling", legend_mark(marker="D", markersize=4, markerfacecolor="white", markeredgecolor=GREY)),
-    ]
+    legend = [("mean over models, with its interval", legend_line(color=LESS, marker="o", markersize=4))]
     of_vectors = table[table["vectors"] != "behaviour"]
     columns = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
     left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
     head, foot, gap, row = 0.4, 0.4, 0.2, 0.2
     width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
     height = row * len(metrics)
-    ends = table[["value", "low", "high", "ceiling"]].to_numpy()
+    ends = table[["value", "low", "high"]].to_numpy()
     low, high = min(np.nanmin(ends), 0) - 0.03, max(np.nanmax(ends), 0.1) + 0.03
     drawn, top = page(title, note, legend, PAGE[0], head + height + foot)
     for column, (trainer, kind) in enumerate(columns):
@@ -339,9 +341,6 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
                 axes.axhspan(i - 0.5, i + 0.5, color=ZEBRA, linewidth=0, zorder=0)
             for found in chosen[chosen["metric"] == metric].itertuples():
                 axes.hlines(i, found.low, found.high, color=LESS, linewidth=1.6, zorder=2)
-                axes.plot(
-                    [found.ceiling], [i], "D", markersize=4, markerfacecolor="white", markeredgecolor=GREY
-                )
                 axes.plot([found.value], [i], "o", markersize=4, color=LESS, zorder=3)
         axes.set(xlim=(low, high), ylim=(len(metrics) - 0.5, -0.5))
         few_ticks(axes.xaxis, 4)
@@ -352,6 +351,20 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         axes.tick_params(axis="y", length=0)
         axes.set_title(_head(trainer, kind, labels), loc="left", weight="bold", pad=4)
     return drawn
+
+
+def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """How well each trainer's models do the task, and how reliable their errors are."""
+    texts = []
+    for trainer, part in table.groupby("trainer", sort=False):
+        accuracy, alpha = (part[name].mean() for name in ("accuracy", "reliability"))
+        of = f"mean accuracy {number(accuracy)} (chance: .50), Cronbach's alpha of the errors {number(alpha)}"
+        texts.append(f"{of} ({labels.get(trainer, trainer)})" if table["trainer"].nunique() > 1 else of)
+    return "; ".join(texts)
+
+
+def _percent(share: float) -> str:
+    return "–" if np.isnan(share) else f"{share:.0%}".replace("%", " %")
 
 
 def _parts(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
