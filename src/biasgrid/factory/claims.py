@@ -39,7 +39,8 @@ from .estimates import (
     spearman,
     squared_difference,
 )
-from .recovery import ACTS, BEHAVIOUR, SETTING, TEXTS, TRAINER, percentage_difference
+from .model_numbers import Numbers
+from .recovery import BEHAVIOUR, TEXTS, TRAINER
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
 CLAIMS = (
@@ -132,54 +133,6 @@ class Claim:
     groups: Sequence[np.ndarray] = ()
 
 
-class Numbers:
-    """What factory.csv says of a trainer's models, an array (models,) per number; None where it has none."""
-
-    def __init__(self, models: pd.DataFrame):
-        setting = SETTING[1:]
-        key = ["vectors", "metric", "level", "against", "truth", "what"]
-        wide = models.pivot(index=setting, columns=key, values="value")
-        self._values = {column: wide[column].to_numpy(dtype=float) for column in wide.columns}
-        sets = models[(models["level"] == "set") & models["true"].notna() & (models["vectors"] != BEHAVIOUR)]
-        true = sets.drop_duplicates([*setting, "against", "truth"])
-        true = true.pivot(index=setting, columns=["against", "truth"], values="true").reindex(wide.index)
-        self._true = {column: true[column].to_numpy() for column in true.columns}
-        self.plans = wide.groupby(level=["mu", "sigma"]).ngroup().to_numpy()
-        self.kinds = [kind for kind in models["vectors"].unique() if kind != BEHAVIOUR]
-
-    def of_model(self, kind: str, what: str, against: str = "") -> np.ndarray | None:
-        """A model's own number."""
-        return self._values.get((kind, "", "model", against, "", what))
-
-    def of_words(self, kind: str, metric: str, against: str, what: str = "r_squared", truth: str = "signed"):
-        """R² of words' scores with a truth, or another correlation; what the model does is its own kind."""
-        return self._values.get((_kind_of(metric, kind), metric, "word", against, truth, what))
-
-    def retest(self, kind: str, metric: str) -> np.ndarray | None:
-        """Mean correlation with the scores of other replicates."""
-        return self._values.get((_kind_of(metric, kind), metric, "word", "", "", "retest"))
-
-    def halves(self, kind: str, metric: str) -> np.ndarray | None:
-        """How far halves of the words are from all."""
-        return self._values.get((kind, metric, "set", "", "", "halves"))
-
-    def value(self, kind: str, metric: str) -> np.ndarray | None:
-        """The values of sets."""
-        return self._values.get((kind, metric, "set", "planted", "mean", "score"))
-
-    def true(self, against: str, truth: str) -> np.ndarray | None:
-        """The truth of sets."""
-        return self._true.get((against, truth))
-
-    def differences(self, kind: str, metric: str) -> np.ndarray | None:
-        """(plans,): percentage difference of the words' standard deviation between replicates."""
-        values = self._values.get((_kind_of(metric, kind), metric, "word", "", "", "sd"))
-        if values is None:
-            return None
-        by_plan = (values[self.plans == plan] for plan in range(self.plans.max(initial=-1) + 1))
-        return np.array([percentage_difference(part[np.isfinite(part)]) for part in by_plan])
-
-
 def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write claims.csv, from factory.csv (inputs: "models"; spec: "nearer", which group higher scores of a metric are
     nearer to)."""
@@ -251,10 +204,6 @@ def verdict(side: str, threshold: float, low: float, high: float) -> str:
     if side == "<":
         above, below = below, above
     return HOLDS if above else FAILS if below else OPEN
-
-
-def _kind_of(metric: str, kind: str) -> str:
-    return BEHAVIOUR if metric in ACTS else kind
 
 
 def _row(trainer: str, kind: str, claim: Claim, found: Numbers) -> tuple:
