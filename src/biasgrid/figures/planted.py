@@ -417,10 +417,10 @@ def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
 
 
 def number(value: float) -> str:
-    """Two digits, or one that is not 0; a dash for NaN."""
+    """Two digits, or one that is not 0 of a number from .0001 on; a dash for NaN."""
     if np.isnan(value):
         return "–"
-    if 1e-6 < abs(value) < 0.01:
+    if 1e-4 <= abs(value) < 0.01:
         return f"{value:.1g}".replace("0.", ".", 1).replace("-", "−")
     text = f"{value:.1f}" if abs(value) >= 10 else f"{value + 0.0:.2f}"
     return text.replace("0.", ".", 1).replace("-", "−") if abs(value) < 1 else text.replace("-", "−")
