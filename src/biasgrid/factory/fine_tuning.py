@@ -1,6 +1,7 @@
 """BERT, fine-tuned on a corpus of templates: only the pronoun is masked (Schroeder et al. 2021, section 5.1).
 
-The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch.
+The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch,
+as long as it is the processor that trains.
 """
 
 from __future__ import annotations
