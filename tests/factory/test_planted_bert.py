@@ -47,7 +47,13 @@ SMALL = {
     "trained": 0.7,
     "halves": 3,
     "encoders": START,
-    "trainers": {"bert": {"start": "bert-tiny", "params": {"epochs": 1, "batch_size": 8}}},
+    "trainers": {
+        "bert": {
+            "start": "bert-tiny",
+            "params": {"epochs": 1, "batch_size": 8},
+            "vectors": ["contextual", "input", "sentences"],
+        }
+    },
     "metrics": {"rnsb": {"groups": "targets", "params": {"n_iterations": 2}}},
 }
 
@@ -343,10 +349,18 @@ def test_its_vectors_are_measured_before_and_after_the_layers(small, record):
 
     bert = Bert(small / "results/small/trained/bert/0.5/0.35/1", {})
     words, truth = record["occupations"], np.array(record["truth"])
-    for kind, layer in {"contextual": -1, "input": 0}.items():
+    bleached = json.loads((DATA / "bleached.json").read_text())["templates"]
+    for kind, layer in {"contextual": -1, "input": 0, "sentences": -1}.items():
 
-        def unit(word, layer=layer):
-            vector = bert.states([word.replace("_", " ")], layer)[0].states.astype(float).mean(axis=0)
+        def unit(word, layer=layer, texts=bleached if kind == "sentences" else ["{}"]):
+            word = word.replace("_", " ")
+            vectors = []
+            for text in texts:
+                (states,) = bert.states([text.format(word)], layer)
+                start, end = text.index("{}"), text.index("{}") + len(word)
+                own = [start <= first and last <= end for first, last in states.offsets]
+                vectors.append(states.states[own].astype(float).mean(axis=0))
+            vector = np.mean(vectors, axis=0)
             return vector / np.linalg.norm(vector)
 
         male, female = (
@@ -371,7 +385,7 @@ def test_its_vectors_are_measured_before_and_after_the_layers(small, record):
 def test_a_change_of_what_is_measured_fine_tunes_nothing(small):
     config = yaml.safe_load((small / "config" / "small.yaml").read_text())
     (small / "config" / "other.yaml").write_text(
-        yaml.safe_dump({"trainers": {"bert": {"vectors": ["sentences"]}}, "halves": 0})
+        yaml.safe_dump({"trainers": {"bert": {"vectors": ["input"]}}, "halves": 0})
     )
     assert jobs(small) == {"planted", "table"}
     # another training is made anew

@@ -394,6 +394,8 @@ def _halves(found: Numbers, kind: str) -> Iterator[Claim]:
         of = " (of a range of 4; of 2 it is double)" if metric == "weat_es" else ""
         yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}{of}", paper=paper,
                     columns=[moved[metric]], statistic=mean)  # fmt: skip
+    yield claim("halves_unmasking", text="How far half the words move the mean of the unmasking bias",
+                columns=[found.halves(kind, "unmasking")], statistic=mean)  # fmt: skip
     for key, metric, side, text in (
         ("weat_es_moves_most", "weat_es", ">", "Half the words move WEAT's effect size most (over the next)"),
         ("mac_moves_least", "mac", "<", "Half the words move MAC least (over the next)"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..configs import read_json
 from ..directions import angles
 from ..embeddings.store import EmbeddingStore
 from ..embeddings.store_writer import StoreWriter
@@ -26,12 +27,8 @@ from .training import train
 SETTING = ("trainer", "mu", "sigma", "replicate")
 # the occupations of Schroeder et al.'s motivating example (section 3.1)
 EXAMPLE = ("footballer", "bishop", "lawmaker", "hairdresser", "sociologist", "nurse")
-# what a word of a fine-tuned model is read in, and the layer: the last, or before the first
-READ_IN: dict[str, tuple[str | None, int]] = {
-    "contextual": (None, -1),
-    "sentences": ("bleached", -1),
-    "input": (None, 0),
-}
+# the layer of a fine-tuned model that a kind of vectors is: the last, or before the first
+LAYERS = {"contextual": -1, "sentences": -1, "input": 0}
 
 
 def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -42,7 +39,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     ----------
     inputs
         "templates": the file of sentences. Of a model that is fine-tuned before also its files, "trained", and those
-        of sentences that it is asked: "test_templates" and "frames".
+        of sentences that it is asked: "test_templates" and "frames"; and where words are read in "sentences", these.
     spec
         "trainer", "mu", "sigma" and "replicate"; "algorithm" and "params" of the training; the share "trained" of the
         sentences; the "vectors" that are measured; "plan_seed" and "corpus_seed"; "metrics" with their entries by
@@ -107,8 +104,9 @@ def _fine_tuned(
     words = [*occupations, *(word for group in spec["groups"] for word in group)]
     texts, by_kind = list(map(written, words)), {}
     for kind in spec["vectors"]:
-        read_in, layer = READ_IN[kind]
-        vectors = encode(bert, texts, Sentences.of(read_in), layer=layer)
+        # a word is read alone, or in sentences
+        sentences = Sentences.of(read_json(inputs["sentences"]) if kind == "sentences" else None)
+        vectors = encode(bert, texts, sentences, layer=LAYERS[kind])
         by_kind[kind] = words, np.array([vectors[text] for text in texts])
     return does, by_kind
 

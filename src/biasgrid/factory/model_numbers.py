@@ -37,7 +37,7 @@ class Numbers:
 
     def halves(self, kind: str, metric: str) -> np.ndarray | None:
         """How far halves of the words are from all."""
-        return self._values.get((kind, metric, "set", "", "", "halves"))
+        return self._values.get((_kind_of(metric, kind), metric, "set", "", "", "halves"))
 
     def value(self, kind: str, metric: str) -> np.ndarray | None:
         """The values of sets."""

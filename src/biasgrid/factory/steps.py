@@ -7,7 +7,8 @@ from typing import Any
 
 from .. import metrics
 from ..plan.step import Step
-from .study import Factory, Model
+from ..resources import located
+from .study import TEMPLATES, Factory, Model
 
 
 def fine_tuning_step(factory: Factory, model: Model) -> Step:
@@ -40,6 +41,8 @@ def model_step(factory: Factory, model: Model) -> Step:
         trained = factory.trained_file(model.name)
         inputs["trained"] = [trained, trained.with_name("model.safetensors")]
         inputs |= {key: factory.sentences_file(key) for key in ("test_templates", "frames")}
+        if "sentences" in model.spec["vectors"]:
+            inputs["sentences"] = located(f"{TEMPLATES}/bleached.json")
     return Step(
         f"model {model.name}",
         inputs,
