@@ -20,6 +20,8 @@ from biasgrid.factory import Factory, Templates, corpus, plan, steps
 from biasgrid.factory.behaviour import alpha, behaviour
 from biasgrid.factory.corpus import Drawn, draw, placed
 from biasgrid.factory.frames import Frames
+from biasgrid.plan.step import Step
+from biasgrid.workflow import stores
 
 DATA = ROOT / "data" / "templates"
 TEMPLATES = Templates.read(DATA / "schroeder.json")
@@ -50,7 +52,7 @@ SMALL = {
     "trainers": {
         "bert": {
             "start": "bert-tiny",
-            "params": {"epochs": 1, "batch_size": 8},
+            "params": {"epochs": 1, "batch_size": 16, "learning_rate": 0.001},
             "vectors": ["contextual", "input", "sentences"],
         }
     },
@@ -408,8 +410,20 @@ def test_a_second_training_has_the_same_bytes(small, tmp_path, monkeypatch):
         shutil.copytree(small / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASGRID_EMBEDDINGS", raising=False)
-    assert main(["factory", "--config", "config/small.yaml", "--model", "bert/0.5/0.35/1"]) == 0
-    for file in ("trained/bert/0.5/0.35/1/model.safetensors", "models/bert/0.5/0.35/1.json"):
-        assert (tmp_path / "results/small" / file).read_bytes() == (
-            small / "results/small" / file
-        ).read_bytes()
+    factory = Factory.read(tmp_path / "config" / "small.yaml")
+    step = steps.fine_tuning_step(factory, factory.models["bert/0.5/0.35/1"])
+    step.run()
+    for file in (step.output, step.output.with_name("model.safetensors")):
+        assert file.read_bytes() == (small / file).read_bytes()
+
+
+def test_the_command_fetches_fine_tunes_and_measures(tmp_path, monkeypatch, capsys):
+    done = []
+    monkeypatch.setattr(Step, "run", lambda step: done.append(step.name))
+    monkeypatch.setattr(stores, "fetch_archive", lambda factory, name: done.append(f"fetch {name}"))
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path))
+    path = tmp_path / "factory.yaml"
+    path.write_text(yaml.safe_dump(SMALL))
+    assert main(["factory", "--config", str(path), "--model", "bert/0.5/0.35/1"]) == 0
+    assert done == ["fetch bert-tiny", "fine-tune bert/0.5/0.35/1", "model bert/0.5/0.35/1"]
+    assert json.loads(capsys.readouterr().out)["model"].endswith("models/bert/0.5/0.35/1.json")
