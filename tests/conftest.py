@@ -8,6 +8,7 @@ import gc
 import io
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -93,6 +94,16 @@ def write_text_model(path: Path, words: list[str], dimensions: int = 12, seed: i
     lines = [f"{word} {' '.join(f'{x:.5f}' for x in row)}" for word, row in zip(words, vectors, strict=True)]
     path.write_text(f"{len(words)} {dimensions}\n" + "\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def text(tokens: int = 6000, seed: int = 0) -> str:
+    """Made text: runs of words of one letter, one line like text8."""
+    draw = random.Random(seed)
+    words = []
+    while len(words) < tokens:
+        letter = draw.choice("abcdef")
+        words += [f"{letter}{min(draw.randrange(8), draw.randrange(8))}" for _ in range(12)]
+    return " " + " ".join(words[:tokens])
 
 
 def make_store(folder: Path, words: list[str], vectors: np.ndarray) -> EmbeddingStore:

@@ -61,3 +61,16 @@ def make(study: Study) -> Study:
     make_tables(study)
     report_step(study).run()
     return study
+
+
+def make_all(study):
+    """A study with debias methods and evaluations, to its page."""
+    make_inputs(study)
+    for model, key in study.fits:
+        steps.fit_step(study, model, key).run()
+    make_cells(study)
+    for evaluation in (study.evaluations | study.quality).values():
+        steps.evaluation_step(study, evaluation).run()
+    make_tables(study)
+    report_step(study).run()
+    return study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +11,7 @@ from pathlib import Path
 from conftest import ROOT
 
 from biasgrid.figures import null
-from biasgrid.plan import steps
+from biasgrid.plan import code, steps
 from biasgrid.plan.step import Step
 from biasgrid.report.planned import report_step
 from biasgrid.study import Study
@@ -97,3 +98,60 @@ SHIPPED = ("embedded", "caliskan", "wefe_documentation", "same", "debias", "thes
 def shipped(name: str) -> Study:
     """A study of the project."""
     return Study.read(ROOT / "config" / f"{name}.yaml", ROOT)
+
+
+def again(before, after, edited=()):
+    """Kind of step, or table -> what is made again after an edit."""
+    jobs = {}
+    for path in stale(before, after, edited):
+        kind, _, name = path.rpartition(".")[0].partition("/")
+        jobs.setdefault(kind, set()).add(name)
+    return jobs
+
+
+def made_with(study, module):
+    """The outputs of steps whose code a module of biasgrid is."""
+    return {
+        str(step.output.relative_to(study.results))
+        for step in steps_of(study)
+        if f"biasgrid.{module}" in code.closure(step.function.partition(":")[0], *step.modules)
+    }
+
+
+def planned(project, *arguments) -> dict[str, set[str]]:
+    """Rule, or table -> what a dry run says it would make, by output path below results/small (or data)."""
+    return jobs_of(project.run("--dry-run", *arguments))
+
+
+def jobs_of(done) -> dict[str, set[str]]:
+    """The same of a run that is over."""
+    jobs: dict[str, set[str]] = {}
+    for block in re.split(r"\n(?=\[)", done.stdout + done.stderr):
+        rule = re.search(r"^(?:local)?rule (\w+):", block, re.M)
+        output = re.search(r"^ {4}output: (\S+?)(?:,| \(|$)", block, re.M)
+        if rule and output:
+            path = output[1].removeprefix("results/small/")
+            # one rule makes all tables
+            name = Path(path).stem if rule[1] == "table" else rule[1]
+            # there is a rule of that name
+            name = "inference_table" if path.endswith("/inference.csv") or path == "inference.csv" else name
+            jobs.setdefault(name, set()).add(path)
+    return jobs
+
+
+def cells(jobs) -> set[str]:
+    return {path.removeprefix("cells/").removesuffix(".json") for path in jobs.get("cell", ())}
+
+
+def every(pattern) -> set[str]:
+    names = [
+        f"{m}/none/{metric}/{q}"
+        for m in ("one", "two")
+        for metric in ("weat", "weat_es", "rnd", "rnsb")
+        for q in ("q1", "q2", "q3")
+    ]
+    return {name for name in names if re.search(pattern, name)}
+
+
+def append(path, text="\nEDITED = 1\n"):
+    path.write_text(path.read_text() + text)

@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 from conftest import GRID_WORDS, Project, biasgrid
-from test_workflow import append, cells, planned
+from reruns import append, cells, planned
 
 pytestmark = pytest.mark.slow
 TOYS = {

@@ -1,14 +1,13 @@
 """The curated word sets and the case study's queries against the sizes that their sources state."""
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
+from conftest import ROOT
 
 from biasgrid.query import Query
 
-ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "data" / "word_sets"
 # sizes of the sets as the sources give them, repetitions counted
 SIZES = {

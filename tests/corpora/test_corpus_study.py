@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Project
-from test_toys import cells, planned
+from reruns import cells, planned
 
 import biasgrid as bg
 from biasgrid.study import Study

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Project
+from reruns import cells, planned
 from test_corpus_study import CONFIG, GROUPS, table, write_letters
-from test_toys import cells, planned
 
 import biasgrid as bg
 from biasgrid.embeddings import build_store, training

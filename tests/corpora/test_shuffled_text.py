@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from artists import assert_readable, texts
 from conftest import ROOT
+from in_process import make_all
 from scipy.stats import spearmanr, ttest_1samp
 from test_corpus_study import GROUPS, write_letters
-from test_figures import assert_readable, texts
-from test_mitigation import make_all
 
 from biasgrid import BiasgridError, tables
 from biasgrid.figures import draw

@@ -5,7 +5,7 @@ import math
 
 import pandas as pd
 import pytest
-from test_figures import assert_readable, texts, unwrapped
+from artists import assert_readable, texts, unwrapped
 
 from biasgrid.figures.covariates import FIGURES, HEADS, covariates
 from biasgrid.figures.layout import PAGE

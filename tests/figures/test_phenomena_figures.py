@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from test_figures import assert_readable, texts, unwrapped
+from artists import assert_readable, texts, unwrapped
 
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.phenomena import BINS, MOST, phenomena

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from artists import assert_readable, texts, unwrapped
 from conftest import grid_config
-from test_figures import assert_readable, texts, unwrapped
 
 from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import ROOT
 
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.correlations import correlations
@@ -17,8 +17,6 @@ from biasgrid.figures.rankings import rankings_by_criterion
 from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", params=["embedded", "config"])

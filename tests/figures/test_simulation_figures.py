@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from artists import assert_readable, texts
 from matplotlib.collections import LineCollection
-from test_figures import assert_readable, texts
 
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.simulation import LOWEST, coverage, p_values, shares

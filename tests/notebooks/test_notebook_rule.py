@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from test_workflow import planned
+from reruns import planned
 
 from biasgrid import extras
 from biasgrid.workflow import notebooks

