@@ -27,18 +27,18 @@ MISSES = "4.6 %"
 
 def verdict(
     published: float,
-    ours: float,
+    value: float,
     digits: int | str,
     runs: float | None = None,
     sd: float = math.nan,
-    explained: bool = False,
+    has_test: bool = False,
 ) -> str:
     """What a value of ours says of a printed number; nothing of it depends on what ours was before.
 
     Parameters
     ----------
-    published, ours : float
-        The printed number, and ours.
+    published, value : float
+        The printed number, and the study's.
     digits : int or "log10"
         The decimals that were printed, or that a power of ten was.
     runs : float, optional
@@ -46,7 +46,7 @@ def verdict(
     sd : float
         Measured: the standard deviation of a run, where one was printed, or of the difference of the printed mean
         and ours; NaN where it is not known.
-    explained : bool
+    has_test : bool
         Whether a test of the suite recomputes the printed number from the cause of the difference.
 
     Returns
@@ -58,16 +58,16 @@ def verdict(
         has its digits is luck); "explained"; "differs".
     """
     if digits == POWER:
-        agrees = ours > 0 and abs(math.log10(ours / published)) <= 0.5
+        agrees = value > 0 and abs(math.log10(value / published)) <= 0.5
     else:
         # without chance, or where it was not measured, the digits decide; of a single run they say nothing
         chance = 0.0 if runs is None or (runs > 1 and math.isnan(sd)) else WITHIN * sd
-        agrees = abs(ours - published) <= rounding(digits) + chance
+        agrees = abs(value - published) <= rounding_error(digits) + chance
     if agrees:
         return "compatible" if runs == 1 else "reproduced"
-    return "explained" if explained else "differs"
+    return "explained" if has_test else "differs"
 
 
-def rounding(digits: int) -> float:
+def rounding_error(digits: int) -> float:
     """How far a number may be from what is printed of it."""
     return 0.5 * 10.0**-digits + 1e-12

@@ -42,7 +42,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         inference=_by_name(inputs["inferences"], 3),
         evaluations=inputs["evaluations"],
         beside=spec["beside"],
-        rated=_rated(inputs["ratings"], spec["rated"]) if "ratings" in inputs else None,
+        rating_correlations=_rating_correlations(inputs["ratings"], spec["rated"])
+        if "ratings" in inputs
+        else None,
         run_sds=run_deviations(of_random, spec["ranked"]),
     )
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
@@ -53,7 +55,7 @@ def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
     return {"/".join(parts_of(file)[-parts:]): file for file in files}
 
 
-def _rated(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
+def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
     """Correlations with ratings, by model, debias, metric, query's id and quantity."""
     return {
         (row.model, row.debias, row.metric, queries[row.query], f"rating_{row.method}"): row.correlation
