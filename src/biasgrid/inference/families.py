@@ -63,7 +63,7 @@ def of_cells(
     for cell in cells:
         try:
             params = json.dumps(cell["params"], sort_keys=True)
-            metric = _under(cell["function"], params)
+            metric = _metric_under(cell["function"], params)
         except TypeError:  # an object, such as a classifier, which a study in memory may have
             params, metric = None, metrics.metric(cell["function"]).under(cell["params"])
         normalize = bool(cell["words"].get("normalize"))
@@ -85,7 +85,7 @@ def _query(file: File) -> Query:
 
 
 @lru_cache(maxsize=1024)
-def _under(metric: str, params: str) -> Metric:
+def _metric_under(metric: str, params: str) -> Metric:
     return metrics.metric(metric).under(json.loads(params))
 
 
@@ -126,20 +126,22 @@ def signature(
     """
     params = json.loads(params)
     metric = metrics.metric(name).under(params)
-    itself = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
+    unique_name = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
     if metric.of_model or metric.needs != VECTORS:
-        return itself
-    whole = hashlib.sha256()
+        return unique_name
+    digest = hashlib.sha256()
     values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_partitions)
     for trial in range(TRIALS):
         with np.errstate(all="ignore"):
             values = values_of(metric, params, template, normalize, alternative, trial)
         if values is None or not np.isfinite(values).all():
-            return itself
+            return unique_name
         side = metric.bias if alternative == BIAS else alternative
-        whole.update(np.array([_share(values, value, side, drawn=False)[0] for value in values]).tobytes())
+        digest.update(
+            np.array([_share(values, value, side, is_sample=False)[0] for value in values]).tobytes()
+        )
     # which words are exchanged, or drawn, is part of the test
-    return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {whole.hexdigest()[:16]}"
+    return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {digest.hexdigest()[:16]}"
 
 
 def _of_partitions(
@@ -152,18 +154,20 @@ def _of_partitions(
     ]
     sides = _random_sets(sizes, normalize, trial)
     query = Query.of(*([s.words for s in side] for side in sides))
-    sampled = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
-    tested = exchange_test(sampled, alternative=alternative, draws=DRAWS, exact=DRAWS)
-    return None if isinstance(tested, str) else tested.null_distribution
+    resampler = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
+    test = exchange_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
+    return None if isinstance(test, str) else test.null_distribution
 
 
 def _of_groups(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
     """The metric's value for groups that are drawn anew, each from random words of its own."""
-    drawn, other = (0, 1) if metric.regrouped == "targets" else (1, 0)
-    groups = [PAIRS] * template[drawn] if metric.paired else _sizes(template[drawn], trial)
-    (pool,), words = _random_sets([[POOL * len(groups)], _sizes(template[other], trial)], normalize, trial)
+    group_side, word_side = (0, 1) if metric.regrouped == "targets" else (1, 0)
+    groups = [PAIRS] * template[group_side] if metric.paired else _sizes(template[group_side], trial)
+    (pool,), words = _random_sets(
+        [[POOL * len(groups)], _sizes(template[word_side], trial)], normalize, trial
+    )
     rng = np.random.default_rng(trial)
     places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
     return values_of_groups(metric, pool, places, words, params, None)
