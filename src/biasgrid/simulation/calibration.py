@@ -34,8 +34,8 @@ def calibrate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) 
     """
     of_metrics = dict(spec["metrics"])
     settings = {name: spec[name] for name in ("words", "vocabulary", "draws", "queries", "seed")}
-    found = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], of_metrics, **settings)
-    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": of_metrics, "found": found}
+    tests = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], of_metrics, **settings)
+    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": of_metrics, "found": tests}
     write_text(output, dumps(as_finite(record)) + "\n")
 
 
@@ -65,7 +65,7 @@ def p_values(
             f"needs {4 * words}"
         )
     of_metrics = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
-    found = {
+    outcomes = {
         key: {test: {"p_values": [], "lowest": None, "reasons": {}} for test in TESTS} for key in entries
     }
     # BLAS of several threads rounds otherwise
@@ -88,15 +88,15 @@ def p_values(
                     pool=pool,
                 )
                 for test in TESTS:
-                    _note(found[key][test], result.get(test, {"reason": f"status: {result['status']}"}))
-    return found
+                    _note(outcomes[key][test], result.get(test, {"reason": f"status: {result['status']}"}))
+    return outcomes
 
 
-def _note(found: dict[str, Any], tested: Mapping[str, Any]) -> None:
-    p_value = tested.get("p_value")
-    found["p_values"].append(p_value)
+def _note(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
+    p_value = test.get("p_value")
+    outcome["p_values"].append(p_value)
     if p_value is None:
-        reason = tested.get("reason", "the metric has no value for some permutations")
-        found["reasons"][reason] = found["reasons"].get(reason, 0) + 1
+        reason = test.get("reason", "the metric has no value for some permutations")
+        outcome["reasons"][reason] = outcome["reasons"].get(reason, 0) + 1
     else:
-        found["lowest"] = max(found["lowest"] or 0.0, tested["p_lowest"])
+        outcome["lowest"] = max(outcome["lowest"] or 0.0, test["p_lowest"])
