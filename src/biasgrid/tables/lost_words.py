@@ -41,10 +41,10 @@ def look_ups(grid: Any) -> dict[tuple[str, str, str, str], Any]:
         # the file of a cell with sub-queries has each word several times
         return cell.debias != UNTOUCHED, not grid.queries[cell.query].exactly(template), cell.metric
 
-    chosen: dict[tuple[str, str, str, str], Any] = {}
+    cells: dict[tuple[str, str, str, str], Any] = {}
     for cell in sorted(grid.cells.values(), key=preference):
-        chosen.setdefault(look_up(cell), cell)
-    return chosen
+        cells.setdefault(look_up(cell), cell)
+    return cells
 
 
 LOST_WORDS = Table(

@@ -17,13 +17,13 @@ from .table import ANY, Column, Files, Table
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row per criterion, metric, model and debias method. inputs: "cells", their files."""
-    found: dict[tuple, list[tuple[float, float]]] = {}
+    values_of_units: dict[tuple, list[tuple[float, float]]] = {}
     for (criterion, _, metric, model, debias), _, result in results(inputs["cells"]):
         if result["value"] is not None:
             place = criterion, metric, model, debias
-            found.setdefault(place, []).append((result["value"], result["scalars"]["pairs"]))
+            values_of_units.setdefault(place, []).append((result["value"], result["scalars"]["pairs"]))
     rows = []
-    for place, of_queries in found.items():
+    for place, of_queries in values_of_units.items():
         values, pairs = np.array(of_queries).T
         rows.append((*place, len(values), int(pairs.sum()), values.mean(), values @ pairs / pairs.sum()))
     return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
