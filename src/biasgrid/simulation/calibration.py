@@ -87,16 +87,19 @@ def p_values(
                     random_groups={"draws": draws},
                     pool=pool,
                 )
-                for test in TESTS:
-                    _note(outcomes[key][test], result.get(test, {"reason": f"status: {result['status']}"}))
+                for name in TESTS:
+                    outcome = outcomes[key][name]
+                    test = result.get(name, {"reason": f"status: {result['status']}"})
+                    add_p_value(outcome, test)
+                    if test.get("p_value") is not None:
+                        outcome["lowest"] = max(outcome["lowest"] or 0.0, test["p_lowest"])
     return outcomes
 
 
-def _note(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
+def add_p_value(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
+    """Add the p-value of a test to `p_values`; where there is none, count its reason in `reasons`."""
     p_value = test.get("p_value")
     outcome["p_values"].append(p_value)
     if p_value is None:
         reason = test.get("reason", "the metric has no value for some permutations")
         outcome["reasons"][reason] = outcome["reasons"].get(reason, 0) + 1
-    else:
-        outcome["lowest"] = max(outcome["lowest"] or 0.0, test["p_lowest"])

@@ -20,6 +20,7 @@ from ..inference import infer_query
 from ..inference.pool import make_pool
 from ..measure import as_finite, dumps
 from ..query import Query
+from .calibration import add_p_value
 
 PLAIN, BANDS, CONTROLS = "permutation", "frequency_bands", "control_words"
 
@@ -72,7 +73,8 @@ def p_values(
                 attributes = words[2:] if metric.template[1] in (2, "k") else words[2:3]
                 query = Query.of(words[:2], attributes)
                 for test, test_record in _tests(metric, query, model, pool, entry, spec["draws"], number):
-                    _note(outcomes[kind][key].setdefault(test, _empty_outcome()), test_record)
+                    outcome = outcomes[kind][key].setdefault(test, {"p_values": [], "reasons": {}})
+                    add_p_value(outcome, test_record)
     return outcomes
 
 
@@ -110,15 +112,3 @@ def _tests(
             metric, query, model, entry["params"], seed=seed, draw_seed=seed, frequency_bands=bands
         )
         yield f"{BANDS}:{width:g}", result.get(BANDS, {"reason": f"status: {result['status']}"})
-
-
-def _empty_outcome() -> dict[str, Any]:
-    return {"p_values": [], "reasons": {}}
-
-
-def _note(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
-    p_value = test.get("p_value")
-    outcome["p_values"].append(p_value)
-    if p_value is None:
-        reason = test.get("reason", "the metric has no value for some permutations")
-        outcome["reasons"][reason] = outcome["reasons"].get(reason, 0) + 1

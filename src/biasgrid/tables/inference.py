@@ -197,15 +197,7 @@ INFERENCE = Table(
             values=("words", "labels", ""),
         ),
         Column("groups_draws", "how many random groups the test against them drew", "optional count"),
-        Column("p_groups", "p-value of the test against random groups", "number", range=(0, 1)),
-        *_ends("its 95 % interval", "p_groups", range=(0, 1)),
-        Column("p_groups_holm", "p_groups, adjusted by Holm's method", "number", range=(0, 1)),
-        Column(
-            "p_groups_benjamini_hochberg",
-            "p_groups, adjusted by Benjamini and Hochberg's",
-            "number",
-            range=(0, 1),
-        ),
+        *_p_values("p_groups", "the test against random groups"),
         Column("groups_reason", "why there is no test against random groups"),
         Column(
             "p_isotropic_directions",
