@@ -1,4 +1,4 @@
-"""A study's numbers beside published ones, and ones that other code computed: do they agree?"""
+"""Comparison of a study's numbers with published ones, and with ones that other code computed."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def compare(
     - "other vectors": the number was printed for vectors that ours does not claim to be;
     - "reproduced", "compatible", "explained", "differs": see `verdict`.
 
-    `quantity` is led by the query's id; `query_id` has it where `cells` have the query. Ranks and their
+    `quantity` starts with the query's id; `query_id` is that id where `cells` have the query. Ranks and their
     correlations depend on all models that are ranked: they are compared only where the study ranks exactly the
     models whose ranks the same source prints. Else, if it ranks all of these, a warning says so. A number over all
-    criteria is asked only of a study that has all that the source prints it for.
+    criteria is compared only where the study has every criterion that the source prints it for.
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ def compare(
     cells, inference : mapping
         The study's files of cells, by model/debias/metric/query, and of their inference, by model/debias/metric.
     published_as : mapping
-        (model, debias key) -> the model whose published numbers it is compared with: for every model of the study
-        as it is ("none") itself, or the model that it is a part of; for one under a debias method, which is called
-        "<model> under <key>" here, the published debiased model, if any.
+        (model, debias key) -> the model whose published numbers it is compared with. Of an untouched model
+        ("none"): itself, or the model that it is a part of. Of a model under a debias method, which is called
+        "<model> under <key>" here: the published debiased model, if any.
     evaluations : iterable of Path
         The study's evaluation files.
     beside : mapping
-        Model -> a published model of other vectors, whose numbers are set beside it and not judged.
+        Model -> a published model of other vectors, whose numbers are set beside it, without a verdict on agreement.
     rating_correlations : mapping
         Correlations with ratings, by model, debias, metric, query's id and quantity.
     run_sds : mapping
-        Of aggregates that hold chance, by criterion, metric, model and quantity: the standard deviation of one run,
-        and how many runs ours is the mean of.
+        Of aggregates of random runs, by criterion, metric, model and quantity: the standard deviation of one run,
+        and how many runs the study's number is the mean of.
     """
     values = numbers(aggregates, rankings, correlations)
     measures = read_measures(evaluations)
@@ -160,7 +160,7 @@ def _comparison_row(row: Any, model: str, study_value: StudyValue, other_vectors
         if outcome == "differs" and study_value.words_lost:
             notes.append(f"ours lacks {study_value.words_lost} of the query's words")
     notes.append(f"printed for {row.model}" if model not in (row.model, "") else "")
-    # what is said of the printed number's agreement says nothing of other vectors
+    # note and test are about the printed vectors, and do not apply to other ones
     test = row.test if outcome == "explained" else ""
     notes += [] if outcome == OTHER_VECTORS else [row.note, f"recomputed by {test}" if test else ""]
     quantity = f"{row.query}: {row.quantity}" if row.query else row.quantity
@@ -171,7 +171,7 @@ def _comparison_row(row: Any, model: str, study_value: StudyValue, other_vectors
 
 
 def _chance(row: Any, study_value: StudyValue) -> tuple[float, str]:
-    """The standard deviation that a printed random number is judged by, and a note that says how far ours is off."""
+    """The standard deviation for the verdict on a printed random number, and a note on how far the study's is off."""
     run_sd = study_value.run_sd if math.isnan(row.run_sd) else row.run_sd
     if math.isnan(run_sd):
         return math.nan, "what a run varies by was not measured on these vectors"

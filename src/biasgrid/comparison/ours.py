@@ -45,7 +45,7 @@ def unit(model: str, debias: str) -> str:
 
 
 def number(value: float | None, missing: str) -> StudyValue:
-    """A number of a table, `missing` where the table has not its row."""
+    """A number of a table; `missing` is the reason where the table lacks its row."""
     if value is None:
         return StudyValue(reason=missing, in_study=False)
     return StudyValue(float(value), "ours is NaN" if math.isnan(value) else "")
@@ -54,7 +54,7 @@ def number(value: float | None, missing: str) -> StudyValue:
 def numbers(
     aggregates: pd.DataFrame, rankings: pd.DataFrame, correlations: pd.DataFrame
 ) -> dict[tuple, float]:
-    """What is not of one cell, by criterion, metric, model and quantity; correlations are of no model."""
+    """The numbers of the tables by criterion, metric, model and quantity; the model of a correlation is ""."""
     columns = ["criterion", "metric", "model"]
     aggregates, rankings = (
         t.assign(model=[unit(m, d) for m, d in zip(t["model"], t["debias"], strict=True)])
@@ -70,7 +70,7 @@ def numbers(
 
 
 def run_deviations(cells: Iterable[Path], ranked_criteria: Sequence[str]) -> dict[tuple, tuple[float, float]]:
-    """`compare`'s run_sds: as these cells measure them, whose runs are drawn independently."""
+    """`run_sds` for `compare`, from the standard deviations of cells, whose runs are drawn independently."""
     table = scalars(cells)
     index = [name for name in table.columns if name not in ("quantity", "value")]
     wide = table.pivot(index=index, columns="quantity", values="value").reset_index()
@@ -89,7 +89,7 @@ def run_deviations(cells: Iterable[Path], ranked_criteria: Sequence[str]) -> dic
 
 
 def read_measures(evaluations: Iterable[Path]) -> dict[tuple, StudyValue]:
-    """A measure, by criterion, model, debias and group/measure."""
+    """The study's number of each measure, by criterion, model, debias and group/measure."""
     measures = {}
     for record in map(read_evaluation, evaluations):
         for measure in record["measures"]:
@@ -156,7 +156,7 @@ def of_cell(path: Path | None, quantity: str) -> StudyValue:
 def of_inference(
     files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str
 ) -> StudyValue:
-    """A p-value of a cell; one that its test cannot give smaller says so."""
+    """A p-value of a cell; the reason says where its test cannot give a smaller one."""
     result = _single_result(_inference_record(files, cell), cell)
     if result is None:
         return StudyValue(reason="the study has no such p-value", in_study=False)

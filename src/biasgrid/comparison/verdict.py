@@ -1,4 +1,4 @@
-"""What a value of ours says of a printed number."""
+"""The verdict on a printed number, from the study's value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .published import POWER
 # in order of precedence
 NOT_ASKED, NO_VALUE, OTHER_VECTORS = UNJUDGED = ("not asked", "no value", "other vectors")
 VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
-# what those say that a published number is judged by, and why another is not
+# what each verdict means, and why a number has none
 MEANINGS = {
     "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it",
     "compatible": "a single random run was published, and ours is within two of its standard deviations",
@@ -33,7 +33,7 @@ def verdict(
     sd: float = math.nan,
     has_test: bool = False,
 ) -> str:
-    """What a value of ours says of a printed number; nothing of it depends on what ours was before.
+    """The verdict on a printed number, from the study's value alone.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def verdict(
     runs : float, optional
         How many random runs the printed number is a mean of; None where there is no chance in it.
     sd : float
-        Measured: the standard deviation of a run, where one was printed, or of the difference of the printed mean
-        and ours; NaN where it is not known.
+        The measured standard deviation of a run, where one was printed, or of the difference of the printed mean
+        and the study's; NaN where it is not known.
     has_test : bool
         Whether a test of the suite recomputes the printed number from the cause of the difference.
 
@@ -69,5 +69,5 @@ def verdict(
 
 
 def rounding_error(digits: int) -> float:
-    """How far a number may be from what is printed of it."""
+    """How far a number may be from its printed, rounded form."""
     return 0.5 * 10.0**-digits + 1e-12

@@ -32,7 +32,7 @@ def draw_counts(
     from as so many groups of words (`groups_of`), how often each group that has a found word: (draws, such groups).
 
     `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
-    `words`, and on the model only where that lacks words: one that is drawn and lacking is drawn again.
+    `words`, and on the model only where that lacks words: a lacking word that is drawn is replaced by another draw.
     """
     if groups:
         places = np.unique(groups_of(words, places, groups))
@@ -75,10 +75,10 @@ def intervals(
 ) -> dict[str, Any]:
     """The bootstrap of a value: draws, undefined, mean, standard_error, percentile, bca, jackknife and reasons.
 
-    samples    the value of each bootstrap sample; NaN where undefined
-    observed   the value of the words as they are
+    samples        the value of each bootstrap resample; NaN where undefined
+    observed       the value of the words as they are
     leave_one_out  the value without each word in turn, one array per set (pairs: one for both sets)
-    level      share of the distribution that an interval holds
+    level          share of the distribution that an interval holds
 
     The intervals are [low, high], [NaN, NaN] where there is none, and `reasons` says why, interval -> sentence: more
     than 5 % of the samples are undefined; for `bca` where no sample, or all, lie on one side of the value; for `bca`
@@ -131,7 +131,7 @@ def interval_of_units(samples: np.ndarray, level: float) -> dict[str, Any]:
     """The bootstrap of a value over the sentences (or windows) of a corpus: draws, undefined, standard_error, and
     percentile ([NaN, NaN] where more than 5 % of the samples are undefined).
 
-    samples    the value of each bootstrap sample; NaN where undefined
+    samples    the value of each bootstrap resample; NaN where undefined
     level      share of the distribution that the interval holds
     """
     finite = samples[np.isfinite(samples)]

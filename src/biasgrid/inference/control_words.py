@@ -40,7 +40,7 @@ class ControlTest:
 
     test                 its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose
                          random splits are left out here
-    frequency            what frequencies are known by: "counts", "wordfreq" or "rank"
+    frequency            where frequencies come from: "counts", "wordfreq" or "rank"
     query_frequencies    mean and variance of the logarithms of frequency of the sets that are replaced
     control_frequencies  the mean of these over the control words
     """
@@ -52,8 +52,8 @@ class ControlTest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is said of the words beside the test; "middle" has the ends of the middle 95 % of their values, and
-        between them the median."""
+        """What a record has of the words besides the test; "middle" has the ends of the middle 95 % of their values,
+        and between them the median."""
         middle = np.quantile(self.test.null_distribution, [0.025, 0.5, 0.975]).tolist()
         return {
             "frequency": self.frequency,

@@ -1,8 +1,8 @@
-"""Which tests are adjusted together, and which of them are one: tests that give the same p-value on any data.
+"""Which tests are adjusted together, and which count as one test: those that give the same p-value on any data.
 
 WEAT's statistic and its effect size are two metrics and one permutation test. A family that counts it twice asks more
-of every other p-value of the criterion than it needs to. Which tests are equal is not written down anywhere: metrics,
-under their parameters, are tried on random vectors.
+of every other p-value of the criterion than it needs to. No list says which tests are equal: metrics, under
+their parameters, are run on random vectors.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from .sampled import Sampled
 # of each kind of test: the part of `inference` that asks for it
 COLUMNS = P_VALUES
 PERMUTED = ("p_value", "p_bands")
-# random data that tests are compared on, permutations or groups of each, and words of the sets of one and another:
-# sets of unlike sizes, as tests may be equal for sets of one size only
+# random data sets that tests are compared on, and permutations (or groups) of each; words per set, which differ, as
+# some tests are equal only for sets of one size; pairs per set; words that a random group is drawn from
 TRIALS, DRAWS = 3, 64
 SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
 DIMENSIONS = 6
@@ -130,7 +130,7 @@ def signature(
     if metric.of_model or metric.needs != VECTORS:
         return unique_name
     digest = hashlib.sha256()
-    values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_partitions)
+    values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_permutations)
     for trial in range(TRIALS):
         with np.errstate(all="ignore"):
             values = values_of(metric, params, template, normalize, alternative, trial)
@@ -144,7 +144,7 @@ def signature(
     return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {digest.hexdigest()[:16]}"
 
 
-def _of_partitions(
+def _of_permutations(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray | None:
     """The metric's value for each permutation of random words; None where it has no test."""

@@ -1,6 +1,6 @@
 """What can be inferred of a metric on a query: tests, intervals, sensitivity.
 
-Written once, for every metric: a metric says how its value changes when words are exchanged, drawn again or left out
+Written once, for every metric: a metric says how its value changes when words are permuted, resampled or left out
 (`Metric.resampled`).
 """
 
@@ -155,8 +155,8 @@ def exchange_test(
     """The permutation test of a metric on a query, or why there is none.
 
     Which permutations are drawn depends on `seed` and on the words of the sets: queries that have the same sets draw
-    alike. `of_words` is the band of each word of the exchanged sets, one set after the other, within which it is
-    exchanged.
+    alike. `of_words` is the band of each word of the permuted sets, one set after the other, within which it is
+    permuted.
     """
     sets = _exchangeable_sets(resampler)
     if isinstance(sets, str):
@@ -195,9 +195,9 @@ def banded_test(
     seed: int = 0,
     **options: Any,
 ) -> tuple[Permutation | str, dict[str, Any]]:
-    """The permutation test of a metric on a query within bands of frequency, or why there is none; and more to know
-    of it: by what frequencies are known ("frequency"), how many permutations there are, and mean and variance of the
-    logarithms of frequency of the exchanged sets.
+    """The permutation test of a metric on a query within bands of frequency, or why there is none; and facts about
+    it: where frequencies come from ("frequency"), how many permutations there are, and mean and variance of the
+    logarithms of frequency of the permuted sets.
 
     A band has words of which none is more than `width` times as frequent as another (`frequency_bands.bands`); a word
     changes places only with words of its band. The words of a pair change places where neither is more than `width`
@@ -222,7 +222,7 @@ def banded_test(
 
 
 def _exchangeable_sets(resampler: Sampled) -> list[FoundSet] | str:
-    """The sets between which a permutation test exchanges words, or why there is no such test."""
+    """The sets whose words a permutation test permutes, or why there is no such test."""
     metric = resampler.metric
     if metric.no_test:
         return metric.no_test
@@ -235,7 +235,7 @@ def _exchangeable_sets(resampler: Sampled) -> list[FoundSet] | str:
 
 
 def _sizes_and_shared(resampler: Sampled, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
-    """The sizes of the sets, and the places of words that stand in several."""
+    """The sizes of the sets, and the places of words that are in several sets."""
     keys = [key for s in sets for key in s.keys]
     occurrences = Counter(keys)
     pairs = resampler.metric.exchanged == "pairs"

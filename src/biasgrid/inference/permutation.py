@@ -1,4 +1,4 @@
-"""Permutation tests: how often would words, dealt out to the sets at random, score as they do?
+"""Permutation tests: how often do words that are dealt out to the sets at random score as high?
 
 The null hypothesis is that it does not matter which set a word is in. A permutation deals all words out to sets of
 the sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which
@@ -106,7 +106,7 @@ def permutation_test(
         stop = min(start + rows, count)
         if all_free:
             block_labels = (
-                _partitions(members[0])[start:stop] if is_exact else deal(members[0], stop - start, rng)
+                _permutations(members[0])[start:stop] if is_exact else deal(members[0], stop - start, rng)
             )
         else:
             block_labels = np.tile(labels, (stop - start, 1))
@@ -120,7 +120,7 @@ def permutation_test(
             number = np.arange(start, stop)
             for places, of_band in zip(free, members, strict=True):
                 if is_exact:
-                    choices = _partitions(of_band)
+                    choices = _permutations(of_band)
                     number, place = np.divmod(number, len(choices))
                     block_labels[:, places] = choices[place]
                 else:
@@ -169,8 +169,8 @@ def _exchangeable(
 
 
 def drawn_test(values: np.ndarray, observed: float, alternative: str = "greater") -> Permutation:
-    """Test an observed value against values (draws,) that were drawn from a null hypothesis that is no exchange of
-    words; p_value is (k + 1) / (draws + 1)."""
+    """Test an observed value against values (draws,) that were drawn from a null hypothesis that is not about
+    permutations of words; p_value is (k + 1) / (draws + 1)."""
     check(len(values), 0, alternative)
     return _outcome(values, observed, alternative, "drawn", None)
 
@@ -220,7 +220,7 @@ def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.nda
 
 
 @lru_cache(maxsize=4)
-def _partitions(members: tuple[int, ...]) -> np.ndarray:
+def _permutations(members: tuple[int, ...]) -> np.ndarray:
     """Labels, int8 (permutations, words), of every way to deal the words out; many cells share it."""
     words = sum(members)
     if len(members) == 1:
@@ -233,7 +233,7 @@ def _partitions(members: tuple[int, ...]) -> np.ndarray:
     if len(members) == 2:
         labels = split_labels
     else:
-        rest = _partitions(members[1:]) + 1
+        rest = _permutations(members[1:]) + 1
         labels = np.repeat(split_labels[:, None], len(rest), axis=1)
         labels[labels == 1] = np.tile(rest.ravel(), count)
         labels = labels.reshape(-1, words)

@@ -1,4 +1,4 @@
-"""Inference for those who measure without a study: results with their p-value, interval and sensitivity."""
+"""Inference for results that are measured without a study: p-value, interval and sensitivity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A metric on a query whose words can be exchanged, drawn again and left out."""
+"""A metric on a query whose words can be permuted, resampled and left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUPS = 50
 
 @dataclass(frozen=True)
 class Sampled:
-    """A metric on a (sub-)query whose words can be exchanged, drawn again and left out.
+    """A metric on a (sub-)query whose words can be permuted, resampled and left out.
 
     value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
     statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
@@ -132,7 +132,7 @@ class Sampled:
         return np.clip(values + shift, *self.range) if self.metric.seeded else values
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
-        """The value of each bootstrap sample (draws,).
+        """The value of each bootstrap resample (draws,).
 
         Of a set of more than 200 words, samples are not measured: its groups are drawn again, and the differences to
         the set are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
@@ -155,7 +155,7 @@ class Sampled:
 
     @cached_property
     def by_set(self) -> list[np.ndarray]:
-        """The value without each word in turn, an array a set; of pairs the first set's alone. NaN for a set's only
+        """The value without each word in turn, an array per set; of pairs the first set's alone. NaN for a set's only
         word. Of a set of more than 200 words, the value without each of 50 groups of words; without as many, where
         groups differ in size."""
         whole_sets = [np.ones((1, len(places))) for places in self.places]

@@ -25,10 +25,10 @@ from .pool import stored_pool
 
 
 def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> list[dict[str, Any]]:
-    """Write the file of what is inferred of cells of one model, debias method and metric, and beside it that of their
-    bootstrap resamples: pure functions of what the cells are of, and of the cells' files, which have their values.
+    """Write the inference of the cells of one model, debias method and metric, and beside it a file of their
+    bootstrap resamples. Both depend only on the cells' specs, inputs and files, which have their values.
 
-    What is in the file already and is of the same is kept: an edited query costs its own cell.
+    A record in the file whose cell has the same spec and inputs is kept: an edited query costs only its own cell.
 
     Parameters
     ----------
@@ -83,13 +83,13 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
 
 
 def _cell_values(cell: Path) -> list[float]:
-    """The values in a cell's file: of a metric that draws, reading them is faster than measuring."""
+    """The values in a cell's file: reading them is faster than measuring a metric that draws at random."""
     ((_, results),) = cell_results([cell])
     return [math.nan if result["value"] is None else result["value"] for result in results]
 
 
 def _read_entries(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.ndarray | None]]:
-    """Records and resamples of cells that were inferred before, by what they are of."""
+    """Records and resamples of cells that were inferred before, by their digests."""
     try:
         records = json.loads(path.read_text(encoding="utf-8"))["cells"]
         has_samples = any("bootstrap" in record["inference"] for record in records)
@@ -100,7 +100,7 @@ def _read_entries(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, A
         parts = np.split(samples, ends[:-1]) if has_samples else [None] * len(records)
         return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return {}  # not there, half there, of another version: made anew
+        return {}  # missing, cut off or of another version: infer again
 
 
 def _digest(cell: Mapping[str, Any], code: str, files: list[Path], transform: Path | None) -> str:

@@ -1,4 +1,4 @@
-"""A cell of a simulation: a metric, a number of words a set and a bias."""
+"""A cell of a simulation: a metric, a number of words per set and a bias."""
 
 from __future__ import annotations
 

@@ -89,8 +89,8 @@ def _of_all_words(
     params: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> float:
-    """The value of ALL_WORDS words a set, each with a weight that makes them `words` together; mean of several draws.
-    NaN for a metric that takes no weights."""
+    """The value of ALL_WORDS words per set, each with a weight that makes them `words` together; mean of several
+    draws. NaN for a metric that takes no weights."""
     if not metric.resampled:
         return math.nan
     values = []

@@ -1,4 +1,4 @@
-"""Vectors of shuffled corpora, in which a bias is planted or none, and the queries that ask for it."""
+"""Vectors of shuffled corpora, with or without a planted bias, and the queries that measure it."""
 
 from __future__ import annotations
 

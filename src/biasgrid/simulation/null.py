@@ -29,9 +29,9 @@ def under_null(
     draws: int,
     exact: int,
 ) -> dict[str, list[float]]:
-    """p-values of a metric where its null hypothesis is true, one a repetition.
+    """p-values of a metric where its null hypothesis is true, one per repetition.
 
-    Without bias, each is of new words. With a bias, they are of the same words, whose labels are exchanged at random
+    Without bias, each is of new words. With a bias, they are of the same words, whose labels are permuted at random
     before each test. `p_values` are those that the test gives; `uniform` are uniformly distributed from 0 to 1 if the
     test is right: a p-value is a number of permutations, so it is moved by a random part of its distance to the next
     smaller one that would be possible.

@@ -1,4 +1,4 @@
-"""Corpora in which a bias is planted, or none: a corpus' words in random order, some of them put beside others.
+"""Shuffled corpora with or without a planted bias: a corpus' words in random order, some of them put beside others.
 
 Words keep their counts. In a random order no word is nearer to one word than to another, however frequent they are.
 """

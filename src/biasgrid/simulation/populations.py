@@ -11,7 +11,7 @@ import numpy as np
 from ..metrics.registry import Metric
 from ..query import Query
 
-# the whole populations' value is that of so many words a set, as if they were all that there are, so many times
+# the whole populations' value is the mean over so many draws of so many words per set
 ALL_WORDS, ALL_WORDS_DRAWS = 1000, 20
 
 Vectors = list[np.ndarray]
@@ -63,7 +63,7 @@ class Population:
 def exchange_labels(
     metric: Metric, targets: Vectors, attributes: Vectors, rng: np.random.Generator
 ) -> tuple[Vectors, Vectors]:
-    """The same words with labels exchanged at random, as the metric's null hypothesis has it."""
+    """The same words with labels permuted at random, as under the metric's null hypothesis."""
     if metric.exchanged == "pairs":
         first, second = targets
         swap = rng.integers(2, size=(len(first), 1)).astype(bool)

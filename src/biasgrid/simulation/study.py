@@ -24,7 +24,7 @@ UNBIASED, BIASED = "unbiased", "biased"  # shuffled corpora
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric, a number of words a set and a bias. `spec` is everything that its results depend on."""
+    """A metric, a number of words per set and a bias. `spec` is everything that its results depend on."""
 
     metric: str
     words: int
@@ -235,7 +235,7 @@ class Simulation(Folders):
 
 
 def _check_frequency(config: Mapping[str, Any], where: str) -> None:
-    """Raises BiasgridError for a corpus or a metric that cannot be had."""
+    """Raises BiasgridError for an unknown corpus, and for a metric that is not measured on vectors."""
     section = config["frequency"]
     corpora = [key for key, entry in config["models"].items() if entry.get("kind") == "corpus"]
     known("corpus", [section["corpus"]], corpora, where)

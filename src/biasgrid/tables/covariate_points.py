@@ -1,4 +1,4 @@
-"""Scores of words and of sets beside word frequency and a corpus' own bias: what `tables.covariates` correlates."""
+"""Scores of words and of sets with word frequency and a corpus' own bias: what `tables.covariates` correlates."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Points:
 
     @classmethod
     def of(cls, points: Sequence[tuple[Numbers, Any, Any]]) -> Points:
-        """Of numbers, what they are of, and their groups; those that lack a number are left out."""
+        """From (numbers, word or set, group) of each point; points that lack a number are left out."""
         complete = [point for point in points if not any(map(isnan, point[0]))]
         numbers = np.array([point[0] for point in complete], dtype=float).T
         units, groups = (_number_labels(point[i] for point in complete) for i in (1, 2))
@@ -122,9 +122,9 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
 
 
 def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, Any]:
-    """What is to know of a (sub-)query: its groups and the other sets by name, a number for the words of either, what
-    a higher score means of a word and of a set, and the (sub-)queries of PMI whose values (the first less the second)
-    go with it."""
+    """What the spec has of a (sub-)query: its groups and the other sets by name, a number for the words of either,
+    what a higher score means of a word and of a set, and the (sub-)queries of PMI whose values (the first less the
+    second) go with it."""
     sides = part.target_sets, part.attribute_sets
     groups, words = sides if metric.groups == "targets" else sides[::-1]
     leans = bool(metric.nearer) and len(groups) == 2
@@ -150,9 +150,9 @@ def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, An
 
 
 class Frequencies:
-    """Those of the words and sets of models, from their files.
+    """Log frequencies of the words and sets of models, from their files.
 
-    sources  model -> what its frequencies are known by
+    sources  model -> where its frequencies come from
     """
 
     def __init__(self, files: Iterable[Any]):
@@ -204,7 +204,7 @@ def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], P
     for key, point in _of_sets(inputs["scores"], spec, frequencies):
         points_by_key[key].append(point)
     points = {key: Points.of(key_points) for key, key_points in points_by_key.items()}
-    # without any, a model has no frequency, or no PMI, of what the metric is measured on
+    # a key without points: the model has no frequency, or no PMI, of what the metric is measured on
     return {key: key_points for key, key_points in points.items() if len(key_points.units)}
 
 

@@ -23,7 +23,7 @@ KEYS = ("criterion", "metric", "query")  # columns that tell the rows of one que
 
 
 def ends_of(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """What a table with these columns ends with, besides what is among them."""
+    """The columns that a table with these columns ends with, without those that it has already."""
     names = {column.name for column in columns}
     ends = [end for name, of_name in ENDS.items() if name in names for end in of_name]
     return tuple(end for end in ends if end.name not in names)
@@ -55,7 +55,7 @@ def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str
 
 
 def with_ends(table: pd.DataFrame, ends: Iterable[Column], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The table with these columns, from what `spec_of` said; empty where it was not asked."""
+    """The table with these columns, from the spec of `spec_of`; empty where that has nothing on them."""
     ends, ends_spec = list(ends), spec.get(SPEC, {})
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
         keys = [name for name in KEYS if name in table]
@@ -75,7 +75,7 @@ def _ids(
     queries: Mapping[str, tuple],
     columns: Iterable[str],
 ) -> dict[tuple[str, ...], tuple[str, str]]:
-    """Both ids by these columns. A sub-query that occurs in several queries is the first cell's, as in the scores."""
+    """Both ids by these columns. A sub-query of several queries has the ids of the first cell, as in the scores."""
     columns = list(columns)
     ids: dict[tuple[str, ...], tuple[str, str]] = {}
     wholes: dict[tuple[str, ...], tuple[str, str]] = {}

@@ -34,8 +34,8 @@ CONTROLS |= {"p_high": "p_controls_high", "reason": "controls_reason"}
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row of scores.csv in full: its permutation test and its test against random groups, each with both
     adjustments for the number of tests of its criterion; its bootstrap, and why an interval is missing; the word
-    whose leaving out changes it most; and how far half the words move it. Empty is whatever the study leaves out or
-    does not exist.
+    whose leaving out changes it most; and how far half the words move it. A field is empty where the study leaves
+    the part out, or where it does not exist.
 
     spec: "ranges", the interval of values, as [criterion, metric, low, high].
     """

@@ -27,8 +27,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def look_up(cell: Any) -> tuple[str, str, str, str]:
-    """What says which words a cell loses: debias methods change no words, and of a metric only its preprocessors do.
-    A metric that takes sub-queries has all sets in them."""
+    """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count.
+    The sub-queries of a query have all of its sets."""
     return cell.criterion, cell.query, cell.model, repr(cell.spec["words"].get("preprocessors"))
 
 

@@ -1,4 +1,4 @@
-"""The table of mitigation: what debiasing removes, costs and hides."""
+"""The table of mitigation: bias removed, quality lost, and bias that is still recoverable."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def corpus_metrics(grid: Any, criterion: str) -> list[str]:
 
 
 def quantities_inputs(grid: Any) -> dict[str, Any]:
-    """The files that `quantities_of_phenomena` and the values are from."""
+    """The tables that `quantities_of_phenomena` and the values are made from."""
     # imported late: it imports this module
     from . import REGISTRY
 
@@ -111,7 +111,7 @@ def quantities_inputs(grid: Any) -> dict[str, Any]:
 
 
 def quantities_spec(grid: Any) -> dict[str, Any]:
-    """What `quantities_of_phenomena` depends on besides."""
+    """What `quantities_of_phenomena` depends on besides its tables."""
     return {
         **spec_of(grid),
         "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(grid.phenomena)},

@@ -1,4 +1,4 @@
-"""The table of words in shuffled text: how what a metric says of a word goes with how frequent the word is."""
+"""The table of words in shuffled text: how a word's value correlates with its frequency."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ CELL = ["criterion", "query", "metric", "model", "debias"]
 
 
 def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:
-    """Scores with a column `standard_error`, which a study with a bootstrap has, and others have not."""
+    """Scores with a column `standard_error`, which is NaN in a study without a bootstrap."""
     if "inference" not in inputs:
         return values.assign(standard_error=math.nan)
     errors = INFERENCE.read(inputs["inference"])[[*CELL, "standard_error"]].drop_duplicates(CELL)
