@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from .ours import StudyValue, number, numbers, of_cell, of_halves, of_inference, read_measures, unit
+from .ours import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
 from .published import HALVED, MEASURE, RATED, TESTED
 from .verdict import MISSES, NO_VALUE, NOT_ASKED, OTHER_VECTORS, WITHIN, rounding_error, verdict
 
@@ -111,16 +111,16 @@ def compare(
                 name = unit(model, debias)
                 cell = f"{model}/{debias}/{row.metric}/{row.query}"
                 if row.quantity in HALVED:
-                    study_value = of_halves(inference or {}, cells, cell, HALVED[row.quantity])
+                    study_value = robustness(inference or {}, cells, cell, HALVED[row.quantity])
                 elif row.quantity in TESTED:
-                    study_value = of_inference(inference or {}, cells, cell, row.quantity)
+                    study_value = p_value(inference or {}, cells, cell, row.quantity)
                 elif row.quantity in RATED:
                     correlation = (rating_correlations or {}).get(
                         (model, debias, row.metric, row.query, row.quantity)
                     )
                     study_value = number(correlation, "the study has no such ratings")
                 elif row.query:
-                    study_value = of_cell(cells.get(cell), row.quantity)
+                    study_value = cell_value(cells.get(cell), row.quantity)
                 elif MEASURE.fullmatch(row.quantity):
                     missing = StudyValue(reason="the study evaluates no such measure", in_study=False)
                     study_value = measures.get((row.criterion, model, debias, row.quantity), missing)

@@ -60,9 +60,9 @@ def numbers(
         t.assign(model=[unit(m, d) for m, d in zip(t["model"], t["debias"], strict=True)])
         for t in (aggregates, rankings)
     )
-    of_models = aggregates[[*columns, "aggregation", "value"]]
+    aggregate_values = aggregates[[*columns, "aggregation", "value"]]
     ranks = rankings.assign(quantity="rank")[[*columns, "quantity", "rank"]]
-    numbers = {tuple(place): value for *place, value in of_models.itertuples(index=False)}
+    numbers = {tuple(place): value for *place, value in aggregate_values.itertuples(index=False)}
     numbers |= {tuple(place): rank for *place, rank in ranks.itertuples(index=False)}
     for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):
         numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", "correlation"] = row.correlation
@@ -104,19 +104,19 @@ def read_measures(evaluations: Iterable[Path]) -> dict[tuple, StudyValue]:
 
 def _only_result(path: Path | None) -> dict[str, Any] | None:
     """The result in a cell file of one, None where there is no file."""
-    return _single_result(_record(path, "a cell file"), path)
+    return _single_result(_read_record(path, "a cell file"), path)
 
 
 def _inference_record(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
     """The record of a cell (model/debias/metric/query) in the file of inference of its metric, None where there is
     none."""
     group, _, query = cell.rpartition("/")
-    record = _record(files.get(group), "a file of inference")
+    record = _read_record(files.get(group), "a file of inference")
     cells = {} if record is None else {c["query"]: c for c in record.get("cells", [])}
     return cells.get(query)
 
 
-def _record(path: File | None, what: str) -> dict[str, Any] | None:
+def _read_record(path: File | None, what: str) -> dict[str, Any] | None:
     return read(path, what) if isinstance(path, InMemory) or (path and Path(path).exists()) else None
 
 
@@ -133,7 +133,7 @@ def _single_result(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any
     return results[0]
 
 
-def of_cell(path: Path | None, quantity: str) -> StudyValue:
+def cell_value(path: Path | None, quantity: str) -> StudyValue:
     """A number of a cell file."""
     result = _only_result(path)
     if result is None:
@@ -153,9 +153,7 @@ def of_cell(path: Path | None, quantity: str) -> StudyValue:
     )
 
 
-def of_inference(
-    files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str
-) -> StudyValue:
+def p_value(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str) -> StudyValue:
     """A p-value of a cell; the reason says where its test cannot give a smaller one."""
     result = _single_result(_inference_record(files, cell), cell)
     if result is None:
@@ -176,7 +174,7 @@ def of_inference(
     return StudyValue(value, reason, words_lost=lost)
 
 
-def of_halves(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, side: str) -> StudyValue:
+def robustness(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, side: str) -> StudyValue:
     """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
     record = _inference_record(files, cell)
     result = _single_result(record, cell)

@@ -23,7 +23,7 @@ from ..metrics.registry import Metric, one_by_one
 from ..query import Query
 from ..words import FoundSet, WordOptions, rows_of
 from .bootstrap import digest
-from .frequency_bands import UNKNOWN, frequency_of, of_sets
+from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .permutation import Permutation, drawn_test
 from .pool import Pool
 from .random_groups import MOST_UNDEFINED
@@ -118,7 +118,7 @@ def control_test(
         "mean_log_frequency": [float(np.nanmean(logs)) for logs in control_logs],
         "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in control_logs],
     }
-    return ControlTest(test, frequencies.source, of_sets(query_logs), control_frequencies)
+    return ControlTest(test, frequencies.source, summarise_logarithms(query_logs), control_frequencies)
 
 
 def _values(

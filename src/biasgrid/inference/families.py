@@ -38,7 +38,7 @@ SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
 DIMENSIONS = 6
 
 
-def of_cells(
+def tests_of_cells(
     cells: Iterable[Mapping[str, Any]], queries: Iterable[File]
 ) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
     """The family and the test of each p-value of a study, as `tables.scores.adjusted` takes them.
@@ -115,7 +115,7 @@ def signature(
     normalize
         Whether words are looked up at unit length, which makes some metrics one.
     alternative, column
-        Of the test; see `of_cells`.
+        Of the test; see `tests_of_cells`.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def signature(
     if metric.of_model or metric.needs != VECTORS:
         return unique_name
     digest = hashlib.sha256()
-    values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_permutations)
+    values_of = {"p_groups": _group_values, "p_controls": _control_values}.get(column, _permutation_values)
     for trial in range(TRIALS):
         with np.errstate(all="ignore"):
             values = values_of(metric, params, template, normalize, alternative, trial)
@@ -144,7 +144,7 @@ def signature(
     return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {digest.hexdigest()[:16]}"
 
 
-def _of_permutations(
+def _permutation_values(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray | None:
     """The metric's value for each permutation of random words; None where it has no test."""
@@ -159,7 +159,7 @@ def _of_permutations(
     return None if isinstance(test, str) else test.null_distribution
 
 
-def _of_groups(
+def _group_values(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
     """The metric's value for groups that are drawn anew, each from random words of its own."""
@@ -173,7 +173,7 @@ def _of_groups(
     return values_of_groups(metric, pool, places, words, params, None)
 
 
-def _of_controls(
+def _control_values(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
     """The metric's value for control words, which are random words."""

@@ -86,7 +86,7 @@ def _reach(width: float) -> float:
     return float(np.log(width)) * (1 + 1e-12)
 
 
-def of_sets(logarithms: Sequence[np.ndarray]) -> dict[str, list[float | None]]:
+def summarise_logarithms(logarithms: Sequence[np.ndarray]) -> dict[str, list[float | None]]:
     """Mean and variance of the logarithms of frequency of each set; None where none is known."""
     finite_logs = [logs[np.isfinite(logs)] for logs in logarithms]
     return {

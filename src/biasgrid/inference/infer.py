@@ -21,7 +21,7 @@ from ..query import Query
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, interval_of_units, intervals
 from .control_words import control_test
-from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, of_sets, pair_bands
+from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, pair_bands, summarise_logarithms
 from .permutation import Permutation, drawn_test, permutation_test, permutations_of
 from .pool import Pool, pool_of
 from .random_groups import groups_test
@@ -113,16 +113,18 @@ def infer_query(
                     record["isotropic_directions"] = _as_record(
                         _isotropic(resampler, draw_seed, **permutation)
                     )
-            of_query = metric, query, targets, attributes, parameters, words, model, pool
+            query_arguments = metric, query, targets, attributes, parameters, words, model, pool
             if random_groups is not None:
-                groups = groups_test(*of_query, seed=draw_seed, **random_groups) if pool else NO_VECTORS
+                groups = (
+                    groups_test(*query_arguments, seed=draw_seed, **random_groups) if pool else NO_VECTORS
+                )
                 test, facts = (groups, {}) if isinstance(groups, str) else (groups.test, groups.facts)
                 _keep("random_groups", test, facts, record, nulls)
             if frequency_bands is not None:
                 test, facts = banded_test(resampler, model, seed=draw_seed, **frequency_bands)
                 _keep("frequency_bands", test, facts, record, nulls)
             if control_words is not None:
-                controls = control_test(*of_query, seed=draw_seed, **control_words)
+                controls = control_test(*query_arguments, seed=draw_seed, **control_words)
                 test, facts = (controls, {}) if isinstance(controls, str) else (controls.test, controls.facts)
                 _keep("control_words", test, facts, record, nulls)
             if bootstrap is not None:
@@ -136,8 +138,8 @@ def infer_query(
                 interval_record["jackknife"] = np.clip(interval_record["jackknife"], *ends).tolist()
                 if resampler.redrawn_units:
                     rng = np.random.default_rng([draw_seed, digest([s.name for s in targets + attributes])])
-                    of_units = resampler.redrawn_units(rng, bootstrap["draws"])
-                    interval_record["units"] = interval_of_units(of_units, bootstrap["level"])
+                    unit_values = resampler.redrawn_units(rng, bootstrap["draws"])
+                    interval_record["units"] = interval_of_units(unit_values, bootstrap["level"])
             if sensitivity is not None:
                 record["influence"] = resampler.influence()
                 record["halves"] = resampler.halves(sensitivity["halves"], draw_seed)
@@ -214,7 +216,7 @@ def banded_test(
     of_words = pair_bands(*logarithms, width) if pairs else bands(np.concatenate(logarithms), width)
     sizes, shared = _sizes_and_shared(resampler, sets)
     count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
-    facts = {"frequency": frequencies.source, "partitions": count} | of_sets(logarithms)
+    facts = {"frequency": frequencies.source, "partitions": count} | summarise_logarithms(logarithms)
     if count < FEWEST:
         number_text = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"
         return f"there {'is' if count == 1 else 'are'} {number_text}: a test needs {FEWEST}", facts

@@ -82,7 +82,7 @@ class Sampled:
         sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
         ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
         isotropic = metric.isotropic(*vectors, **parameters) if metric.isotropic else None
-        of_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
+        redrawn_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
         return cls(
             metric,
             query,
@@ -94,7 +94,7 @@ class Sampled:
             list(places),
             ends,
             isotropic,
-            of_units,
+            redrawn_units,
         )
 
     @property

@@ -50,8 +50,8 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     stores = inputs["store"]
     entries = _read_entries(output, samples_path)
     records, samples = [], []
-    of_cells = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
-    for number, (cell, cell_file, query) in enumerate(of_cells):
+    cells_and_files = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
+    for number, (cell, cell_file, query) in enumerate(cells_and_files):
         digest = _digest(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
         if digest not in entries or number in spec.get("again", ()):
             metric = metrics.metric(cell["function"])

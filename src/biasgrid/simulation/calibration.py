@@ -32,10 +32,10 @@ def calibrate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) 
         "model" and "kind", what the file says first; "metrics", [key, entry] each; and the other arguments of
         `p_values`.
     """
-    of_metrics = dict(spec["metrics"])
+    entries = dict(spec["metrics"])
     settings = {name: spec[name] for name in ("words", "vocabulary", "draws", "queries", "seed")}
-    tests = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], of_metrics, **settings)
-    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": of_metrics, "found": tests}
+    tests = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], entries, **settings)
+    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": entries, "found": tests}
     write_text(output, dumps(as_finite(record)) + "\n")
 
 
@@ -64,7 +64,7 @@ def p_values(
             f"{model.name}: {len(source.words)} of its first {vocabulary} rows are words with a direction; a query "
             f"needs {4 * words}"
         )
-    of_metrics = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
+    metrics_by_key = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
     outcomes = {
         key: {test: {"p_values": [], "lowest": None, "reasons": {}} for test in TESTS} for key in entries
     }
@@ -74,7 +74,7 @@ def p_values(
             rng = np.random.default_rng([seed, i])
             query = draw_query(kind, source, words, rng)
             seeds = rng.integers(2**32, size=2).tolist()
-            for key, metric in of_metrics.items():
+            for key, metric in metrics_by_key.items():
                 (result, *_), _ = infer_query(
                     metric,
                     query,

@@ -47,7 +47,7 @@ def coverage(
         )
     true_values = {
         "expected": float(np.mean(values)),
-        "all_words": _of_all_words(metric, population, words, bias, params, rng),
+        "all_words": _value_of_all_words(metric, population, words, bias, params, rng),
     }
     bootstraps = []
     for _ in range(repetitions):
@@ -81,7 +81,7 @@ def coverage(
     }
 
 
-def _of_all_words(
+def _value_of_all_words(
     metric: Metric,
     population: Population,
     words: int,

@@ -67,30 +67,30 @@ def shares(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str
                     for test, outcome in of_tests.items():
                         key = training or record["training"], record["corpora"], kind, metric, test
                         corpora.setdefault(key, {}).setdefault(record["number"], []).append(outcome)
-    for (training, corpora_kind, kind, metric, test), of_corpora in corpora.items():
+    for (training, corpora_kind, kind, metric, test), outcomes_of_corpora in corpora.items():
         name, _, width = test.partition(":")
         difference = (*kinds[kind]["frequency"], kinds[kind]["share"])
         place = training, corpora_kind, kind, *difference, metric, name, float(width or math.nan)
-        yield *place, *_row(of_corpora)
+        yield *place, *_row(outcomes_of_corpora)
 
 
-def _row(of_corpora: Mapping[int, Sequence[Mapping[str, Any]]]) -> tuple:
+def _row(outcomes_of_corpora: Mapping[int, Sequence[Mapping[str, Any]]]) -> tuple:
     """The numbers of a row, from what was found of each corpus."""
     reasons: dict[str, int] = {}
     rejections, test_counts, queries = [], [], 0
-    for outcomes in of_corpora.values():
-        values = np.array([p for of_cell in outcomes for p in of_cell["p_values"]], dtype=float)
+    for outcomes in outcomes_of_corpora.values():
+        values = np.array([p for outcome in outcomes for p in outcome["p_values"]], dtype=float)
         queries += len(values)
         values = values[~np.isnan(values)]
         # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
         rejections.append(int((values <= LEVEL + ROUNDING).sum()))
         test_counts.append(len(values))
-        for of_cell in outcomes:
-            for reason, count in of_cell["reasons"].items():
+        for outcome in outcomes:
+            for reason, count in outcome["reasons"].items():
                 reasons[reason] = reasons.get(reason, 0) + count
     share, low, high, effect = interval(rejections, test_counts)
     reason = max(reasons, key=reasons.get, default=None)
-    return len(of_corpora), queries, queries - sum(test_counts), share, low, high, effect, reason
+    return len(outcomes_of_corpora), queries, queries - sum(test_counts), share, low, high, effect, reason
 
 
 def interval(rejections: Sequence[int], test_counts: Sequence[int]) -> tuple[float, float, float, float]:

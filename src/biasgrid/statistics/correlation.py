@@ -11,7 +11,7 @@ METHODS = ("pearson", "spearman")  # of `with_interval` and `over_units`
 BLOCK = 2**17  # numbers of resamples that are in memory at a time
 
 
-def of_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
+def correlate_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
     """Correlation over the first axis of what both have, column by column.
 
     Parameters
@@ -84,12 +84,12 @@ def with_interval(
         return math.nan, math.nan, math.nan
     places = np.random.default_rng(seed).integers(n, size=(draws, n))
     with np.errstate(invalid="ignore"):  # a resample of one word alone
-        samples = _of_rows(*pair[:, places], method)
-    (value,) = _of_rows(*pair[:, None], method)
+        samples = _correlate_rows(*pair[:, places], method)
+    (value,) = _correlate_rows(*pair[:, None], method)
     return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
 
 
-def _of_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
+def _correlate_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
     """Correlations row by row of two arrays (resamples, n)."""
     if method == "spearman":
         from scipy.stats import rankdata

@@ -21,7 +21,7 @@ class Subsamples:
     p_values: np.ndarray
 
 
-def of_effect_size(
+def subsample_effect_size(
     first: np.ndarray,
     second: np.ndarray,
     words: int,

@@ -31,7 +31,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     numbers = read(inputs["published"], inputs["computed"])
     random = set(numbers.loc[numbers["runs"].notna(), "metric"])
     cells = _by_name(inputs["cells"], 4)
-    of_random = [file for file in inputs["cells"] if parts_of(file)[-2] in random]
+    random_cells = [file for file in inputs["cells"] if parts_of(file)[-2] in random]
     table = compare(
         numbers,
         AGGREGATES.read(inputs["aggregates"]),
@@ -45,7 +45,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         rating_correlations=_rating_correlations(inputs["ratings"], spec["rated"])
         if "ratings" in inputs
         else None,
-        run_sds=run_deviations(of_random, spec["ranked"]),
+        run_sds=run_deviations(random_cells, spec["ranked"]),
     )
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..statistics.aggregation import name_of, number_of
-from ..statistics.correlation import of_columns, percentile_interval
+from ..statistics.correlation import correlate_columns, percentile_interval
 from .keys import CRITERION
 from .rank_samples import read_ranks
 from .rankings import RANKINGS, bootstrap_spec
@@ -64,7 +64,7 @@ def intervals(
             by_metric[metric][states[places]] = ranks[part.index[places]]
         for method in methods:
             for a, b in combinations_with_replacement(by_metric, 2):
-                interval = percentile_interval(of_columns(by_metric[a], by_metric[b], method), level)
+                interval = percentile_interval(correlate_columns(by_metric[a], by_metric[b], method), level)
                 ends[criterion, method, a, b] = ends[criterion, method, b, a] = interval
     return ends
 

@@ -199,16 +199,16 @@ def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], P
     """
     frequencies = Frequencies(inputs["frequencies"])
     points_by_key: dict[tuple[str, ...], list[tuple[Numbers, Any, Any]]] = defaultdict(list)
-    for key, point in _of_words(inputs["cells"], spec, frequencies):
+    for key, point in _word_points(inputs["cells"], spec, frequencies):
         points_by_key[key].append(point)
-    for key, point in _of_sets(inputs["scores"], spec, frequencies):
+    for key, point in _set_points(inputs["scores"], spec, frequencies):
         points_by_key[key].append(point)
     points = {key: Points.of(key_points) for key, key_points in points_by_key.items()}
     # a key without points: the model has no frequency, or no PMI, of what the metric is measured on
     return {key: key_points for key, key_points in points.items() if len(key_points.units)}
 
 
-def _of_words(
+def _word_points(
     files: Iterable[Any], spec: Mapping[str, Any], frequencies: Frequencies
 ) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
     scores = _word_scores(files, spec)
@@ -274,7 +274,7 @@ def _score(value: Any, selection: str) -> float:
     return fmean(numbers) if selection == "mean" else numbers[0]
 
 
-def _of_sets(
+def _set_points(
     file: Any, spec: Mapping[str, Any], frequencies: Frequencies
 ) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
     # imported late: it imports pandas

@@ -24,7 +24,7 @@ def swept(grid: Any) -> list[Any]:
     cells = []
     for cell in grid.cells.values():
         entry = grid.metrics(cell.criterion)[cell.metric]
-        of_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
-        if of_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
+        is_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
+        if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
             cells.append(cell)
     return cells

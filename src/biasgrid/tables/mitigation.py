@@ -47,19 +47,19 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             rows.append((*place, *measure_key, before["value"], after["value"], after["n"], status))
         state_rows = (scores["model"] == model) & (scores["debias"] == key)
         for scores_criterion in scores.loc[state_rows, "criterion"].unique():
-            distances = _of_metrics(scores, scores_criterion, model, key, neutral)
+            distances = _mean_distances(scores, scores_criterion, model, key, neutral)
             rows += [(scores_criterion, model, key, "metric", *row) for row in distances]
     table = pd.DataFrame(rows, columns=MITIGATION.names).sort_values(MITIGATION.names[:5], ignore_index=True)
     return table.astype({"before": "float64", "after": "float64", "n": "int64"})
 
 
-def _of_metrics(
+def _mean_distances(
     scores: pd.DataFrame, criterion: str, model: str, key: str, neutral: Mapping[tuple[str, str], float]
 ) -> Iterable[tuple]:
     part = scores[(scores["criterion"] == criterion) & (scores["model"] == model)]
     states = part.pivot(index=["metric", "query"], columns="debias", values="value")
-    for metric, of_metric in states[[UNTOUCHED, key]].groupby("metric"):
-        values = of_metric.to_numpy()
+    for metric, metric_values in states[[UNTOUCHED, key]].groupby("metric"):
+        values = metric_values.to_numpy()
         values = np.abs(values[np.isfinite(values).all(axis=1)] - neutral[criterion, metric])
         n = len(values)
         before, after = values.mean(axis=0).tolist() if n else (math.nan, math.nan)

@@ -18,7 +18,7 @@ from ..statistics.concordance import (
     kendalls_w,
     kendalls_w_over_units,
 )
-from ..statistics.correlation import METHODS, of_columns, over_units
+from ..statistics.correlation import METHODS, correlate_columns, over_units
 from . import query_ranks
 from .keys import CRITERION
 from .query_ranks import TEMPLATE, UNIT, directed_values
@@ -45,7 +45,9 @@ def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                     )
                     p = chance_of_correlation(x[common], y[common], method, seed)
                     if samples[0].size and not math.isnan(value):
-                        over_words = corrected_interval(of_columns(*samples, method), value, spec["level"])
+                        over_words = corrected_interval(
+                            correlate_columns(*samples, method), value, spec["level"]
+                        )
                 rows.append((*place, *a, *b, method, int(common.sum()), value, *over_words, *over_queries, p))
     return pd.DataFrame(rows, columns=QUERY_CORRELATIONS.names)
 

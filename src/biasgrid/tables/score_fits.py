@@ -38,8 +38,8 @@ def fitted_cells(grid: Any) -> list[Any]:
     cells = []
     for cell in grid.cells.values():
         entry = grid.metrics(cell.criterion)[cell.metric]
-        of_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
-        if of_scores and entry.get("params", {}).get("fits"):
+        has_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
+        if has_scores and entry.get("params", {}).get("fits"):
             cells.append(cell)
     return cells
 

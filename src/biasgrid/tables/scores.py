@@ -67,9 +67,9 @@ def equal_tests(
     if not cells_inferred:
         return {}
     # imported late: scipy.stats takes a second, which a study without inference need not wait
-    from ..inference.families import of_cells
+    from ..inference.families import tests_of_cells
 
-    return of_cells((cell for cell, _ in cells_inferred), queries)
+    return tests_of_cells((cell for cell, _ in cells_inferred), queries)
 
 
 def adjust(
@@ -89,7 +89,7 @@ def adjust(
     column
         The p-values' column; NaN is no test.
     tests
-        Column -> (criterion, query, metric, model) -> (family, test), from `inference.families.of_cells`. A
+        Column -> (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A
         criterion's tests of one family are adjusted together, and those of one name on the same query, model and
         debias method count once: the largest of their p-values, which differ only where their draws do, is that of
         all. A key that is missing stands for a test of words that is like no other metric's.

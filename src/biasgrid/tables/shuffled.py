@@ -31,8 +31,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = SCORES.read(inputs["scores"])
     rows = []
     for pair in spec["shuffled"]:
-        of_pair = scores[scores["model"].isin([*pair["real"], *pair["shuffled"]])]
-        for key, part in of_pair.groupby(PLACE, sort=True):
+        pair_scores = scores[scores["model"].isin([*pair["real"], *pair["shuffled"]])]
+        for key, part in pair_scores.groupby(PLACE, sort=True):
             place = dict(zip(PLACE, key, strict=True))
             names = {"training": pair["name"], "corpus": pair["corpus"]}
             values = {
@@ -107,7 +107,7 @@ def _spec(grid: Any) -> dict[str, Any]:
     return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
 
 
-def _of_text(text: str, models: str) -> tuple[Column, ...]:
+def _text_columns(text: str, models: str) -> tuple[Column, ...]:
     interval = f"95 % interval over {models} (Student's t); empty with fewer than two"
     return (
         Column(f"{text}_models", f"{models} that have a value", "count"),
@@ -140,8 +140,8 @@ SHUFFLED = Table(
         TRAINING,
         CORPUS,
         Column("neutral", "the metric's neutral value", range=ANY, **spreads.AS_VALUE),
-        *_of_text("real", "models of real text"),
-        *_of_text("shuffled", "models of shuffled text"),
+        *_text_columns("real", "models of real text"),
+        *_text_columns("shuffled", "models of shuffled text"),
         Column(
             "share", "shuffled_distance / real_distance: 1 is as much as real text", "number", range=(0, inf)
         ),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..schema import read
 from ..seeds import seed_of
-from ..statistics.correlation import of_columns, with_interval
+from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
 from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
@@ -47,19 +47,19 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 part = part[part["query"].isin(row["queries"])].drop_duplicates("word")
                 frequency = part["word"].map(counts[model]).to_numpy(dtype=float)
                 logs_and_values.append((np.log(frequency), part["value"].to_numpy()))
-        rows.append(key | {"text": row["text"]} | _of_models(logs_and_values, seed))
+        rows.append(key | {"text": row["text"]} | _summarise_words(logs_and_values, seed))
     table = pd.DataFrame(rows, columns=SHUFFLED_WORDS.names)
     table = table.sort_values([*SHUFFLED_WORDS.key], kind="stable", ignore_index=True)
     return spreads.as_numbers(table, SHUFFLED_WORDS.columns)
 
 
-def _of_models(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
+def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
     """What the table says of some models' words: their (log frequencies, values)."""
     models = [(x, y) for x, y in models if len(x) > 2 and np.ptp(x) and np.ptp(y)]
     numbers: dict[str, Any] = {"models": len(models), "rising": 0, "ci_of": ""}
     if not models:
         return numbers
-    values = np.array([of_columns(x[:, None], y[:, None], METHOD)[0] for x, y in models])
+    values = np.array([correlate_columns(x[:, None], y[:, None], METHOD)[0] for x, y in models])
     numbers |= {"words": np.mean([len(x) for x, _ in models]), "rising": int((values > 0).sum())}
     numbers["correlation"] = values.mean()
     if len(models) > 1:
@@ -86,7 +86,7 @@ def _rows(grid: Any) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for pair, text, cell in _cells(grid):
         key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
-        place = {name: of_cell for name, of_cell in place_of(grid, cell).items() if name != "model"}
+        place = {name: entry for name, entry in place_of(grid, cell).items() if name != "model"}
         place |= {"query": grid.queries[cell.query].name, "text": text, "models": []}
         rows.setdefault(key, place | {"training": pair["name"], "corpus": pair["corpus"]})["models"].append(
             cell.model

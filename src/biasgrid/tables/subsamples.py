@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..results import results
 from ..seeds import seed_of
-from ..statistics.subsamples import of_effect_size
+from ..statistics.subsamples import subsample_effect_size
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
@@ -39,7 +39,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         words = min(entry["words"], len(first), len(second))
         if result["value"] is None or words < 2:
             continue
-        draws = of_effect_size(first, second, words, entry["draws"], ddof=ddof[key[0], key[2]], seed=seed)
+        draws = subsample_effect_size(
+            first, second, words, entry["draws"], ddof=ddof[key[0], key[2]], seed=seed
+        )
         rows.append((*key, result["value"], words, entry["draws"], *_summary(draws.values, draws.p_values)))
     return pd.DataFrame(rows, columns=SUBSAMPLES.names).sort_values(SUBSAMPLES.names[:5], ignore_index=True)
 

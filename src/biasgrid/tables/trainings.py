@@ -28,8 +28,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = spreads.with_errors(SCORES.read(inputs["scores"]), inputs)
     rows = []
     for name, parameter, models in spec["trainings"]:
-        of_models = scores[scores["model"].isin(models)].assign(name=scores["model"])
-        for place, part in of_models.groupby(PLACE, sort=True):
+        model_scores = scores[scores["model"].isin(models)].assign(name=scores["model"])
+        for place, part in model_scores.groupby(PLACE, sort=True):
             place = dict(zip(PLACE, place, strict=True))
             summary = spreads.summary(part, "models", neutral[place["criterion"], place["metric"]])
             values = part["value"].to_numpy()
