@@ -41,7 +41,7 @@ DIMENSIONS = 6
 def tests_of_cells(
     cells: Iterable[Mapping[str, Any]], queries: Iterable[File]
 ) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
-    """The family and the test of each p-value of a study, as `tables.scores.adjusted` takes them.
+    """The family and the test of each p-value of a study, as `tables.scores.adjust` takes them.
 
     Parameters
     ----------

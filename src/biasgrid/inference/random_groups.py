@@ -383,8 +383,8 @@ def _nearest(
     halve: bool,
 ) -> np.ndarray:
     """The groups around the chosen seeds whose mean cosine is within `NEAR` of `cosine`, after so many attempts at
-    each that is not yet within a fourth of that; `groups`, which are `off` by so much, are a first attempt. They are
-    of any words or, with `halve`, of a neighbourhood whose width is found by halving."""
+    each that is not yet within a fourth of that; `groups`, whose cosines are `distances` from it, are a first
+    attempt. They are of any words or, with `halve`, of a neighbourhood whose width is found by halving."""
     low, high = np.zeros(len(chosen_seeds)), np.ones(len(chosen_seeds))
     for _ in range(rounds):
         retries = np.flatnonzero(distances > NEAR / 4)

@@ -132,7 +132,7 @@ def _aggregate(cells: np.ndarray, times: np.ndarray, aggregation: Aggregation) -
 
 
 def _round(values: np.ndarray) -> np.ndarray:
-    """To twelve digits, as `tables.rankings.rounded`, for millions of values."""
+    """To twelve digits, as `tables.rankings.round_values`, for millions of values."""
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = 11 - np.floor(np.log10(np.abs(values)))
     # of 0, and of what is as good as 0

@@ -195,7 +195,7 @@ class Frequencies:
 def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], Points]:
     """All that is correlated, by the columns of the table from criterion to source.
 
-    `inputs`: "cells", "frequencies" and "scores"; `spec`: as of `measured`.
+    `inputs`: "cells", "frequencies" and "scores"; `spec`: as of `metrics_spec`.
     """
     frequencies = Frequencies(inputs["frequencies"])
     points_by_key: dict[tuple[str, ...], list[tuple[Numbers, Any, Any]]] = defaultdict(list)

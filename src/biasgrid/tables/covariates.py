@@ -44,7 +44,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Correlations of scores with covariates: one row per metric, model, debias method, covariate and method.
 
     inputs: "cells", files of cells; "frequencies", files of frequencies; "scores", the table. spec: as of
-    `covariate_points.measured`, and "seed", the study's.
+    `covariate_points.metrics_spec`, and "seed", the study's.
     """
     # imported late: a plan makes no table
     import pandas as pd

@@ -33,7 +33,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         "cells": the cells' files; "inferences": the files of their inference; "queries": those of the queries.
     spec
         "interval": which interval ci_low and ci_high are the ends of ("jackknife", "percentile" or "bca"); "adjust":
-        how p-values are adjusted, see `adjusted`.
+        how p-values are adjusted, see `adjust`.
     """
     cells_inferred = list(cells(inputs["inferences"]))
     inference_results = {(key, query): result for key, query, result in results_of(cells_inferred)}
@@ -63,7 +63,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def equal_tests(
     cells_inferred: Sequence[tuple[dict, list[dict]]], queries: Iterable[File]
 ) -> dict[str, dict[tuple, tuple[str, str]]]:
-    """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjusted`."""
+    """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjust`."""
     if not cells_inferred:
         return {}
     # imported late: scipy.stats takes a second, which a study without inference need not wait
