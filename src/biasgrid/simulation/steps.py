@@ -122,9 +122,9 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
         figures["calibration"] = {"table": tables["calibration"]}, spec, "figures:calibration"
     if simulation.frequency_cells:
         spec = {"labels": simulation.frequency_labels}
-        for grouping in ("training", "metric"):
-            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": grouping}, "frequency_figures:draw"
-            figures[f"frequency-tests-by-{grouping}"] = of_rows
+        for row_kind in ("training", "metric"):
+            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": row_kind}, "frequency_figures:draw"
+            figures[f"frequency-tests-by-{row_kind}"] = of_rows
     return {
         name: Step(
             f"figure {name}",
