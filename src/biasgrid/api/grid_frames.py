@@ -241,7 +241,7 @@ class Grid:
         published: Any = None,
         *,
         published_as: Mapping[str, str] | None = None,
-        beside: Mapping[str, str] | None = None,
+        beside: Mapping[str, str | Sequence[str]] | None = None,
     ) -> pd.DataFrame:
         """The grid's numbers beside published ones, with a verdict on each.
 
@@ -253,7 +253,8 @@ class Grid:
         published_as
             Model's name -> the published model that its numbers are compared with; left out: one of its own name.
         beside
-            Model's name -> a published model of other vectors, whose numbers are shown and not judged.
+            Model's name -> a published model of other vectors, or a list of several, whose numbers are shown and not
+            judged.
 
         Returns
         -------

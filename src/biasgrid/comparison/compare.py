@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def compare(
     published_as: Mapping[tuple[str, str], str],
     inference: Mapping[str, Path] | None = None,
     evaluations: Iterable[Path] = (),
-    beside: Mapping[str, str] | None = None,
+    beside: Mapping[str, str | Sequence[str]] | None = None,
     rating_correlations: Mapping[tuple, float] | None = None,
     run_sds: Mapping[tuple, tuple[float, float]] | None = None,
 ) -> pd.DataFrame:
@@ -64,13 +64,15 @@ def compare(
     evaluations : iterable of Path
         The study's evaluation files.
     beside : mapping
-        Model -> a published model of other vectors, whose numbers are set beside it, without a verdict on agreement.
+        Model -> a published model of other vectors, or several, whose numbers are set beside it, without a verdict
+        on agreement.
     rating_correlations : mapping
         Correlations with ratings, by model, debias, metric, query's id and quantity.
     run_sds : mapping
         Of aggregates of random runs, by criterion, metric, model and quantity: the standard deviation of one run,
         and how many runs the study's number is the mean of.
     """
+    other_models = {m: [names] if isinstance(names, str) else names for m, names in (beside or {}).items()}
     values = numbers(aggregates, rankings, correlations)
     measures = read_measures(evaluations)
     # a model under a debias method ranks beside the others, so its presence counts
@@ -100,11 +102,7 @@ def compare(
                     for state, counterpart in published_as.items()
                     if row.model in (unit(*state), counterpart)
                 ]
-                units += [
-                    (model, UNTOUCHED)
-                    for model, counterpart in (beside or {}).items()
-                    if row.model == counterpart
-                ]
+                units += [(model, UNTOUCHED) for model, names in other_models.items() if row.model in names]
                 if row.quantity == "rank" and not same_models:
                     units = []
             for model, debias in units:
@@ -135,7 +133,7 @@ def compare(
                         study_value = StudyValue(
                             study_value.value, study_value.reason, run_sd=chance[0], runs=chance[1]
                         )
-                other_vectors = debias == UNTOUCHED and (beside or {}).get(model) == row.model
+                other_vectors = debias == UNTOUCHED and row.model in other_models.get(model, ())
                 rows.append(_comparison_row(row, name, study_value, other_vectors))
     table = pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
     measured_queries = {cell.rpartition("/")[2] for cell in cells}

@@ -49,8 +49,9 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
         require("wordfreq", f"{where}: frequencies: wordfreq")
     check_corpora(config, where)
     known("model", config["beside"], config["models"], f"{where}: beside")
-    for key, other in config["beside"].items():
-        if other in (key, config["models"][key].get("published_as", key)):
+    for key, others in config["beside"].items():
+        own = {key, config["models"][key].get("published_as", key)}
+        for other in own.intersection([others] if isinstance(others, str) else others):
             raise BiasgridError(
                 f"{where}: beside: {key}: {shown(other)} are the model's own numbers, which are judged; name a "
                 "model of other vectors"
