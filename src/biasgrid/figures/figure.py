@@ -80,7 +80,7 @@ def page_name(name: str, i: int) -> str:
 
 
 def parts_of_pages(
-    blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, around: float
+    blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, frame: float
 ) -> list[tuple[list[str], list[Any]]]:
     """What has room on a page of so many inches each: metrics, and rows.
 
@@ -90,40 +90,40 @@ def parts_of_pages(
         Of panels side by side: their metrics, their rows, inches of a row.
     room
         Inches of a page.
-    around
-        Inches above and below a block.
+    frame
+        Inches above and below a block, together.
 
     Returns
     -------
     list
         A block that fits on no page is divided by rows, as evenly as can be; others share pages.
     """
-    found: list[tuple[list[str], list[Any]]] = []
-    left = 0.0
+    contents: list[tuple[list[str], list[Any]]] = []
+    free_height = 0.0
     for metrics, rows, height in blocks:
-        most = max(1, int((room - around) / height))
+        most = max(1, int((room - frame) / height))
         for _, part in pages("", rows, most):
-            tall = around + len(part) * height
-            if len(part) == len(rows) and tall <= left:
-                found[-1][0].extend(metrics)
-                found[-1][1].extend(row for row in part if row not in found[-1][1])
+            block_height = frame + len(part) * height
+            if len(part) == len(rows) and block_height <= free_height:
+                contents[-1][0].extend(metrics)
+                contents[-1][1].extend(row for row in part if row not in contents[-1][1])
             else:
-                found.append((list(metrics), part))
-                left = room
-            left -= tall
-    return found
+                contents.append((list(metrics), part))
+                free_height = room
+            free_height -= block_height
+    return contents
 
 
-def dealt(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
+def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
     """Items in order in as few groups as their sizes allow: none larger than the room, but of a single item."""
     groups: list[list[Any]] = []
-    used = 0.0
+    total = 0.0
     for item in items:
-        if not groups or used + size(item) > room:
+        if not groups or total + size(item) > room:
             groups.append([])
-            used = 0.0
+            total = 0.0
         groups[-1].append(item)
-        used += size(item)
+        total += size(item)
     return groups
 
 
@@ -147,20 +147,20 @@ def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
 
 def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
     """The (sub-)queries of a criterion by metric, as tables name them."""
-    found: dict[str, dict[str, None]] = {}
+    by_metric: dict[str, dict[str, None]] = {}
     for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(grid, [criterion])):
         parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
-        found.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
-    return {metric: sorted(queries) for metric, queries in found.items()}
+        by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
+    return {metric: sorted(queries) for metric, queries in by_metric.items()}
 
 
-def said(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
+def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
     """What a sign says, one line for the metrics of which it says the same."""
-    same: dict[str, list[str]] = {}
+    labels_by_sign: dict[str, list[str]] = {}
     for metric in metrics:
         if metric in signs:
-            same.setdefault(signs[metric], []).append(labels.get(metric, metric))
-    return [f"{', '.join(names)}: {sign}." for sign, names in same.items()]
+            labels_by_sign.setdefault(signs[metric], []).append(labels.get(metric, metric))
+    return [f"{', '.join(names)}: {sign}." for sign, names in labels_by_sign.items()]
 
 
 def level(grid: Any) -> float:
