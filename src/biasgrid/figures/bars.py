@@ -51,7 +51,7 @@ MISSING: Look = {"marker": "x", "markersize": 3.5, "color": GREY, "markeredgewid
 
 @dataclass(frozen=True)
 class _Bars:
-    """What has rows of bars, with the rows' names, and what has a bar in each."""
+    """The rows of bars with their names, and the bars of each row."""
 
     row_column: str
     bar_column: str

@@ -186,7 +186,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         if not possible(grid, [criterion]):
             continue
         cells = cells_of(grid, [criterion])
-        # models whose words' frequencies are not known have marks beside a corpus alone
+        # a model without word frequencies has marks only where there is a corpus
         has_corpus = any(grid.kind(cell.model).name == "corpus" for cell in cells)
         units: dict[str, dict[Unit, None]] = {}
         for cell in cells:

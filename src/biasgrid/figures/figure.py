@@ -20,10 +20,16 @@ Files = Mapping[str, "File | list[File]"]
 class Drawing:
     """One figure of a study: what it is drawn from.
 
-    name    its file below figures/, without extension, such as "scores-gender"
-    inputs  files by role, such as {"scores": results/embedded/scores.csv}
-    spec    everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level
-    kind    the name of the `Figure` that draws it; `figures.planned` fills it in
+    Parameters
+    ----------
+    name
+        Its file below figures/, without extension, such as "scores-gender".
+    inputs
+        Files by role, such as {"scores": results/embedded/scores.csv}.
+    spec
+        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level.
+    kind
+        The name of the `Figure` that draws it; `figures.planned` fills it in.
     """
 
     name: str
@@ -36,14 +42,22 @@ class Drawing:
 class Figure:
     """A kind of figure: one file of this package, or of a plugin. Importing it imports no matplotlib and no pandas.
 
-    name      the kind's
-    meaning   what it shows, in a sentence
-    drawings  grid -> the figures of this kind that a study has; from the grid is read what they need, and no result
-    draw      (inputs, spec) of a drawing -> the figure as matplotlib has it
-    needs     what a study must have for it, said of a config that lists it in vain; empty: it is left out silently
-    group     the name that a config lists under `figures` for it, where that is another than the kind's; None: none,
-              as the config asks for it otherwise
-    reading   how to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md)
+    Parameters
+    ----------
+    name
+        The kind's.
+    meaning
+        What it shows, in a sentence.
+    drawings
+        Grid -> the figures of this kind that a study has. It reads the plan, and no result.
+    draw
+        (inputs, spec) of a drawing -> the figure as matplotlib has it.
+    needs
+        What a study must have for it. A config that lists it without that is an error, unless `needs` is empty.
+    group
+        The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
+    reading
+        How to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md).
     """
 
     name: str
@@ -66,7 +80,7 @@ def tables(grid: Any, *names: str) -> dict[str, File]:
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
-    """A figure's parts on pages of at most so many, as even as can be: the pages' names, and what each has."""
+    """Divide parts evenly among pages of at most `most` parts: the pages' names, and the parts of each."""
     if not parts:
         return []
     count = -(-len(parts) // most)
@@ -82,12 +96,12 @@ def page_name(name: str, i: int) -> str:
 def parts_of_pages(
     blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, frame: float
 ) -> list[tuple[list[str], list[Any]]]:
-    """What has room on a page of so many inches each: metrics, and rows.
+    """Divide blocks of panels among pages: the metrics and the rows of each page.
 
     Parameters
     ----------
     blocks
-        Of panels side by side: their metrics, their rows, inches of a row.
+        The metrics of panels side by side, their rows, inches of a row.
     room
         Inches of a page.
     frame
@@ -115,7 +129,7 @@ def parts_of_pages(
 
 
 def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
-    """Items in order in as few groups as their sizes allow: none larger than the room, but of a single item."""
+    """Divide items, in their order, into few groups, each of size `room` at most (a single item may be larger)."""
     groups: list[list[Any]] = []
     total = 0.0
     for item in items:
@@ -155,7 +169,7 @@ def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
 
 
 def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
-    """What a sign says, one line for the metrics of which it says the same."""
+    """What the sign of a score means: one line for all metrics for which it means the same."""
     labels_by_sign: dict[str, list[str]] = {}
     for metric in metrics:
         if metric in signs:
@@ -164,12 +178,12 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
 
 
 def level(grid: Any) -> float:
-    """The share of resamples that an interval holds."""
+    """The confidence level of a study's bootstrap intervals."""
     return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
 
 
 def count_range(counts: Sequence[int]) -> str:
-    """Numbers of what something rests on, as text: the smallest to the largest."""
+    """Sample sizes as text: the smallest to the largest."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 

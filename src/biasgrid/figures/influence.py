@@ -1,4 +1,4 @@
-"""Figure of the words on which the scores hang most: how a score changes when one word is left out."""
+"""Figure of leave-one-out influence: the words without which a score changes most."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FARTHEST = 5.0  # standard errors: what is farther is cut off
 def influence(
     influence: pd.DataFrame, inference: pd.DataFrame, labels: Mapping[str, str], criterion: str, metric: str
 ) -> figure.Figure:
-    """The ten words on which a metric's scores of a criterion hang most, from influence.csv and inference.csv.
+    """The ten most influential words of a metric's scores of a criterion, from influence.csv and inference.csv.
 
     One row per word of a set in a (sub-)query, in it one line and mark per model: how far the score moves when the
     word is left out (of a metric of pairs: the pair), in bootstrap standard errors of that score, positive where the

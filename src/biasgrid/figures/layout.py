@@ -121,7 +121,7 @@ def add_axes(figure: Figure, left: float, top: float, width: float, height: floa
 def page(
     title: str, note: str, legend: Sequence[tuple[str, Artist]], content_width: float, content_height: float
 ) -> tuple[Figure, float]:
-    """A figure of a title, a note, a space of so many inches, and a legend; with the top of that space."""
+    """A figure with a title, a note, room for its content (inches) and a legend; and the top of that room."""
     texts, handles = zip(*legend, strict=True)
     entries = Legend(handles, texts, max(content_width, 5.0) - 2 * MARGIN)
     title = fit_text(title, entries.width / BOLD, LARGE)
@@ -137,7 +137,7 @@ def page(
 
 
 def empty_page(title: str, why: str) -> Figure:
-    """In place of a figure: why there is none. What one model lacks does not end a study of several."""
+    """A page that says why there is no figure. What one model lacks must not end a study of several."""
     figure, _ = page(title, f"Nothing to draw: {why}", [("", no_mark())], PAGE[0], 0.0)
     return figure
 

@@ -1,6 +1,5 @@
-"""Figure of the null distributions of a cell: what the metric gives for words that are dealt out to the sets at
-random, for random groups and for control words, where the score lies in them, and beside them the bootstrap
-resamples; whichever the study has.
+"""Figure of the null distributions of a cell: what the metric gives for permuted words, for random groups and
+for control words, where the score lies in them, and beside them the bootstrap resamples; whichever the study has.
 """
 
 from __future__ import annotations

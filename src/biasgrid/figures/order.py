@@ -104,14 +104,14 @@ def order(
 
 
 def resampled_pairs(order: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The pairs' shares over what was drawn again, and what that is: both, where there is that."""
+    """The rows of order.csv over resamples of words and queries, else of words or of queries; and which it is."""
     resamplings = set(order["resampled"])
     resampling = next((name for name in RESAMPLED if name in resamplings), "words")
     return order[order["resampled"] == resampling], RESAMPLED[resampling]
 
 
 def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
-    """That the first is less biased than the second, of pairs of units in both directions."""
+    """How often the first unit of a pair is less biased than the second, for pairs in both directions."""
     shares = {}
     for row in order.itertuples():
         a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
@@ -126,7 +126,7 @@ def _letters(i: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """A whole number; 0 and 100 of nothing but samples of one kind."""
+    """A whole number; 0 and 100 only where all resamples agree."""
     if 0 < share < 0.005:
         return "<1"
     return ">99" if 0.995 <= share < 1 else f"{share * 100:.0f}"

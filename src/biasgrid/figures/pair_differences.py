@@ -96,7 +96,7 @@ def pair_differences(
     return figure
 
 
-def _of_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return pair_differences(read_results(inputs), **spec)
 
 
@@ -119,7 +119,7 @@ FIGURES = (
         "pair-differences",
         "By how much the first sentence of a pair is more probable than the second, by query or version.",
         _drawings,
-        _of_files,
+        _draw_files,
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
         reading="A bar counts pairs whose difference lies in its range: right of the dashed line the first sentence "
         "is more probable, left of it the second. The solid line is the mean. Of versions of pairs, such as "

@@ -60,7 +60,7 @@ def rank_intervals(
     units = units_of(intervals)
     # the rows have the names: no letter for a debias method
     models = model_looks(model for model, _ in units)
-    looks = {unit: _large(models[unit[0]]) for unit in units}
+    looks = {unit: _enlarge(models[unit[0]]) for unit in units}
     metrics = sorted(table["metric"].unique())
     parts = {metric: parts_of[parts_of["metric"] == metric] for metric in metrics}
     rows = {metric: _by_rank(part) for metric, part in parts.items()}
@@ -89,7 +89,7 @@ def rank_intervals(
 
     columns = best_columns(len(metrics), extent)
     legend = [
-        ("rank", legend_line(**_large(series_mark(0)) | {"color": GREY})),
+        ("rank", legend_line(**_enlarge(series_mark(0)) | {"color": GREY})),
         (
             f"{level * 100:g} % interval (bootstrap over {resampled_units})",
             legend_line(color=GREY, **INTERVAL),
@@ -146,13 +146,13 @@ def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
     last: list[list[Unit]] = []
     lanes = []
     for run in runs:
-        lane = next((i for i, before in enumerate(last) if not set(before) & set(run)), len(last))
+        lane = next((i for i, run_before in enumerate(last) if not set(run_before) & set(run)), len(last))
         last[lane : lane + 1] = [list(run)]
         lanes.append(lane)
     return lanes
 
 
-def _large(look: Look) -> Look:
+def _enlarge(look: Look) -> Look:
     """A mark that is seen on its interval."""
     return look | {"markersize": 1.35 * look["markersize"], "markeredgewidth": 0.6}
 

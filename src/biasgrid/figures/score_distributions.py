@@ -102,7 +102,7 @@ def read_results(inputs: Files) -> list[tuple[Mapping[str, Any], Mapping[str, An
     ]
 
 
-def _of_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return score_distributions(read_results(inputs), **spec)
 
 
@@ -124,7 +124,7 @@ FIGURES = (
         "score-distributions",
         "How the log-likelihoods of each set of sentences are distributed, beside the distributions fitted to them.",
         _drawings,
-        _of_files,
+        _draw_files,
         needs="a criterion with the metric score_distributions",
         reading="A bar counts sentences whose log-likelihood lies in its range. The solid curve is the generalised "
         "extreme value distribution that was fitted to the scores, where the metric has `fits`; the dashed one is "

@@ -56,7 +56,7 @@ QUESTIONS = {
 FAR = 4  # models that lie so many times further from the neutral value than all others are cut off
 TINY = 5.5  # points
 TITLE, HEAD, FOOT = 0.32, 0.2, 0.5  # inches
-BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_tested`
+BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_test_verdicts`
 
 
 @styled
@@ -75,7 +75,7 @@ def scores(
     Panels with the same queries stand side by side. The dashed line is the metric's neutral value (`neutral`, by
     metric key); `signs`: metric key -> what a sign says. A score that is NaN is its model's mark on the panel's right
     margin. Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the
-    mark. Scores of a model with which the others could not be seen are cut off: an arrow with the value.
+    mark. Scores of a model so far out that the others could not be seen are cut off: an arrow with the value.
 
     `tests`: metric key -> which of TESTS the metric has about the words of a query; both, where it is not given. A
     mark is filled where all of them reject (adjusted p < .05), half-filled where one rejects and the other was not

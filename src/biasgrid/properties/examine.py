@@ -47,10 +47,10 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
     if metric.needs == "corpus":
-        return _refuted_by(texts.verdicts, metric, parameters, label, variant)
+        return _verdicts_without_vectors(texts.verdicts, metric, parameters, label, variant)
     if metric.needs == "language_model" and scores.can_be_examined(metric):
-        return _refuted_by(scores.verdicts, metric, parameters, label, variant)
-    if reason := _not_examined(metric):
+        return _verdicts_without_vectors(scores.verdicts, metric, parameters, label, variant)
+    if reason := _why_not_examined(metric):
         return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
     for level in (WORD, SET):
@@ -83,21 +83,21 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     return verdicts
 
 
-def _refuted_by(
-    of_level: Callable[..., dict[str, tuple[str, str, int]]],
+def _verdicts_without_vectors(
+    verdicts_of_level: Callable[..., dict[str, tuple[str, str, int]]],
     metric: Metric,
     parameters: Mapping[str, Any],
     label: str,
     variant: str,
 ) -> list[Verdict]:
-    """The verdicts on a metric that is not of vectors, whose counterexamples are texts or scores."""
+    """The verdicts on a metric of corpora or of language models, whose counterexamples are texts or scores."""
     verdicts = []
     for level in (WORD, SET):
         general_arguments, level_arguments = (
             ARGUMENTS.get((metric.name, variant, scope), {}) for scope in (None, level)
         )
         arguments = general_arguments | level_arguments
-        for name, (holds, example, setting_count) in of_level(metric, parameters, level).items():
+        for name, (holds, example, setting_count) in verdicts_of_level(metric, parameters, level).items():
             why = arguments.get(name, "")
             holds = YES if holds == NOT_REFUTED and why else holds
             note = example or why
@@ -107,7 +107,7 @@ def _refuted_by(
     return verdicts
 
 
-def _not_examined(metric: Metric) -> str:
+def _why_not_examined(metric: Metric) -> str:
     groups, words = sides(metric)
     if metric.name in OTHER_QUESTIONS:
         return OTHER_QUESTIONS[metric.name]

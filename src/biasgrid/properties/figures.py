@@ -90,13 +90,13 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     for i, text in enumerate(heads.values()):
         x = left + level_width + (i + 0.5) * cell
         axes.text(x, head - 0.05, text, ha="center", va="bottom", size=SMALL, linespacing=1.15)
-    y, before = head, None
+    y, label_before = head, None
     for (label, level), row in rows.items():
-        if label != before:
+        if label != label_before:
             y += gap
             levels = sum(row_label == label for row_label, _ in rows)
             axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.15)
-            before = label
+            label_before = label
         axes.text(left, y + high / 2, level, va="center", size=SMALL, color=GREY)
         for i, name in enumerate(heads):
             if (verdict := row.get((name, ""))) is None:

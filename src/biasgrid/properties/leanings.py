@@ -1,6 +1,6 @@
 """What a metric has to say of words, or pairs of sentences, by how each of them leans to one group or the other.
 
-What a leaning is says the module of the kind of model; the questions are the same.
+The module of each kind of model defines what a leaning is; the questions are the same.
 """
 
 from __future__ import annotations

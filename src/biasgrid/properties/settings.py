@@ -1,4 +1,4 @@
-"""Settings that metrics are examined in: groups and words, from papers, and drawn."""
+"""Settings that metrics are examined in: groups and words, from papers, and drawn at random."""
 
 from __future__ import annotations
 
