@@ -17,6 +17,7 @@ from .figure import (
     Figure,
     cells_of,
     labels,
+    metric_groups,
     page_name,
     parts_of_pages,
     queries_of,
@@ -38,7 +39,7 @@ from .layout import (
 )
 from .palette import DASHED, GREY, HATCHES, MODEL_COLOURS, ZEBRA, Look, unit_areas
 from .rows import Unit, from_tables, rows_of, units_of
-from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width, unit_label, wrap_text
+from .text import BOLD, LARGE, SMALL, fit_text, line_count, query_label, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,23 +152,13 @@ def _blocks(
     by: str, units: Sequence[Unit], queries: Mapping[str, Iterable[str]], labels: Mapping[str, str]
 ) -> list[tuple[_Bars, list[str]]]:
     """Bars and metrics of panels side by side: at most four metrics that measure the same queries."""
-    metrics_by_queries: dict[tuple[str, ...], list[str]] = {}
-    for metric in sorted(queries):
-        metrics_by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
-    return [
-        (_bars_of(by, units, names, labels), [str(metric) for metric in part])
-        for names, group in sorted(metrics_by_queries.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(group, ceil(len(group) / 4))
-    ]
+    return [(_bars_of(by, units, names, labels), metrics) for names, metrics in metric_groups(queries)]
 
 
 def _bars_of(by: str, units: Sequence[Unit], queries: Sequence[str], labels: Mapping[str, str]) -> _Bars:
     models = {unit: unit_label(unit, labels) for unit in units}
     if by == "query":
-        # "A and B wrt C and D" breaks before "wrt"
-        halves = {query: query.replace(" wrt ", "\nwrt ", 1).split("\n") for query in queries}
-        rows = {query: "\n".join(wrap_text(half, 42) for half in parts) for query, parts in halves.items()}
-        return _Bars("query", "unit", rows, models)
+        return _Bars("query", "unit", {query: query_label(query) for query in queries}, models)
     rows = {unit: wrap_text(name, 34) for unit, name in models.items()}
     return _Bars("unit", "query", rows, {query: query for query in queries})
 

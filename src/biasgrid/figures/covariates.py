@@ -97,7 +97,7 @@ def covariates(
     legend = [(unit_label(unit, labels), _sample(looks[unit[0]], letters.get(unit[1]))) for unit in units]
     legend += [
         ("the interval holds 0", legend_mark(marker="o", color=GREY, markersize=4.5, **OPEN)),
-        ("no relation", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+        ("no relation", legend_line(**DASHED)),
     ]
     size = np.array([width, sum(heights)])
     heads = {head: (head, "") for head in panels}

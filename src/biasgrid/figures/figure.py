@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib import figure
 
@@ -166,6 +168,25 @@ def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
         parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
         by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
     return {metric: sorted(queries) for metric, queries in by_metric.items()}
+
+
+def distinct_sets(queries: Sequence[Any]) -> dict[str, str]:
+    """(Sub-)query -> the names of its sets that the other queries lack."""
+    sets = {q.name: [s.name for s in (*q.target_sets, *q.attribute_sets)] for q in queries}
+    common = set.intersection(*map(set, sets.values()))
+    return {name: ", ".join(s for s in set_names if s not in common) for name, set_names in sets.items()}
+
+
+def metric_groups(queries: Mapping[str, Iterable[str]]) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Queries and metrics of panels side by side: at most four metrics that measure the same queries."""
+    by_queries: dict[tuple[str, ...], list[str]] = {}
+    for metric in sorted(queries):
+        by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
+    return [
+        (names, [str(metric) for metric in part])
+        for names, metrics in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
+        for part in np.array_split(metrics, -(-len(metrics) // 4))
+    ]
 
 
 def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..extras import require
 from ..files import write_bytes
+from .palette import GREY
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
@@ -311,6 +312,31 @@ def free_places(
                 boxes.append((*(place - half), *(place + half)))
                 break
     return places
+
+
+def label_marks(
+    axes: Axes,
+    marks: np.ndarray,
+    texts: Sequence[str],
+    size: np.ndarray,
+    *,
+    room: np.ndarray | None = None,
+    reach: float = np.inf,
+    weight: str = "normal",
+) -> None:
+    """Write texts beside their marks, each joined to its own by a line; a text without room is left out.
+
+    As `free_places`, where `size` is that of the axes and `room` the part of them that may have texts.
+    """
+    places = free_places(marks, texts, size if room is None else room, reach)
+    box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
+    look = {"ha": "center", "va": "center", "size": SMALL, "weight": weight, "zorder": 6, "bbox": box}
+    for text, mark, place in zip(texts, marks, places, strict=False):
+        if place is None:
+            continue
+        line = np.stack([mark, place]) / size
+        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
+        axes.text(*line[1], text, transform=axes.transAxes, **look)
 
 
 def _nearest(

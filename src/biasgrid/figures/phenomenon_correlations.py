@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, Files, pages
-from .layout import PAGE, add_panels, empty_page, few_ticks, free_places, legend_line, legend_mark, styled
+from .layout import PAGE, add_panels, empty_page, few_ticks, label_marks, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
 from .rows import read_table
@@ -156,14 +156,7 @@ def _draw_points(
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
     marks = (places[order] - low) / (high - low) * size
     texts = [str(part["phenomenon"].iloc[i]) for i in extremes]
-    for text, mark, place in zip(texts, marks, free_places(marks, texts, size, 0.9), strict=False):
-        if place is None:
-            continue
-        line = np.stack([mark, place]) / SIZE
-        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-        look = {"ha": "center", "va": "center", "size": SMALL, "zorder": 6}
-        look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-        axes.text(*line[1], text, transform=axes.transAxes, **look)
+    label_marks(axes, marks, texts, SIZE, room=size, reach=0.9)
 
 
 def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:

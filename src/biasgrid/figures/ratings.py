@@ -9,10 +9,10 @@ import numpy as np
 
 from ..resources import located
 from .figure import Drawing, Figure, Files, state_label, tables
-from .layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .rows import read_table
-from .text import SMALL, two_digits
+from .text import two_digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,12 +107,7 @@ def ratings(
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
     marks = (points[order] - low) / (end - low) * size
     texts = [names[i] for i in extremes]
-    for text, mark, place in zip(texts, marks, free_places(marks, texts, size), strict=False):
-        line = np.stack([mark, place]) / size
-        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-        look = {"ha": "center", "va": "center", "size": SMALL, "zorder": 6}
-        look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-        axes.text(*line[1], text, transform=axes.transAxes, **look)
+    label_marks(axes, marks, texts, size)
     return figure
 
 

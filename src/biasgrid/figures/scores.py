@@ -17,6 +17,7 @@ from .figure import (
     cells_of,
     labels,
     level,
+    metric_groups,
     page_name,
     parts_of_pages,
     queries_of,
@@ -36,7 +37,7 @@ from .palette import (
     unit_looks,
 )
 from .rows import Unit, from_tables, rows_of, units_of
-from .text import SMALL, fit_text, line_count, text_width, unit_label, wrap_text
+from .text import SMALL, fit_text, line_count, query_label, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,9 +176,7 @@ class _Block:
 
     @property
     def labels(self) -> list[str]:
-        # "A and B wrt C and D" breaks before "wrt"
-        halves = [query.replace(" wrt ", "\nwrt ", 1).split("\n") for query in self.queries]
-        return ["\n".join(wrap_text(half, 42) for half in parts) for parts in halves]
+        return [query_label(query) for query in self.queries]
 
     @property
     def lane(self) -> float:
@@ -192,14 +191,7 @@ class _Block:
 
 def _blocks(queries: Mapping[str, Iterable[str]], models: int) -> list[_Block]:
     """Blocks of at most four metrics that measure the same queries."""
-    by_queries: dict[tuple[str, ...], list[str]] = {}
-    for metric in sorted(queries):
-        by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
-    return [
-        _Block(names, list(part), models)
-        for names, group in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(group, ceil(len(group) / 4))
-    ]
+    return [_Block(names, metrics, models) for names, metrics in metric_groups(queries)]
 
 
 def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float] | None:

@@ -108,7 +108,7 @@ def seed_lists(
         "words): well above 1, the choice of the list matters more than the words that happen to be in it.",
         [
             *((name, legend_line(**looks[name], markersize=4.5)) for name in lists),
-            ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+            ("no bias", legend_line(**DASHED)),
         ],
         PAGE[0],
         content_height,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, tables
+from .figure import Drawing, Figure, distinct_sets, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
@@ -87,7 +87,7 @@ def shuffled_text(
         columns,
         np.array([min(width, 2.4), len(shared) * ROW]),
         [(labels.get(corpus, corpus), legend_line(**_mark(looks[corpus], False))) for corpus in corpora]
-        + [("as much as real text", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"}))],
+        + [("as much as real text", legend_line(**DASHED))],
         gap=GAP,
         label_width=label_width,
         foot=0.3,
@@ -165,7 +165,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         keys = {cell.metric for cell in cells} | corpora
         parts: dict[str, str] = {}
         for metric in dict.fromkeys(cell.metric for cell in cells):
-            parts |= _parts(list(query.subqueries(grid.metric(criterion, metric).template)))
+            parts |= distinct_sets(list(query.subqueries(grid.metric(criterion, metric).template)))
         spec = {
             "labels": {name: grid.labels.get(name, name) for name in sorted(keys)},
             "criterion": criterion,
@@ -176,13 +176,6 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "parts": parts,
         }
         yield Drawing(f"shuffled-{slug(criterion)}-{slug(key)}", tables(grid, "shuffled"), spec)
-
-
-def _parts(queries: Sequence[Any]) -> dict[str, str]:
-    """(Sub-)query -> its sets that the others lack."""
-    sets = {q.name: [s.name for s in (*q.target_sets, *q.attribute_sets)] for q in queries}
-    common = set.intersection(*map(set, sets.values()))
-    return {name: ", ".join(s for s in set_names if s not in common) for name, set_names in sets.items()}
 
 
 FIGURES = (

@@ -247,6 +247,19 @@ def _coverage_panel(
     axes.spines["left"].set_visible(True)
 
 
+def share_mark(marker: str, colour: str, is_filled: bool) -> Look:
+    """The mark of a share of p-values."""
+    return {
+        "linestyle": "",
+        "marker": marker,
+        "markersize": 3.6 if marker == "o" else 3.2,
+        "color": colour,
+        "markeredgecolor": colour,
+        "markerfacecolor": colour if is_filled else "white",
+        "markeredgewidth": 0.8,
+    }
+
+
 @styled
 def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Share of p <= .05 of both tests on real vectors where there is nothing to find, of calibration.csv.
@@ -260,15 +273,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         raise BiasgridError("calibration: nothing to draw, no test of queries of random words")
     metrics, models = (list(dict.fromkeys(rows[name])) for name in ("metric", "model"))
     looks = {
-        pair: {
-            "linestyle": "",
-            "marker": marker,
-            "markersize": 3.6 if marker == "o" else 3.2,
-            "color": MODEL_COLOURS[not is_filled],
-            "markeredgecolor": MODEL_COLOURS[not is_filled],
-            "markerfacecolor": MODEL_COLOURS[not is_filled] if is_filled else "white",
-            "markeredgewidth": 0.8,
-        }
+        pair: share_mark(marker, MODEL_COLOURS[not is_filled], is_filled)
         for pair, (_, marker, is_filled) in SHARES.items()
     }
     legend = [(text, legend_line(**looks[pair])) for pair, (text, *_) in SHARES.items()]

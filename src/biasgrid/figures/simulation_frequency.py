@@ -10,13 +10,13 @@ import numpy as np
 from ..errors import BiasgridError
 from .layout import MARGIN, PAGE, add_axes, legend_line, page, styled
 from .palette import DASHED, MODEL_COLOURS, ZEBRA
+from .simulation import SMALL_P, share_mark
 from .text import NORMAL, SMALL, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-SMALL_P = 0.05
 ALL = "all"
 # test -> what its mark says, marker, colour, whether it is filled
 TESTS = {
@@ -51,16 +51,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
     rows, kinds = (list(dict.fromkeys(drawn_tests[name])) for name in (by, "kind"))
     names = [{ALL: "all together", **labels}[row] for row in rows]
     looks = {
-        test: {
-            "linestyle": "",
-            "marker": marker,
-            "markersize": 3.6 if marker == "o" else 3.2,
-            "color": colour,
-            "markeredgecolor": colour,
-            "markerfacecolor": colour if is_filled else "white",
-            "markeredgewidth": 0.8,
-        }
-        for test, (_, marker, colour, is_filled) in TESTS.items()
+        test: share_mark(marker, colour, is_filled) for test, (_, marker, colour, is_filled) in TESTS.items()
     }
     legend = [(text, legend_line(**looks[test])) for test, (text, *_) in TESTS.items()]
     legend.append((f"{SMALL_P:g}: as many as a right test gives without bias", legend_line(**DASHED)))

@@ -33,6 +33,12 @@ def wrap_text(text: str, width: int) -> str:
     return "\n".join(lines)
 
 
+def query_label(query: str) -> str:
+    """A query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
+    halves = query.replace(" wrt ", "\nwrt ", 1).split("\n")
+    return "\n".join(wrap_text(half, 42) for half in halves)
+
+
 def text_width(text: str, size: float) -> float:
     """Inches that the widest line of a text of so many points takes."""
     from matplotlib.font_manager import FontProperties

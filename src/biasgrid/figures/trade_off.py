@@ -16,14 +16,14 @@ from .layout import (
     add_axes,
     add_panels,
     few_ticks,
-    free_places,
+    label_marks,
     legend_area,
     legend_mark,
     no_mark,
     styled,
 )
 from .methods import method_label, method_labels, ordered_methods, removed_share, rows_of_group
-from .palette import DASHED, GREY, NO_FILL, colour_map
+from .palette import DASHED, NO_FILL, colour_map
 from .rows import from_tables
 from .text import DAGGER, NORMAL, SMALL, fit_text, line_count
 
@@ -139,12 +139,7 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         texts = [numbers[method] + DAGGER * fewer for method, fewer in part["fewer"].items()]
         # the star and the untouched model have no text
         marks = (np.vstack([part[["x", "y"]], [(1, 1), (0, 1)]]) - low) / (high - low) * size
-        for text, mark, place in zip(texts, marks, free_places(marks, texts, size), strict=False):
-            line = np.stack([mark, place]) / size
-            axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-            look = {"ha": "center", "va": "center", "size": SMALL, "weight": "bold", "zorder": 6}
-            look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-            axes.text(*line[1], text, transform=axes.transAxes, **look)
+        label_marks(axes, marks, texts, size, weight="bold")
     for axes in list(panels.values())[::columns]:
         axes.set_ylabel("quality kept (1 = all)")
     if has_accuracy.any():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, pages, tables
+from .figure import Drawing, Figure, distinct_sets, pages, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -101,7 +101,7 @@ def trainings(
             ("within what seeds do", legend_line(**INSIDE)),
             ("beyond what seeds do", legend_line(**OUTSIDE)),
             ("95 % of seeds", legend_area(**BAND)),
-            ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+            ("no bias", legend_line(**DASHED)),
         ],
         gap=GAP,
         label_width=label_width,
@@ -183,10 +183,8 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
 def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
     """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
     parts = list(query.subqueries(grid.metric(criterion, metric).template))
-    sets = [[s.name for s in (*part.target_sets, *part.attribute_sets)] for part in parts]
-    common = set.intersection(*map(set, sets))
-    for part, names in zip(parts, sets, strict=True):
-        yield [metric, part.name, ", ".join(name for name in names if name not in common)]
+    for name, sets in distinct_sets(parts).items():
+        yield [metric, name, sets]
 
 
 FIGURES = (
