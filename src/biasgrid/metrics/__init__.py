@@ -42,8 +42,8 @@ def metric(name: str | Metric | Callable[..., Any]) -> Metric:
     BiasgridError
         For a name that no metric has; it says a likely one.
     """
-    found = getattr(name, "metric", name)
-    return found if isinstance(found, Metric) else REGISTRY.find(found)
+    name_or_metric = getattr(name, "metric", name)
+    return name_or_metric if isinstance(name_or_metric, Metric) else REGISTRY.find(name_or_metric)
 
 
 def __getattr__(name: str) -> Any:

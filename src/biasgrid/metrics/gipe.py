@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from .. import directions
-from .. import neighbours as around
+from .. import neighbours as neighbour_search
 from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit, weighted_mean
 from .direct_bias import NO_TEST
 from .neighbourhood import (
-    CORRELATED,
+    CORRELATION_FIELDS,
     MEASURED,
     NEIGHBOURS,
     SENTENCES,
@@ -28,13 +28,13 @@ from .neighbourhood import (
     UNTOUCHED,
     BiasOf,
     Neighbourhood,
-    along_axis,
+    axis_cosines,
     by_set,
     correlations,
+    find_neighbourhood,
     illicit_marks,
     leaning_marks,
     marked_shares,
-    neighbourhood,
     word_weights,
 )
 from .registry import Detail, Metric, Score
@@ -51,7 +51,7 @@ def gipe(
     direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
@@ -112,11 +112,11 @@ def gipe(
     >>> metrics.gipe(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    own, nodes = along_axis(around, direction)
-    illicit = illicit_marks(around, own, nodes, threshold)
-    eta = marked_shares(own, illicit)
-    once = np.ones((1, len(around.words)))
-    weights = word_weights(around, illicit, once, legacy_weights)
+    word_cosines, node_cosines = axis_cosines(around, direction)
+    illicit = illicit_marks(around, word_cosines, node_cosines, threshold)
+    eta = marked_shares(word_cosines, illicit)
+    ones = np.ones((1, len(around.words)))
+    weights = word_weights(around, illicit, ones, legacy_weights)
     with np.errstate(invalid="ignore"):
         value = weighted_mean(weights, eta)[0]
     return Score(
@@ -137,7 +137,7 @@ def proximity(
     direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
@@ -196,8 +196,8 @@ def proximity(
     >>> metrics.proximity(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    own, nodes = along_axis(around, direction)
-    eta = marked_shares(own, illicit_marks(around, own, nodes, threshold))
+    word_cosines, node_cosines = axis_cosines(around, direction)
+    eta = marked_shares(word_cosines, illicit_marks(around, word_cosines, node_cosines, threshold))
     return Score(
         float(eta.mean()),
         scalars={"neighbours": float(around.places.shape[1])},
@@ -212,7 +212,7 @@ def pmn(
     around: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     correlation: bool = False,
     legacy_itself: bool = False,
@@ -274,18 +274,18 @@ def pmn(
     >>> metrics.pmn(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    own, nodes = along_axis(around, direction)
-    share = marked_shares(own, leaning_marks(around, own, nodes))
+    word_cosines, node_cosines = axis_cosines(around, direction)
+    share = marked_shares(word_cosines, leaning_marks(around, word_cosines, node_cosines))
     values = {
         "share": float(share.mean()),
-        "correlation": float(correlations(own, share, np.ones_like(own))[0]),
+        "correlation": float(correlations(word_cosines, share, np.ones_like(word_cosines))[0]),
     }
     return Score(
         values["correlation" if correlation else "share"],
         scalars=values | {"neighbours": float(around.places.shape[1])},
         detail={
             "share": Detail("attribute", by_set(share[0], attributes)),
-            "bias": Detail("attribute", by_set(own[0], attributes)),
+            "bias": Detail("attribute", by_set(word_cosines[0], attributes)),
         },
     )
 
@@ -297,28 +297,30 @@ def _values(
     threshold: float = THRESHOLD,
     correlation: bool = False,
     legacy_weights: bool = False,
-    **others: Any,
+    **_: Any,
 ) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-    """(own, nodes, times) -> the metric's values (samples,), for cosines with directions (samples or 1, words
-    or nodes) and how often each word stands in the sample (samples or 1, m)."""
+    """A function that gives the metric's values (samples,) from the cosines of words and of nodes with the samples'
+    directions (samples or 1, words or nodes) and from how often each word occurs in a sample (samples or 1, m)."""
 
-    def values(own: np.ndarray, nodes: np.ndarray, times: np.ndarray) -> np.ndarray:
-        samples = max(len(own), len(times))
-        found = np.empty(samples)
+    def values(word_cosines: np.ndarray, node_cosines: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        samples = max(len(word_cosines), len(counts))
+        results = np.empty(samples)
         block = max(1, BLOCK // max(around.places.size, 1))
         for start in range(0, samples, block):
             part = slice(start, start + block)
-            p, q, weights = (array[part] if len(array) > 1 else array for array in (own, nodes, times))
+            p, q, weights = (
+                array[part] if len(array) > 1 else array for array in (word_cosines, node_cosines, counts)
+            )
             marks = leaning_marks(around, p, q) if name == "pmn" else illicit_marks(around, p, q, threshold)
             shares = marked_shares(p, marks)
             if correlation:
-                found[part] = correlations(p, shares, weights)
+                results[part] = correlations(p, shares, weights)
                 continue
             if name == "gipe":
                 weights = weights * word_weights(around, marks, weights, legacy_weights)
             with np.errstate(invalid="ignore"):
-                found[part] = weighted_mean(weights, shares)
-        return found
+                results[part] = weighted_mean(weights, shares)
+        return results
 
     return values
 
@@ -334,12 +336,14 @@ def _resampled(name: str) -> Callable:
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> Callable:
-        along = directions.along(around.groups, direction)
+        project = directions.along(around.groups, direction)
         values = _values(name, around, **parameters)
 
         def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-            own, nodes = (cosines[:, 0] for cosines in along(targets, [around.words, around.nodes]))
-            return values(own, nodes, sum(attribute_weights))
+            word_cosines, node_cosines = (
+                cosines[:, 0] for cosines in project(targets, [around.words, around.nodes])
+            )
+            return values(word_cosines, node_cosines, sum(attribute_weights))
 
         return statistic
 
@@ -359,18 +363,20 @@ def _redrawn(name: str) -> Callable:
         **parameters: Any,
     ) -> np.ndarray:
         axes = directions.redrawn(around.groups, places, direction)[:, 0]
-        return _along(name, around, axes, parameters)
+        return _values_along(name, around, axes, parameters)
 
     return redrawn
 
 
-def _along(name: str, around: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]) -> np.ndarray:
+def _values_along(
+    name: str, around: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]
+) -> np.ndarray:
     """The value (draws,) along each of the axes (draws, d)."""
-    values, once = _values(name, around, **parameters), np.ones((1, len(around.words)))
+    values, ones = _values(name, around, **parameters), np.ones((1, len(around.words)))
     block = max(1, BLOCK // sum(around.nodes.shape))
     return np.concatenate(
         [
-            values(part @ around.words.T, part @ around.nodes.T, once)
+            values(part @ around.words.T, part @ around.nodes.T, ones)
             for part in (axes[start : start + block] for start in range(0, len(axes), block))
         ]
     )
@@ -384,7 +390,7 @@ def _isotropic(name: str) -> Callable:
     ) -> Callable[[np.random.Generator, int], np.ndarray]:
         def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
             axes = unit(rng.standard_normal((draws, around.nodes.shape[1])))
-            return _along(name, around, axes, parameters)
+            return _values_along(name, around, axes, parameters)
 
         return draw
 
@@ -403,7 +409,7 @@ def _check(
     legacy_itself: bool = False,
 ) -> None:
     directions.check(direction)
-    around.check(neighbours, vocabulary)
+    neighbour_search.check(neighbours, vocabulary)
     if bias_of not in (UNTOUCHED, MEASURED):
         raise BiasgridError(f"bias_of: {unknown('value', bias_of, (UNTOUCHED, MEASURED))}")
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
@@ -417,9 +423,9 @@ def _check(
             raise BiasgridError(not_allowed(name, value, "true, false"))
 
 
-def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dict[str, Any]:
-    of_words = {"range": (-1.0, 1.0), "neutral": 0.0, **CORRELATED} if correlation else {}
-    return {"paired": direction in directions.PAIRED} | of_words
+def _variant(*, direction: str, correlation: bool = False, **_: Any) -> dict[str, Any]:
+    overrides = {"range": (-1.0, 1.0), "neutral": 0.0, **CORRELATION_FIELDS} if correlation else {}
+    return {"paired": direction in directions.PAIRED} | overrides
 
 
 RAN = "Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? TACL 8, 2020"
@@ -438,7 +444,7 @@ METRICS = tuple(
         redrawn=_redrawn(function.__name__),
         isotropic=_isotropic(function.__name__),
         no_test=NO_TEST,
-        of_model=neighbourhood,
+        of_model=find_neighbourhood,
         variant=_variant,
         check=_check,
     )

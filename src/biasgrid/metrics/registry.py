@@ -187,16 +187,16 @@ class Metric:
         """A text of `asks`, `above`, `below` or `details` with the sets' names."""
         groups, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
         sides = {"T": targets, "A": attributes, "G": groups, "W": words}
-        names = {side: _listed(sets) for side, sets in sides.items()}
+        names = {side: _join_names(sets) for side, sets in sides.items()}
         names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
         return text.format(**names)
 
     def untested(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
-        permuted = {"permutation", "frequency_bands"}.intersection(parts)
-        if {"random_groups", "control_words"}.intersection(parts) or (permuted and not self.no_test):
+        permutations = {"permutation", "frequency_bands"}.intersection(parts)
+        if {"random_groups", "control_words"}.intersection(parts) or (permutations and not self.no_test):
             return ""
-        if permuted:
+        if permutations:
             return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
         return "needs a test (inference: permutation or random_groups)"
 
@@ -211,8 +211,8 @@ class Metric:
     def sign(self) -> str:
         """What the sign of a value says, or the side of the neutral value that it is on, of any query."""
         if self.bias != "two-sided":
-            more = {"greater": "higher", "less": "lower"}[self.bias]
-            return f"no sign; {self.neutral:g} is unbiased, {more} is more biased"
+            direction = {"greater": "higher", "less": "lower"}[self.bias]
+            return f"no sign; {self.neutral:g} is unbiased, {direction} is more biased"
         if not self.above:
             return f"further from {self.neutral:g} on either side is more biased"
         sides = {"T": "target", "A": "attribute"}
@@ -231,22 +231,22 @@ class Metric:
     def parameters(self) -> dict[str, Any]:
         """Parameter -> default, without the seed and what `of_model` gives."""
         signature = inspect.signature(self.function).parameters.values()
-        given = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
-        return {p.name: p.default for p in given if p.name != "seed"}
+        arguments = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
+        return {p.name: p.default for p in arguments if p.name != "seed"}
 
-    def check_parameters(self, given: Mapping[str, Any], others: Sequence[str] = ()) -> None:
+    def check_parameters(self, parameters: Mapping[str, Any], extra_names: Sequence[str] = ()) -> None:
         """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take.
 
-        `others` are the names that are allowed where these were given, but are none of the metric's.
+        `extra_names` are allowed here, too, though they are no parameters of the metric.
         """
-        for name in given:
+        for name in parameters:
             if name not in self.parameters:
-                raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *others]))
+                raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *extra_names]))
         if self.check:
-            self.check(**{**self.parameters, **given})
+            self.check(**{**self.parameters, **parameters})
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     *head, last = names or [""]
     return f"{', '.join(head)} and {last}" if head else last
 
@@ -261,9 +261,9 @@ def one_by_one(
         return np.repeat(np.arange(weights.shape[1]), weights[sample % len(weights)].astype(int))
 
     def target_rows(weights: np.ndarray, sample: int, pairs: int) -> np.ndarray:
-        chosen = rows(weights, sample)
+        sample_rows = rows(weights, sample)
         # the pairs' order, whichever of its words a pair has in this set
-        return chosen[np.argsort(chosen % pairs, kind="stable")] if metric.paired else chosen
+        return sample_rows[np.argsort(sample_rows % pairs, kind="stable")] if metric.paired else sample_rows
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         pairs = max(len(words) // len(targets), 1)

@@ -68,13 +68,13 @@ def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, distance: Literal["norm", "cos"] = "norm"
 ) -> Callable:
     """From the words' inner products alone: no mean of a sample is ever made."""
-    among, across = words @ words.T, words @ attributes.T
+    gram, products = words @ words.T, words @ attributes.T
     squares = (attributes**2).sum(axis=1)
 
     def to_mean(weights: np.ndarray) -> np.ndarray:
         share = weights / weights.sum(axis=1, keepdims=True)
-        length = np.vecdot(share @ among, share)[:, None]
-        product = share @ across
+        length = np.vecdot(share @ gram, share)[:, None]
+        product = share @ products
         if distance == "cos":
             return np.clip(product / np.sqrt(length * squares), -1.0, 1.0)
         # squared distances, in place: arrays of many samples and words are slow to make

@@ -129,10 +129,10 @@ def _resampled(
         association, (x, y) = a - b, targets
         if not return_effect_size:
             return weighted_sum(x, association) - weighted_sum(y, association)
-        both = x + y
-        variation = (association - weighted_mean(both, association)[:, None]) ** 2
-        words_used = both.sum(axis=1)
-        spread = np.sqrt(weighted_sum(both, variation) / (words_used - ddof))
+        all_weights = x + y
+        variation = (association - weighted_mean(all_weights, association)[:, None]) ** 2
+        words_used = all_weights.sum(axis=1)
+        spread = np.sqrt(weighted_sum(all_weights, variation) / (words_used - ddof))
         difference = weighted_mean(x, association) - weighted_mean(y, association)
         return np.where((spread > FLAT) & (words_used > ddof), difference / spread, np.nan)
 
@@ -155,8 +155,12 @@ def _redrawn(
     x, y = ((unit(pool) @ (a - b))[group] for group in places)
     if not return_effect_size:
         return x.sum(axis=1) - y.sum(axis=1)
-    both = np.concatenate([x, y], axis=1)
-    spread = both.std(axis=1, ddof=ddof) if both.shape[1] > ddof else np.full(len(both), np.nan)
+    all_associations = np.concatenate([x, y], axis=1)
+    spread = (
+        all_associations.std(axis=1, ddof=ddof)
+        if all_associations.shape[1] > ddof
+        else np.full(len(all_associations), np.nan)
+    )
     return (x.mean(axis=1) - y.mean(axis=1)) / np.where(spread > FLAT, spread, np.nan)
 
 
@@ -183,10 +187,10 @@ def _check(ddof: int, return_effect_size: bool = True) -> None:
 
 
 def _effect_size(association: list[np.ndarray], ddof: int) -> float:
-    both = np.concatenate(association)
-    if len(both) <= ddof:
+    all_associations = np.concatenate(association)
+    if len(all_associations) <= ddof:
         return float("nan")
-    spread = both.std(ddof=ddof)
+    spread = all_associations.std(ddof=ddof)
     if not spread > FLAT:
         return float("nan")
     return float((association[0].mean() - association[1].mean()) / spread)
