@@ -47,7 +47,7 @@ def gipe(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
@@ -68,7 +68,7 @@ def gipe(
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
-    around : Neighbourhood
+    neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
         What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
@@ -112,16 +112,16 @@ def gipe(
     >>> metrics.gipe(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    word_cosines, node_cosines = axis_cosines(around, direction)
-    illicit = illicit_marks(around, word_cosines, node_cosines, threshold)
+    word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
+    illicit = illicit_marks(neighbourhood, word_cosines, node_cosines, threshold)
     eta = marked_shares(word_cosines, illicit)
-    ones = np.ones((1, len(around.words)))
-    weights = word_weights(around, illicit, ones, legacy_weights)
+    ones = np.ones((1, len(neighbourhood.words)))
+    weights = word_weights(neighbourhood, illicit, ones, legacy_weights)
     with np.errstate(invalid="ignore"):
         value = weighted_mean(weights, eta)[0]
     return Score(
         float(value),
-        scalars={"proximity": float(eta.mean()), "neighbours": float(around.places.shape[1])},
+        scalars={"proximity": float(eta.mean()), "neighbours": float(neighbourhood.places.shape[1])},
         detail={
             "proximity": Detail("attribute", by_set(eta[0], attributes)),
             "weight": Detail("attribute", by_set(weights[0], attributes)),
@@ -133,7 +133,7 @@ def proximity(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
@@ -153,7 +153,7 @@ def proximity(
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
-    around : Neighbourhood
+    neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
         What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
@@ -196,11 +196,11 @@ def proximity(
     >>> metrics.proximity(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    word_cosines, node_cosines = axis_cosines(around, direction)
-    eta = marked_shares(word_cosines, illicit_marks(around, word_cosines, node_cosines, threshold))
+    word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
+    eta = marked_shares(word_cosines, illicit_marks(neighbourhood, word_cosines, node_cosines, threshold))
     return Score(
         float(eta.mean()),
-        scalars={"neighbours": float(around.places.shape[1])},
+        scalars={"neighbours": float(neighbourhood.places.shape[1])},
         detail={"proximity": Detail("attribute", by_set(eta[0], attributes))},
     )
 
@@ -209,7 +209,7 @@ def pmn(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     neighbours: int = NEIGHBOURS,
     vocabulary: int = neighbour_search.VOCABULARY,
@@ -227,7 +227,7 @@ def pmn(
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
-    around : Neighbourhood
+    neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
         What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
@@ -274,15 +274,15 @@ def pmn(
     >>> metrics.pmn(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    word_cosines, node_cosines = axis_cosines(around, direction)
-    share = marked_shares(word_cosines, leaning_marks(around, word_cosines, node_cosines))
+    word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
+    share = marked_shares(word_cosines, leaning_marks(neighbourhood, word_cosines, node_cosines))
     values = {
         "share": float(share.mean()),
         "correlation": float(correlations(word_cosines, share, np.ones_like(word_cosines))[0]),
     }
     return Score(
         values["correlation" if correlation else "share"],
-        scalars=values | {"neighbours": float(around.places.shape[1])},
+        scalars=values | {"neighbours": float(neighbourhood.places.shape[1])},
         detail={
             "share": Detail("attribute", by_set(share[0], attributes)),
             "bias": Detail("attribute", by_set(word_cosines[0], attributes)),
@@ -292,7 +292,7 @@ def pmn(
 
 def _values(
     name: str,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     *,
     threshold: float = THRESHOLD,
     correlation: bool = False,
@@ -305,19 +305,23 @@ def _values(
     def values(word_cosines: np.ndarray, node_cosines: np.ndarray, counts: np.ndarray) -> np.ndarray:
         samples = max(len(word_cosines), len(counts))
         results = np.empty(samples)
-        block = max(1, BLOCK // max(around.places.size, 1))
+        block = max(1, BLOCK // max(neighbourhood.places.size, 1))
         for start in range(0, samples, block):
             part = slice(start, start + block)
             p, q, weights = (
                 array[part] if len(array) > 1 else array for array in (word_cosines, node_cosines, counts)
             )
-            marks = leaning_marks(around, p, q) if name == "pmn" else illicit_marks(around, p, q, threshold)
+            marks = (
+                leaning_marks(neighbourhood, p, q)
+                if name == "pmn"
+                else illicit_marks(neighbourhood, p, q, threshold)
+            )
             shares = marked_shares(p, marks)
             if correlation:
                 results[part] = correlations(p, shares, weights)
                 continue
             if name == "gipe":
-                weights = weights * word_weights(around, marks, weights, legacy_weights)
+                weights = weights * word_weights(neighbourhood, marks, weights, legacy_weights)
             with np.errstate(invalid="ignore"):
                 results[part] = weighted_mean(weights, shares)
         return results
@@ -332,16 +336,16 @@ def _resampled(name: str) -> Callable:
         words: np.ndarray,
         attributes: np.ndarray,
         *,
-        around: Neighbourhood,
+        neighbourhood: Neighbourhood,
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> Callable:
-        project = directions.along(around.groups, direction)
-        values = _values(name, around, **parameters)
+        project = directions.along(neighbourhood.groups, direction)
+        values = _values(name, neighbourhood, **parameters)
 
         def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
             word_cosines, node_cosines = (
-                cosines[:, 0] for cosines in project(targets, [around.words, around.nodes])
+                cosines[:, 0] for cosines in project(targets, [neighbourhood.words, neighbourhood.nodes])
             )
             return values(word_cosines, node_cosines, sum(attribute_weights))
 
@@ -358,25 +362,25 @@ def _redrawn(name: str) -> Callable:
         places: Sequence[np.ndarray],
         attributes: Sequence[np.ndarray],
         *,
-        around: Neighbourhood,
+        neighbourhood: Neighbourhood,
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> np.ndarray:
-        axes = directions.redrawn(around.groups, places, direction)[:, 0]
-        return _values_along(name, around, axes, parameters)
+        axes = directions.redrawn(neighbourhood.groups, places, direction)[:, 0]
+        return _values_along(name, neighbourhood, axes, parameters)
 
     return redrawn
 
 
 def _values_along(
-    name: str, around: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]
+    name: str, neighbourhood: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]
 ) -> np.ndarray:
     """The value (draws,) along each of the axes (draws, d)."""
-    values, ones = _values(name, around, **parameters), np.ones((1, len(around.words)))
-    block = max(1, BLOCK // sum(around.nodes.shape))
+    values, ones = _values(name, neighbourhood, **parameters), np.ones((1, len(neighbourhood.words)))
+    block = max(1, BLOCK // sum(neighbourhood.nodes.shape))
     return np.concatenate(
         [
-            values(part @ around.words.T, part @ around.nodes.T, ones)
+            values(part @ neighbourhood.words.T, part @ neighbourhood.nodes.T, ones)
             for part in (axes[start : start + block] for start in range(0, len(axes), block))
         ]
     )
@@ -386,11 +390,15 @@ def _isotropic(name: str) -> Callable:
     """`Metric.isotropic`: the value on random directions, in the place of the groups'."""
 
     def isotropic(
-        targets: list[np.ndarray], attributes: list[np.ndarray], *, around: Neighbourhood, **parameters: Any
+        targets: list[np.ndarray],
+        attributes: list[np.ndarray],
+        *,
+        neighbourhood: Neighbourhood,
+        **parameters: Any,
     ) -> Callable[[np.random.Generator, int], np.ndarray]:
         def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-            axes = unit(rng.standard_normal((draws, around.nodes.shape[1])))
-            return _values_along(name, around, axes, parameters)
+            axes = unit(rng.standard_normal((draws, neighbourhood.nodes.shape[1])))
+            return _values_along(name, neighbourhood, axes, parameters)
 
         return draw
 

@@ -88,20 +88,20 @@ def find_neighbourhood(
     node_vectors = unit(source.take([entries[i] for i in distinct], nodes))
     group_vectors = unit(source.take(groups, source.rows(groups)))
     return {
-        "around": Neighbourhood(
+        "neighbourhood": Neighbourhood(
             group_vectors, len(targets[0].keys), words, node_vectors, places, word_ids, edges
         )
     }
 
 
-def axis_cosines(around: Neighbourhood, direction: str) -> tuple[np.ndarray, np.ndarray]:
+def axis_cosines(neighbourhood: Neighbourhood, direction: str) -> tuple[np.ndarray, np.ndarray]:
     """Cosines of words (1, m) and of nodes (1, u) with the groups' direction."""
-    g = around.axis(direction)
-    return (around.words @ g)[None], (around.nodes @ g)[None]
+    g = neighbourhood.axis(direction)
+    return (neighbourhood.words @ g)[None], (neighbourhood.nodes @ g)[None]
 
 
 def illicit_marks(
-    around: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray, threshold: float
+    neighbourhood: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray, threshold: float
 ) -> np.ndarray:
     """Which neighbours are illicit: bool (m, k, samples), for cosines of words (samples, m) and of nodes
     (samples, u) with the samples' directions.
@@ -110,17 +110,21 @@ def illicit_marks(
     """
     p, q = word_cosines.T, np.ascontiguousarray(node_cosines.T)
     a, b = np.sqrt(1 - p**2), np.sqrt(1 - q**2)
-    marks = np.empty((*around.places.shape, len(word_cosines)), dtype=bool)
-    for i, (places, products) in enumerate(zip(around.places, around.products[:, :, None], strict=True)):
+    marks = np.empty((*neighbourhood.places.shape, len(word_cosines)), dtype=bool)
+    for i, (places, products) in enumerate(
+        zip(neighbourhood.places, neighbourhood.products[:, :, None], strict=True)
+    ):
         size = np.abs(products)
         remainders = size - np.sign(products) * q[places] * p[i]
         np.less(remainders, (1 - threshold) * size * b[places] * a[i], out=marks[i])
     return marks
 
 
-def leaning_marks(around: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray) -> np.ndarray:
+def leaning_marks(
+    neighbourhood: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray
+) -> np.ndarray:
     """Which neighbours lean to the first group: bool (m, k, samples)."""
-    return np.ascontiguousarray(node_cosines.T > 0)[around.places]
+    return np.ascontiguousarray(node_cosines.T > 0)[neighbourhood.places]
 
 
 def marked_shares(word_cosines: np.ndarray, marks: np.ndarray) -> np.ndarray:
@@ -129,12 +133,14 @@ def marked_shares(word_cosines: np.ndarray, marks: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(word_cosines), marks.sum(axis=1).T / count, np.nan)
 
 
-def word_weights(around: Neighbourhood, illicit: np.ndarray, counts: np.ndarray, legacy: bool) -> np.ndarray:
+def word_weights(
+    neighbourhood: Neighbourhood, illicit: np.ndarray, counts: np.ndarray, legacy: bool
+) -> np.ndarray:
     """GIPE's weights (samples, m) of words that occur `counts` (samples or 1, m) times in the samples."""
-    word, place, word_ids = around.edges
+    word, place, word_ids = neighbourhood.edges
     base_weight = 0.0 if legacy else 1.0
     samples = max(illicit.shape[2], len(counts))
-    weights = np.full((samples, around.word_ids.max(initial=0) + 1), base_weight)
+    weights = np.full((samples, neighbourhood.word_ids.max(initial=0) + 1), base_weight)
     if len(word_ids):
         distinct_ids, first = np.unique(word_ids, return_index=True)
         edges = counts.T[word]
@@ -144,7 +150,7 @@ def word_weights(around: Neighbourhood, illicit: np.ndarray, counts: np.ndarray,
             weights[:, distinct_ids] = np.where(
                 edge_counts > 0, 1 + illicit_counts / edge_counts, base_weight
             ).T
-    return weights[:, around.word_ids]
+    return weights[:, neighbourhood.word_ids]
 
 
 def correlations(word_cosines: np.ndarray, share: np.ndarray, counts: np.ndarray) -> np.ndarray:
