@@ -44,8 +44,8 @@ def method(name: str | Method | Callable[..., Any]) -> Method:
     BiasgridError
         For a name that no method has; it says a likely one.
     """
-    found = getattr(name, "method", name)
-    return found if isinstance(found, Method) else REGISTRY.find(found)
+    name_or_method = getattr(name, "method", name)
+    return name_or_method if isinstance(name_or_method, Method) else REGISTRY.find(name_or_method)
 
 
 def __getattr__(name: str) -> Any:

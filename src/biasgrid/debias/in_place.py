@@ -34,9 +34,9 @@ def apply_to(vectors: np.ndarray, words: Sequence[str], transform: Transform) ->
             f"vectors: {vectors.dtype} {vectors.shape} is not allowed; allowed is float32 of the shape "
             f"{(len(words), transform.dimensions)}, words by dimensions of the transform"
         )
-    listed = transform.leave if transform.only is None else transform.only
-    listed = frozenset([*listed, *transform.override_words])
-    places = np.flatnonzero(np.fromiter(map(listed.__contains__, words), bool, len(words)))
+    named_words = transform.leave if transform.only is None else transform.only
+    named_words = frozenset([*named_words, *transform.override_words])
+    places = np.flatnonzero(np.fromiter(map(named_words.__contains__, words), bool, len(words)))
     step = _step(transform)
     block = max(1, BLOCK // transform.dimensions)
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -45,10 +45,10 @@ def apply_to(vectors: np.ndarray, words: Sequence[str], transform: Transform) ->
         scratch = np.empty((block, transform.dimensions), dtype=np.float32)
         for start in range(worker * block, len(vectors), workers * block):
             part = vectors[start : start + block]
-            here = places[slice(*np.searchsorted(places, (start, start + block)))]
-            exact = transform.apply(vectors[here], [words[place] for place in here]) if len(here) else 0
+            rows = places[slice(*np.searchsorted(places, (start, start + block)))]
+            exact = transform.apply(vectors[rows], [words[place] for place in rows]) if len(rows) else 0
             step(part, scratch[: len(part)])
-            vectors[here] = exact
+            vectors[rows] = exact
 
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers)))
@@ -67,43 +67,43 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
 
     # what overflows or divides by 0 on the fast way goes the long way
     @np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
-    def step(x: np.ndarray, mapped: np.ndarray) -> None:
+    def step(x: np.ndarray, output: np.ndarray) -> None:
         if matrix is not None:
-            np.matmul(x, matrix, out=mapped)
+            np.matmul(x, matrix, out=output)
         elif left is not None:
             coefficients = np.vecdot(x[:, None], left)
-            (np.multiply if len(left) == 1 else np.matmul)(coefficients, right, out=mapped)
-            np.subtract(x, mapped, out=mapped)
+            (np.multiply if len(left) == 1 else np.matmul)(coefficients, right, out=output)
+            np.subtract(x, output, out=output)
         else:
-            mapped[:] = x
+            output[:] = x
         doubtful = np.zeros(len(x), dtype=bool)
         # the length of what may have cancelled out
         terms = reach * _lengths(x if left is None else coefficients) if renormalize else 0
         if scale:
             lengths = _lengths(x)
             doubtful |= _outside(lengths, 0)
-            mapped /= lengths[:, None]
+            output /= lengths[:, None]
             terms /= lengths
         if shift is not None:
-            mapped += shift
+            output += shift
             terms += _lengths(shift)
         if renormalize:
-            lengths = _lengths(mapped)
+            lengths = _lengths(output)
             doubtful |= _outside(lengths, CANCELLED * terms)
         doubtful = np.flatnonzero(doubtful)
         exact = x[doubtful].astype(np.float64)
         if renormalize:
-            np.divide(mapped, lengths[:, None], out=x)
+            np.divide(output, lengths[:, None], out=x)
         else:
-            x[:] = mapped
+            x[:] = output
         x[doubtful] = transform.map(unit_or_zero(exact) if normalize else exact)
 
     return step
 
 
-def _outside(lengths: np.ndarray, least: np.ndarray | float) -> np.ndarray:
+def _outside(lengths: np.ndarray, minimum: np.ndarray | float) -> np.ndarray:
     """Which are too small, or have a square that float32 cannot hold."""
-    return ~((lengths > least) & (lengths > 1e-15) & (lengths < 1e15))
+    return ~((lengths > minimum) & (lengths > 1e-15) & (lengths < 1e15))
 
 
 def _normalize(x: np.ndarray, scratch: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from ..errors import BiasgridError
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
 from .hard import neutralize_and_equalize
-from .lookup import check_count, chosen, find_sets, find_words, subspace
+from .lookup import check_count, choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .transform import Transform
 
@@ -74,10 +74,10 @@ def multiclass_hard(
     if n_components is None:
         basis = basis[:COMPONENTS]
     equalize = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
-    words, lost_words = chosen(model, target, ignore, preprocessors)
+    words, lost_words = choose_words(model, target, ignore, preprocessors)
     # also those of a set that is not whole
-    given = [word for words_ in definitional_sets for word in words_]
-    definitional = find_words(model, given, "definitional_sets", preprocessors).words
+    given_words = [word for word_set in definitional_sets for word in word_set]
+    definitional = find_words(model, given_words, "definitional_sets", preprocessors).words
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *definitional]))
     else:
