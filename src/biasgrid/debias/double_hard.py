@@ -167,9 +167,9 @@ def double_hard(
 
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (d,) and principal components (k, d) of all vectors, the first first; none of no variance."""
+    """Mean (d,) and principal components (k, d) of all vectors, in order, without those of zero variance."""
     rows = len(model.array)
-    # sums of products about a point near the mean lose nothing to cancellation
+    # sums of products about a point near the mean, not about 0, do not cancel
     origin = model.read(slice(BLOCK)).mean(axis=0, dtype=np.float64)
     total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
     for start in range(0, rows, BLOCK):

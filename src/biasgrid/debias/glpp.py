@@ -16,7 +16,7 @@ from .registry import Method
 from .transform import Transform, fitted
 
 ORDERS = ("smallest", "largest")
-MOST_WORDS = 5000  # words of a graph: their products are 200 MB
+MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
 
 
 def glpp(
@@ -166,7 +166,7 @@ def projection(
     ridge: float = 1e-6,
 ) -> np.ndarray:
     """An orthonormal basis (d, components) of the locality preserving projection of rows x (n, d), float64."""
-    # imported late: most methods need none
+    # imported here: most methods do not need it
     from scipy.linalg import eigh
 
     n, d = x.shape
@@ -187,7 +187,7 @@ def projection(
 
 
 def heat_weights(x: np.ndarray, n_neighbours: int, sigma: float) -> np.ndarray:
-    """Weights (n, n) of the graph of nearest neighbours of rows x (n, d), 0 where two are not joined."""
+    """Weights (n, n) of the graph of nearest neighbours of rows x (n, d), 0 where two are not neighbours."""
     squares = np.einsum("ij,ij->i", x, x)
     distances = squares[:, None] + squares - 2 * x @ x.T
     np.fill_diagonal(distances, np.inf)

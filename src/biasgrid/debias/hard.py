@@ -79,7 +79,7 @@ def hard(
     case_variants = [
         [case(word) for word in pair] for pair in equalize_pairs for case in (str.lower, str.title, str.upper)
     ]
-    # of [US, us] no case has two words
+    # all case variants of [US, us] are one word twice
     case_variants = [pair for pair in case_variants if pair[0] != pair[1]]
     equalize = find_sets(model, case_variants, "equalize_pairs", preprocessors, strict=False)
     given_pairs = {tuple(pair) for pair in equalize_pairs}

@@ -75,7 +75,7 @@ def hsr(
         raise BiasgridError(f"target and definitional_words: {listed(map(repr, overlap))} in both")
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *matches.words]))
-    # by the singular values of D, which is exact for any alpha where the inverse of D^T D + alpha I is not
+    # the singular values of D are exact for any alpha, the inverse of D^T D + alpha I is not
     weighted_vectors = matches.vectors * np.sqrt(matches.counts)[:, None]
     _, scale, axes = np.linalg.svd(weighted_vectors, full_matrices=False)
     matrix = np.eye(model.dimensions) - (axes.T * (scale**2 / (scale**2 + alpha))) @ axes

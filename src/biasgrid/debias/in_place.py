@@ -1,4 +1,4 @@
-"""A whole model in memory under a transform: the fast way, in float32."""
+"""Apply a transform to a whole model in memory, in float32: the fast way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..geometry import unit_or_zero
 from .transform import Transform
 
 BLOCK = 3 << 18  # numbers: with smaller blocks threads wait for the interpreter, larger ones leave the cache
-# float32 has 24 bits: what a difference leaves of less than this share of its terms is computed in float64
+# float32 has 24 bits: a difference that is less than this share of its terms is computed in float64
 CANCELLED = 0.3
 
 
@@ -65,7 +65,7 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
     scale = normalize and (shift is not None or not renormalize)
     reach = 1 if right is None else np.linalg.norm(right, 2)
 
-    # what overflows or divides by 0 on the fast way goes the long way
+    # rows that overflow or divide by 0 in float32 are computed in float64
     @np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
     def step(x: np.ndarray, output: np.ndarray) -> None:
         if matrix is not None:
@@ -77,7 +77,7 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
         else:
             output[:] = x
         doubtful = np.zeros(len(x), dtype=bool)
-        # the length of what may have cancelled out
+        # the length of the terms that may have cancelled out
         terms = reach * _lengths(x if left is None else coefficients) if renormalize else 0
         if scale:
             lengths = _lengths(x)
@@ -102,7 +102,7 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
 
 
 def _outside(lengths: np.ndarray, minimum: np.ndarray | float) -> np.ndarray:
-    """Which are too small, or have a square that float32 cannot hold."""
+    """Which lengths are too small, or have a square that float32 cannot hold."""
     return ~((lengths > minimum) & (lengths > 1e-15) & (lengths < 1e15))
 
 

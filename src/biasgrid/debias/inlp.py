@@ -158,7 +158,7 @@ def _classifier(vectors: np.ndarray, labels: np.ndarray) -> Any:
 def _nullspaces(
     vectors: np.ndarray, labels: np.ndarray, test: np.ndarray, n_iterations: int, stop_at_chance: bool
 ) -> tuple[np.ndarray, list[float | None], list[bool]]:
-    """Orthonormal basis (k, d) of all normals; each classifier's accuracy on the held-out words; has it converged."""
+    """Orthonormal basis (k, d) of all normals; the classifiers' accuracies on held-out words, and which converged."""
     basis = np.empty((0, vectors.shape[1]))
     accuracies: list[float | None] = []
     convergence: list[bool] = []
@@ -182,7 +182,7 @@ def _nullspaces(
 def _extend(basis: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The basis (k, d) with what `rows` add to its span, orthonormal."""
     _, scale, axes = np.linalg.svd(rows - (rows @ basis.T) @ basis, full_matrices=False)
-    # the normal of a class of which nothing is left is zero
+    # a class that is already removed has a normal of zero
     new_axes = axes[scale > 1e-8 * np.linalg.norm(rows, axis=1).max()]
     # the new axes are orthogonal to the basis as far as rounding before their scaling allows: QR makes it exact
     return np.linalg.qr(np.concatenate([basis, new_axes]).T)[0].T

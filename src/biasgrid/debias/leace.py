@@ -146,7 +146,7 @@ def erasure(
     xx = (xx + xx.T) / 2
     xx = shrink(xx / n, n) if shrinkage else xx / (n - 1)
     values, vectors = np.linalg.eigh(xx)
-    # the others are rounding: with fewer words than dimensions, or with dimensions that depend on others
+    # the other eigenvalues are rounding: with fewer words than dimensions, or with dimensions that depend on others
     positive = values > values[-1] * d * np.finfo(np.float64).eps
     roots = np.sqrt(np.where(positive, values, 1.0))
     whitening, inverse = (
@@ -165,7 +165,7 @@ def shrink(covariance: np.ndarray, n: int) -> np.ndarray:
     where d and n are large and of one order (Bodnar, Gupta, Parolya. On the strong convergence of the optimal linear
     shrinkage estimator for large dimensional covariance matrix. Journal of Multivariate Analysis 132, 2014)."""
     d, trace = len(covariance), np.trace(covariance)
-    # what it lies from the multiple of the identity with the same trace, squared
+    # squared distance from the multiple of the identity with the same trace
     distance = (covariance**2).sum() - trace**2 / d
     weight = 1 - trace**2 / n / distance if distance > 0 else 0.0
     return weight * covariance + (1 - weight) * trace / d * np.eye(d)

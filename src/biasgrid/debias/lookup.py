@@ -64,7 +64,7 @@ def find_sets(
     preprocessors: Sequence[Preprocessor] = ({},),
     strict: bool = True,
 ) -> FoundSets:
-    """Look sets up, such as pairs; one that lacks a word is dropped and told in `lost`.
+    """Look sets up, such as pairs; one that lacks a word is dropped and listed in `lost`.
 
     `strict` is for sets that define the bias. Raises BiasgridError then for a set of which the model has no word,
     and for fewer than two sets that are whole; and always for a set of fewer than two different words.

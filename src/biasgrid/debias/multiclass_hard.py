@@ -75,7 +75,7 @@ def multiclass_hard(
         basis = basis[:COMPONENTS]
     equalize = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
     words, lost_words = choose_words(model, target, ignore, preprocessors)
-    # also those of a set that is not whole
+    # also the words of an incomplete set
     given_words = [word for word_set in definitional_sets for word in word_set]
     definitional = find_words(model, given_words, "definitional_sets", preprocessors).words
     if words["only"] is None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
 VARIANTS = ("paper", "original", "wefe")
-# rows that are float64 at one time: words whose neighbours are looked for, and those among which
+# rows that are float64 at a time: of words whose neighbours are searched, and of the candidates
 TARGETS, CANDIDATES = 2048, 16384
-# words that are optimised together: as many as with what repels them stay in the cache
+# words optimised together, at most, and bytes of the vectors that repel them: these fit the processor's cache
 GROUP, CACHE = 256, 2**23
 # repulsion sets of one size are optimised together; sizes are rounded up to a multiple of this
 ROUND = 8
@@ -123,7 +123,7 @@ def ran(
     repulsion, attraction, neutralisation = map(float, weights)
     if variant == "original":
         neutralisation = attraction
-    # imported late, as cells need none of it
+    # imported here: cells do not need it
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(algorithm="brute")
@@ -195,8 +195,8 @@ def objective(
 def gradient(
     x: np.ndarray, w: np.ndarray, repellers: np.ndarray, scale: np.ndarray, attraction: float, dot: bool
 ) -> np.ndarray:
-    """Of the objective of x / |x|, by x (b, d) of any length. `dot`: the last of `repellers`, g, repels by |x g| in
-    |cos(x, g)|'s place."""
+    """The gradient of the objective of x / |x| with respect to x (b, d), of any length. `dot`: the last of
+    `repellers`, g, repels by |x g| in place of |cos(x, g)|."""
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     units = x / norms
     cosines = np.matmul(repellers, units[:, :, None])[:, :, 0]
@@ -225,9 +225,9 @@ def _descend(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.
 
 
 def _follow(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
-    """WEFE's optimisation, in float32 and with its operations: where x starts, the slope of attraction is 0 but for
-    rounding errors, and Adam makes a full step of them. With other ones a coordinate ends up to .02 away."""
-    # imported late: it takes longer than all else that cells import
+    """WEFE's optimisation, in float32 and with its operations: at the start the gradient of the attraction consists
+    of rounding errors, and Adam makes a full step of them. Other operations would move coordinates by up to .02."""
+    # imported here: importing torch takes longer than all other imports of a cell together
     import torch
 
     threads = torch.get_num_threads()
@@ -280,7 +280,7 @@ def _units(
 ) -> np.ndarray:
     vectors = model.read(rows)
     if variant == "wefe":
-        # in its arithmetic: see _follow
+        # in WEFE's arithmetic: see _follow
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit_or_zero(vectors.astype(np.float64))
 
@@ -310,7 +310,7 @@ def _repulsion_sets(
     neighbours = np.zeros((len(rows), 1), dtype=np.int64)
     for start in range(0, len(candidates), CANDIDATES):
         part = candidates[start : start + CANDIDATES]
-        # one more: the word itself is its nearest neighbour
+        # one more than needed: the word itself is its nearest neighbour
         n = min(n_neighbours + 1, len(part))
         new_distances, places = search.fit(_units(model, part)).kneighbors(units, n)
         places += start

@@ -13,7 +13,7 @@ from ..errors import BiasgridError, listed, not_allowed
 from ..words import Preprocessor
 from .lookup import check_count, check_pairs, find_sets, find_words, subspace
 
-BLOCK = 8192  # rows that are float64 at one time: a large store is never copied
+BLOCK = 8192  # rows that are float64 at a time: a large store is never copied
 # the arguments of `find_training_words` that hold words, and those of `lookup.choose_words`
 WORDS = {
     "classes": "classes",
@@ -23,7 +23,7 @@ WORDS = {
     "target": "words",
 }
 FREQUENT = 150_000  # Ravfogel et al. draw their training words from so many, the most frequent ones
-NEUTRAL = 0.03  # the cosine below which a word is neutral: theirs
+NEUTRAL = 0.03  # words with a smaller absolute cosine are neutral, as in Ravfogel et al.
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def find_training_words(
     ignored_rows = find_words(model, ignore, "ignore", preprocessors).rows
     cosine[ignored_rows[ignored_rows < len(cosine)]] = np.nan
     bound = NEUTRAL if neutral else 0.0
-    # NaN, of a zero vector or an ignored word, is on no side
+    # a zero vector and an ignored word have NaN, which is on no side
     sides = {
         "first": np.flatnonzero(cosine > 0 if not neutral else cosine >= bound),
         "second": np.flatnonzero(cosine < 0 if not neutral else cosine <= -bound),

@@ -91,7 +91,7 @@ class Transform:
         return f"<table>{''.join(rows)}</table>"
 
     def _facts(self) -> dict[str, str]:
-        """What its reprs say."""
+        """What its two representations show."""
         words = self.leave if self.only is None else self.only
         scope = f"only {len(words):,} words" if self.only is not None else "all words"
         if self.only is None and words:
@@ -138,7 +138,7 @@ class Transform:
     def map(self, vectors: np.ndarray) -> np.ndarray:
         """The map alone, of `vectors` (n, d) that are normalised already where the transform asks for it."""
         if self.matrix is not None:
-            # a product for each row: BLAS rounds a row of several by where it stands among them
+            # one product per row: in a product of matrices, BLAS rounds a row differently depending on its position
             output = (vectors[:, None] @ self.matrix)[:, 0]
         elif self.left is not None:
             output = vectors.copy()

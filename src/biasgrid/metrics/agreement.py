@@ -1,4 +1,4 @@
-"""Agreement: does a language model prefer the same sentence of a pair when both are said in other words?"""
+"""Agreement: does a language model prefer the same sentence of a pair when both are paraphrased?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .registry import Detail, Metric, Score
 from .sentences import ScoreKind
 
 RULES = ("interval", "sign")
-# picked by hand in the thesis, so that most differences of its pairs are inside
+# chosen by hand in the thesis, so that most differences of its pairs lie in the interval
 THESIS = 3.5
 
 
@@ -29,7 +29,7 @@ def agreement(
     robust: float = 0.8,
     scores: np.ndarray,
 ) -> Score:
-    """In how many pairs of sentences a language model leans as in the same pair said otherwise.
+    """In how many pairs of sentences a language model has the same bias as in another version of the pair.
 
     By the difference d = s(first) - s(second) of a pair its bias is -1, 0 or 1::
 
@@ -60,14 +60,14 @@ def agreement(
     Returns
     -------
     Score
-        l1. Range [0, 1], neutral value 1: a model that leans alike in both versions of each pair. It has no sign. NaN
-        where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against
-        less, by the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the
-        exact test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa =
-        (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0
-        in the first version; p_difference, of the z-test that the difference of a pair less that of its other version
-        is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
-        difference, by which a sentence's score is above that of its partner.
+        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
+        sign. NaN where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust`
+        against less, by the z-test that has l1 itself in its variance, as the thesis prints it, and
+        p_robust_binomial, of the exact test; a small one says not robust. chance, the agreement that pairs in random
+        order have, and kappa = (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of
+        pairs whose bias is 0 in the first version; p_difference, of the z-test that the difference of a pair less
+        that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both
+        versions. `detail`: difference, by which a sentence's score is above that of its partner.
 
     Notes
     -----
@@ -122,7 +122,7 @@ def agreement_above_control(
     robust: float = 0.8,
     scores: np.ndarray,
 ) -> Score:
-    """By how much more often a language model leans as in a paraphrase of a pair than as in a random other pair.
+    """How much more often a language model has the same bias in a paraphrase of a pair than in a control pair.
 
     ::
 
@@ -222,7 +222,7 @@ def biases(differences: np.ndarray, rule: str, lower: float, upper: float) -> np
 
 
 def agreed(first: np.ndarray, second: np.ndarray, robust: float = 0.8) -> dict[str, float]:
-    """How often the biases (pairs,) of two versions agree, beside chance, and whether that is robust."""
+    """How often the biases (pairs,) of two versions agree, compared with chance and tested against `robust`."""
     from scipy.stats import binomtest, norm
 
     pairs, agreements = len(first), int((first == second).sum())

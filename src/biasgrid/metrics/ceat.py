@@ -96,7 +96,7 @@ def ceat(
     sizes = _effect_sizes(x.mean(axis=0) - y.mean(axis=0), spread)
     variances = _variances(sizes, spread, len(x), len(y), variance)
     value, error, tau2, q = (float(number) for number in combine_effect_sizes(sizes, variances))
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import norm
 
     return Score(
@@ -138,7 +138,7 @@ def combine_effect_sizes(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.n
     q = (weights * (sizes - mean[..., None]) ** 2).sum(axis=-1)
     excess = q - (sizes.shape[-1] - 1)
     scale = total - (weights**2).sum(axis=-1) / total
-    # of one context nothing is between
+    # one context has no variance between contexts
     tau2 = np.maximum(excess, 0) / np.where(scale > 0, scale, 1) if sizes.shape[-1] > 1 else excess * 0
     weights = 1 / (variances + tau2[..., None])
     total = weights.sum(axis=-1)

@@ -39,7 +39,7 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
     params
         Its parameters by name; of an object, those that are changed.
     random_state
-        What it draws with, where it draws at random and its parameters do not say.
+        Its seed, where it draws at random and its parameters have no seed.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
     BiasgridError
         For an unknown name, parameters that it does not take, and a classifier without probabilities.
     """
-    # imported late: it takes longer than a whole grid without it
+    # imported here: importing scikit-learn takes longer than measuring a grid without it
     from sklearn.base import clone
 
     if isinstance(estimator, str):

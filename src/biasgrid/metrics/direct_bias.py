@@ -125,7 +125,7 @@ def direct_bias(
 def expected_noise(k: int, d: int, c: float) -> float:
     """What a random subspace of k of d dimensions scores on average: E[B^(c/2)], as the squared length of a unit
     vector's projection on it, B, has the distribution Beta(k/2, (d - k)/2)."""
-    # not scipy's: to import it takes a sixth of a second, which every process that knows the metrics would wait
+    # not scipy's lgamma: importing scipy would cost every process that imports the metrics a sixth of a second
     lgamma = math.lgamma
     return math.exp(lgamma((k + c) / 2) + lgamma(d / 2) - lgamma(k / 2) - lgamma((d + c) / 2))
 
@@ -138,7 +138,7 @@ def _size(components: np.ndarray, as_sum: bool) -> np.ndarray:
 
 
 def _power(sizes: np.ndarray, c: float) -> np.ndarray:
-    # to NumPy, NaN to the power of 0 is 1
+    # NumPy's NaN to the power of 0 is 1
     return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
@@ -215,7 +215,7 @@ def _isotropic(
     legacy_raw_pair: bool = False,
 ) -> Callable[[np.random.Generator, int], np.ndarray]:
     """The value on random directions (subspaces of as many dimensions as the groups' axes), with the words as they
-    are: what words score by lying anywhere at all."""
+    are: what words score whatever the direction."""
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     k, d = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair).shape
     vectors = unit(np.concatenate(roles.chosen(words, orientation)))
@@ -227,7 +227,7 @@ def _isotropic(
             stop = min(start + block, draws)
             axes = rng.standard_normal((stop - start, d, k))
             axes = np.linalg.qr(axes)[0] if k > 1 else axes / np.linalg.norm(axes, axis=1, keepdims=True)
-            # one product of matrices instead of one a draw
+            # one product of matrices instead of one per draw
             components = vectors @ axes.transpose(1, 0, 2).reshape(d, -1)
             components = components.reshape(len(vectors), stop - start, k)
             values[start:stop] = _power(_size(components, legacy_component_sum), c).mean(axis=0)
@@ -287,7 +287,7 @@ def _variant(
     if direction not in directions.PAIRED:
         overrides = {"paired": False, "exchanged": "targets"}
         if direction == directions.MEAN and c == 1:
-            # it is SAME's number, and has SAME's test
+            # it is SAME, and has SAME's test
             overrides["no_test"] = ""
         groups = 2 if direction in directions.OF_TWO else "k"
         return overrides | roles.oriented(orientation, (groups, "n"))

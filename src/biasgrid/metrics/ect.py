@@ -54,18 +54,18 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
-    # imported late: it takes half a second, which every start of the workflow would pay
+    # imported here: importing scipy takes half a second, by which every start of the workflow would be slower
     from scipy.stats import rankdata
 
-    # and not spearmanr: its warnings are process-wide, and cells share a process. Cosines that agree to twelve
-    # digits are a tie, not an order made by rounding
+    # not spearmanr, whose warnings are process-wide, and cells share a process. Cosines that agree to twelve
+    # digits are a tie: their order is due to rounding
     x, y = rankdata(x.round(12)), rankdata(y.round(12))
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(np.clip(x @ y / scale, -1.0, 1.0)) if scale > 0 else float("nan")
 
 
-# attribute words from which on samples' ranks are counted, to so many levels
+# with more attribute words than MANY, samples' ranks are those of similarities rounded to LEVELS levels
 MANY, LEVELS = 1000, 2**14
 BLOCK = 2**18
 
@@ -80,7 +80,7 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         samples, rows = max(map(len, targets + attribute_weights)), max(1, BLOCK // len(attributes))
         if samples > rows:
-            # in arrays that stay in the processor's cache
+            # in blocks that fit the processor's cache
             return np.concatenate(
                 [
                     statistic(
@@ -109,20 +109,20 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
 
 
 def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """`_ranks` to a 16,384th of the range of a row's values, of thousands in a third of the time of sorting them. A
-    Spearman correlation of words' similarities is exact to 3e-5, next to which a sample's luck is large."""
+    """`_ranks` of values rounded to LEVELS levels of a row's range: for thousands of words a third of the time of
+    sorting them. Spearman's correlation is exact to 3e-5, far less than it varies between samples."""
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     ranks, middles = np.empty(values.shape), np.empty(LEVELS)
-    # row by row: a row and its levels stay in the processor's cache
+    # row by row: a row and its levels fit the processor's cache
     for of_row, similarity, times in zip(ranks, values, counts, strict=True):
         low = similarity.min()
         level = similarity - low
         level *= (LEVELS - 1) / max(similarity.max() - low, 1e-300)
-        level = level.astype(np.int16)  # sorted in no time
+        level = level.astype(np.int16)  # fast to sort
         sorted_levels = np.sort(level)
         last = np.append(np.flatnonzero(sorted_levels[1:] != sorted_levels[:-1]), len(level) - 1)
         up_to = last + 1 if all_ones else times[level.argsort(kind="stable")].cumsum()[last]
-        # twice the middle of those that share a level
+        # twice the rank of a level's words, from the mean rank
         middle = up_to - up_to[-1]
         middle[1:] += up_to[:-1]
         middles[sorted_levels[last]] = middle
@@ -140,7 +140,7 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     values = values.ravel()[order]
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     counts = np.ones((1, values.shape[1])) if all_ones else counts.ravel()[order]
-    # how many come before a value, and with it
+    # how many words have a lower value, and how many have this or a lower one
     up_to = counts.cumsum(axis=1)
     counts_before = up_to - counts
     total = up_to[:, -1:].copy()

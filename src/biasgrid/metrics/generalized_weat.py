@@ -61,7 +61,7 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         attribute_means = [mean_of_rows(weights, cosines.T) for weights in attribute_weights]
         centre = sum(attribute_means) / len(attribute_means)
-        # the parts of A - A_i add up to nothing, and so does what they have of X
+        # deviations add up to 0, so that the mean of all u(X_j) needs no subtraction
         deviations = (a - centre for a in attribute_means)
         return sum(
             np.vecdot(weights, associations) / weights.sum(axis=1)

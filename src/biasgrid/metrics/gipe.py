@@ -39,7 +39,7 @@ from .neighbourhood import (
 )
 from .registry import Detail, Metric, Score
 
-# marks of neighbours that are in memory at a time: 4 MB, of which arrays of float64 are made word by word
+# marks of neighbours in memory at a time: 4 MB; their arrays of float64 are made word by word
 BLOCK = 2**22
 
 
@@ -330,7 +330,7 @@ def _values(
 
 
 def _resampled(name: str) -> Callable:
-    """`Metric.resampled`. The neighbours stay what they are: they are the model's, and no sample of words."""
+    """`Metric.resampled`. Neighbours belong to the model and are not resampled."""
 
     def resampled(
         words: np.ndarray,

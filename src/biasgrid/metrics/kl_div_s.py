@@ -1,4 +1,4 @@
-"""KLDivS: how unlike the normal distributions are that two sets of scores are taken for, and in which direction."""
+"""KLDivS: how different the normal distributions fitted to two sets of scores are, by direction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import ScoreKind
 
-# below this, a ratio of variances less 1 goes through a series: its logarithm would leave no digits
+# where the ratio of variances is this near to 1, a series replaces the logarithm, which would lose all digits
 SMALL = 1e-3
 
 
@@ -128,7 +128,7 @@ def _resampled(
         total = weights.sum(axis=1)
         mean = weights @ centred / total
         variance = weights @ centred**2 / total - mean**2
-        # rounding is no variance
+        # a variance this small is rounding
         return mean, np.where(variance > 1e-12 * (centred**2).mean(), variance, 0.0)
 
     def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:

@@ -81,7 +81,7 @@ def mean_pair_difference(
     inner_differences = _trim(difference, trim)
     if np.isnan(scores).any() or not len(inner_differences):
         return Score(math.nan, detail=detail)
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import norm, wilcoxon
 
     mean, error = float(inner_differences.mean()), math.nan
@@ -117,7 +117,7 @@ def _trim(difference: np.ndarray, trim: float) -> np.ndarray:
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz", trim: float = 0.0
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    # a pair counts by its sentence that is in the first set
+    # a pair's sign is that of its sentence in the sample's first set
     difference = scores - np.roll(scores, len(scores) // 2)
     if np.isnan(difference).any():
         difference = np.full(len(difference), math.nan)

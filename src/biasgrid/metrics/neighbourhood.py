@@ -71,13 +71,13 @@ def find_neighbourhood(
         model, keys, neighbours - legacy_itself, vocabulary
     )
     if legacy_itself:
-        # words that are in no vocabulary of so many rows are their own neighbours, too
+        # words beyond the first `vocabulary` rows are their own neighbours, too
         places = np.concatenate([len(entries) + np.arange(len(keys))[:, None], places], axis=1)
         entries, entry_rows = [*entries, *keys], np.concatenate([entry_rows, rows])
     distinct, inverse = np.unique(places, return_inverse=True)
     places, nodes = inverse.reshape(places.shape), entry_rows[distinct]
     words = unit(source.take(keys, rows))
-    # a word that lost its vector has no neighbours
+    # a word whose measured vector is zero has no neighbours
     words[~(np.abs(np.concatenate([s.vectors for s in attributes])).sum(axis=1) > 0)] = np.nan
     distinct_rows, word_ids = np.unique(rows, return_inverse=True)
     positions = np.searchsorted(distinct_rows, nodes).clip(max=len(distinct_rows) - 1)
@@ -168,7 +168,7 @@ def by_set(values: np.ndarray, sets: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(values, np.cumsum([len(s) for s in sets])[:-1])
 
 
-# what the metrics say of themselves (`Metric.asks` and so on), by name; and PMN of correlations
+# the metrics' `Metric.asks` and so on, by name; CORRELATION_FIELDS are those of PMN with `correlation`
 NEAR = "of the nearest neighbours of the words of {A} are near because of the direction in which {T1} and {T2} differ"
 SENTENCES: dict[str, dict[str, Any]] = {
     "gipe": {

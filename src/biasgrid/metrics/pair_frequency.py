@@ -70,9 +70,9 @@ def pair_frequency(
     if math.isfinite(value):
         slopes = np.array([0.0, (1 - value), 0.0, -value]) / (first + second)
         error = together.standard_error(*together.joint(cooccurrence, targets, attributes), slopes)
-        from scipy.special import bdtr  # imported late: a plan measures nothing
+        from scipy.special import bdtr  # imported here: planning a study does not need it
 
-        # of one half, twice the tail beyond the smaller number
+        # two-sided test of one half: twice the tail beyond the smaller number
         p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
     word_values = together.by_word(cooccurrence, targets, attributes, _value)
     return Score(

@@ -70,7 +70,7 @@ def pll_preference(
     detail = {"difference": Detail("target", [first - second, second - first])}
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import binomtest, norm
 
     pairs, preferences = len(first), int((first > second).sum())
@@ -100,7 +100,7 @@ def _resampled(
     preferences = (scores > np.roll(scores, len(scores) // 2)).astype(np.float64)
     if np.isnan(scores).any():
         preferences[:] = math.nan
-    # a pair counts by its sentence that is in the first set
+    # a pair counts where its sentence in the sample's first set is the more probable one
     return lambda targets, _: targets[0] @ preferences / targets[0].sum(axis=1)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 
-# what a small p-value of each kind of test is about: `Metric.test_of`
+# what a small p-value means, by `Metric.test_of`
 TESTS = {
     "words": "Permutation test: does it matter which set a word is in?",
     "labels": "Label test: does it matter to the classifier which attribute set a word that it learns from is in? It "
@@ -78,13 +78,13 @@ class Metric:
     groups     which side holds the (protected) groups that words of the other side are near to or not
     paired     its target sets are lists of pairs: word i of one belongs to word i of the others
     seeded     it draws at random and takes a `seed` parameter
-    resampled  how the value changes when words are exchanged, drawn again or left out, for many such samples at once:
+    resampled  its value where words are permuted, drawn with replacement or left out, for many such samples at once:
                (words, attributes, **parameters) -> statistic. `words` are those of all target sets, one set after the
                other, (n, dimensions), `attributes` likewise (m, dimensions). `statistic(targets, attributes)` takes
-               weights to values (samples,): one array (samples, n) a target set, one (samples, m) an attribute set,
-               how often each word stands in the set; an array of one row is the same for all samples. Of a metric of
-               pairs, a pair stands in the sample with one word in either set. None: `function` is called sample by
-               sample, which is slow
+               weights to values (samples,): one array (samples, n) per target set and one (samples, m) per attribute
+               set, how often each word stands in the set; an array of one row is the same for all samples. Of a
+               metric of pairs, a pair stands in the sample with one word in either set. None: `function` is called
+               sample by sample, which is slow
     redrawn    its value for groups drawn anew, for many draws at once: (pool, places, words, **parameters) ->
                values (draws,). `pool` (n, d) are all words that are in such groups, `places` which of them, one array
                (draws, words) for each group, `words` the sets on the other side. None: `function` is called draw by
@@ -96,8 +96,8 @@ class Metric:
                else "targets"
     test_of    what that test is about: "words", those that the query asks about; "labels", those of the words that a
                classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each
-    no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
-    isotropic  of a metric that looks along a direction, its value on directions that are as likely one as another:
+    no_test    why no permutation of words tests this metric, in a sentence; empty where one does
+    isotropic  of a metric that looks along a direction, its value on random directions, all equally likely:
                (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
                makes no test: directions of any real words lie where vectors vary most
     redrawn_units  of a metric of corpora, its value where the corpus' sentences (or windows) are drawn again with
@@ -107,7 +107,7 @@ class Metric:
                further keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`, row i
                of whose arrays may belong to word i. `model` is a store or a debiased model; the sets are
                `words.FoundSet`s, which know the words' vocabulary entries. A metric that has it has `resampled`, too
-    variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
+    variant    which of these fields differ under some parameters: (**parameters) -> {field: value}; see `under`
     contrasts  its scores have contrasts, which make a table of a study
     word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
                first; negative, the second
@@ -172,7 +172,7 @@ class Metric:
 
     def __call__(self, query: Any, model: Any, **options: Any) -> Any:
         """Measure a query of this metric's template on a model, as the metric's function does."""
-        # by name: the door stands above the metrics
+        # imported by name: biasgrid.api imports the metrics
         return importlib.import_module("biasgrid.api.calls").measured(self, query, model, **options)
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
@@ -262,7 +262,7 @@ def one_by_one(
 
     def target_rows(weights: np.ndarray, sample: int, pairs: int) -> np.ndarray:
         sample_rows = rows(weights, sample)
-        # the pairs' order, whichever of its words a pair has in this set
+        # in the order of the pairs, whichever of its two words a pair has in this set
         return sample_rows[np.argsort(sample_rows % pairs, kind="stable")] if metric.paired else sample_rows
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:

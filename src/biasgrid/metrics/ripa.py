@@ -12,7 +12,7 @@ from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
 COMPONENT, MEAN = RELATIONS = ("component", "mean")
-# numbers that are in memory at a time: 8 MB of float64
+# numbers in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
 
@@ -90,7 +90,7 @@ def ripa(
 def _differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Rows (pairs, d) of first - second; one that is rounding beside its words is 0."""
     differences = first - second
-    # by the largest component: of very short vectors, a sum of squares vanishes
+    # the largest component, not the norm: for very short vectors a sum of squares underflows
     size, words = (np.abs(rows).max(axis=1) for rows in (differences, np.hstack([first, second])))
     return np.where((size <= FLAT * words)[:, None], 0.0, differences)
 
@@ -142,7 +142,7 @@ def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first = targets[0]
-        # a pair stands in the sample with one word in either set, whichever
+        # a pair has one word in each set of the sample, in either order
         counts = first[:, :pairs] + first[:, pairs:]
         mean = (first[:, :pairs] - first[:, pairs:]) / counts.sum(axis=1, keepdims=True)
         coefficients = np.empty((len(counts), pairs))

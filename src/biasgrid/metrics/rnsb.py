@@ -22,13 +22,13 @@ from ..logistic import TINY, classifiers, logistic
 from .classifier import check_estimator, evaluation, probabilities_of
 from .registry import Detail, Metric, Score
 
-# of samples: the part of the way from the classifier of all words to a sample's that may be missing, of many words
-# and of few
+# how exactly samples' classifiers are fitted, as a share of their distance from the classifier of all words: ROUGH
+# with more attribute words than MANY, else FINE
 ROUGH, FINE = 1e-3, 1e-8
 MANY = 1000
-# next to vectors longer than this the classifier's penalty drowns in rounding
+# for vectors longer than this, the classifier's penalty is lost to rounding
 LONGEST = 1e6
-# splits: all are drawn before the first is fitted
+# all splits are in memory before the first classifier is fitted
 MOST_ITERATIONS = 100_000
 
 
@@ -144,7 +144,7 @@ def rnsb(
     share = negative / negative.sum(axis=0)
     # 0 log 0 is 0
     divergence = (share * np.log(np.maximum(share * len(share), TINY))).sum(axis=0)
-    # a uniform P gives 0 up to rounding, which may have a sign
+    # uniform probabilities give 0 but for rounding, which can be negative
     value = max(float(divergence.mean()), 0.0)
     scalars = {"rnsb": value, "n_iterations": len(divergence)}
     if holdout:
@@ -174,15 +174,15 @@ def _resampled(
     estimator: None = None,
     estimator_params: None = None,
 ) -> Callable:
-    """RNSB of many samples, one classifier a sample.
+    """RNSB of many samples, one classifier per sample.
 
-    In place of many random splits, of which each trains on the share 1 - test_size of the words, every word is
-    trained on with that weight: to first order the splits' mean, and without their luck.
+    In place of many random splits, each of which trains on the share 1 - test_size of the words, every word has that
+    weight in training: to first order this is the splits' mean, without their randomness.
     """
     weight = 1 - test_size if holdout else 1.0
     words, attributes = (np.hstack([v, np.ones((len(v), 1))]) for v in (words, attributes))
     longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (words, attributes)))
-    # how exactly, depends on the target words, too: a query's classifiers must not depend on which came first
+    # the length is part of the key, as the fit depends on it: no value depends on which query came first
     attributes_key = _digest(attributes), longest
 
     def shared(train: np.ndarray) -> np.ndarray:
@@ -195,14 +195,14 @@ def _resampled(
             return classifiers(attributes, train, longest)
         start = np.zeros((attributes.shape[1], 1))
         if ((train >= 0).all(axis=1) | (train <= 0).all(axis=1)).all():
-            # no word changes sets: samples are near to what all words give
+            # no word changes sets: samples' classifiers are near to that of all words
             all_word_weights = weight * np.sign(train.sum(axis=1, keepdims=True))
             start = shared(all_word_weights)
         return classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = attribute_weights
-        # in a sample, a row is in one set at most: its weight says how often, the sign in which
+        # in a sample, a word is in one set at most: the weight says how often, its sign in which
         train = weight * (first - second).T
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
@@ -248,7 +248,7 @@ def _redrawn(
     )
 
 
-# What classifiers are trained on does not depend on target words: queries that have large attribute sets share them.
+# Classifiers do not depend on target words: queries with the same large attribute sets share them.
 _CLASSIFIERS: OrderedDict[tuple[bytes, float, bytes], np.ndarray] = OrderedDict()
 _LOCKS: dict[tuple[bytes, float, bytes], Lock] = {}
 _LOCK = Lock()
@@ -347,7 +347,7 @@ def sklearn_split(sizes: list[int], test_size: float, random_state: int) -> np.n
     """The split of scikit-learn's train_test_split, in the form of `draw_splits`."""
     if _training_words(sizes, test_size) is None:
         return None
-    # imported late: it takes longer than a whole grid without it
+    # imported here: importing scikit-learn takes longer than measuring a grid without it
     from sklearn.model_selection import train_test_split
 
     labels = np.repeat([1, -1], sizes)
@@ -370,13 +370,13 @@ def probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """A classifier for each column of `train` (attribute words, splits): whether, or how often, a word is trained on;
-    below 0, as a word of the other set.
+    a number below 0 trains on it as a word of the other set.
 
     Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that
     are too long, and whether an attribute word is put into its own class (attribute words, splits).
     """
     targets, first, second = (np.hstack([v, np.ones((len(v), 1))]) for v in (targets, *attributes))
-    # the second class mirrored: a word's margin, its product with the weights, is positive if it is put right
+    # the second class is mirrored: a word's product with the weights is positive where it is classified correctly
     words = np.vstack([first, -second])
     longest = math.sqrt(max((words**2).sum(axis=1).max(), (targets**2).sum(axis=1).max()))
     if not longest < LONGEST:
@@ -389,7 +389,7 @@ def liblinear_probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `probabilities` returns, as WEFE 1.0.1 computes it: one scikit-learn fit for each split."""
-    # imported late, as above
+    # imported here: see `sklearn_split`
     from sklearn.linear_model import LogisticRegression
 
     words = np.concatenate(attributes)

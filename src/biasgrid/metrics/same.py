@@ -120,11 +120,11 @@ def _resampled(
 
 
 def biases_of(words: np.ndarray, attributes: np.ndarray, orientation: str, contrast: str) -> Callable:
-    """Weights of samples -> b of every word for each contrast, a list of arrays (samples or 1, words), and the words'
-    weights.
+    """A function of samples' weights that gives b of every word, a list of one array (samples or 1, words) per
+    contrast, and the words' weights.
 
-    All that a sample's groups are is a weighting of words: cosines with differences of groups come from the cosines
-    of words, without a vector of a sample. For "span" there is one contrast, the length of the projection.
+    A sample's groups are weighted words: cosines with differences of groups come from the inner products of words,
+    without computing vectors of samples. For "span" there is one contrast, the length of the projection.
     """
     pool, word_vectors = roles.groups_and_words(unit(words), unit(attributes), orientation)
     gram, products = pool @ pool.T, pool @ word_vectors.T
@@ -207,7 +207,7 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
     basis, lengths = np.zeros_like(differences), np.zeros(len(differences))
     for i, difference in enumerate(differences):
         residual = difference
-        for _ in range(2):  # once more takes away what rounding has left
+        for _ in range(2):  # twice, as rounding leaves a part after the first time
             residual = residual - basis[:i].T @ (basis[:i] @ residual)
         lengths[i] = np.linalg.norm(residual)
         if lengths[i] > FLAT * max(longest, 1.0):
@@ -240,7 +240,7 @@ def _check(*, orientation: str, legacy_l1: bool) -> None:
 
 
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
-    # sums of components have no upper end, and no short cut
+    # sums of components have no upper bound, and no fast way to resample
     legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
     return roles.oriented(orientation, ("k", "n")) | legacy
 

@@ -143,7 +143,7 @@ def _moment(
     sides = _sides(groups, contrast)
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
     by_contrast = moment(np.concatenate(roles.chosen(biases, orientation), axis=1))
-    farthest = int(np.argmax(np.abs(by_contrast)))  # NaN, if there is any
+    farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
     role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(by_contrast[farthest]),

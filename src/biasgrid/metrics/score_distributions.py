@@ -14,7 +14,7 @@ from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import ScoreKind
 
-# those that the thesis fits; the one that it takes; bars of the histogram that they are ranked by
+# distributions that the thesis fits, the one that it chooses, and bars of the histogram that ranks the fits
 DISTRIBUTIONS = ("gamma", "lognorm", "skewnorm", "genextreme", "beta", "burr", "norm")
 TAKEN = "genextreme"
 BARS = 100
@@ -113,7 +113,7 @@ def score_distributions(
 
 def fit_distributions(values: np.ndarray, draws: int, rng: np.random.Generator) -> dict[str, float]:
     """Which shape values (n,) have: see `score_distributions`."""
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy import stats
 
     normal = stats.shapiro(values)
@@ -121,7 +121,7 @@ def fit_distributions(values: np.ndarray, draws: int, rng: np.random.Generator) 
     heights, edges = np.histogram(values, BARS, density=True)
     centres = (edges[1:] + edges[:-1]) / 2
     squares = {}
-    # what is fitted badly overflows on the way, and its squares say so
+    # a bad fit may overflow on the way; its sum of squares shows it
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in DISTRIBUTIONS:
@@ -171,7 +171,7 @@ def _resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     order = np.argsort(scores, kind="stable")
     sorted_scores = scores[order]
-    # of equal scores the last place has the shares
+    # of equal scores the last one has the cumulative shares
     last = np.append(sorted_scores[1:] != sorted_scores[:-1], True)
     missing = bool(np.isnan(scores).any())
 

@@ -110,7 +110,7 @@ def _poles(
     groups, _ = roles.groups_and_words(targets, attributes, orientation)
     keys = [key for group in groups for key in group.keys]
     places, entries, rows = neighbour_search.nearest(model, keys, neighbours, vocabulary)
-    # each neighbour once, whoever's it is
+    # each neighbour is read once, also where several words have it
     distinct, inverse = np.unique(places, return_inverse=True)
     vectors = model.take([entries[place] for place in distinct], rows[distinct])
     group_vectors = np.concatenate([group.vectors for group in groups])

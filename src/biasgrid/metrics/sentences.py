@@ -47,11 +47,11 @@ def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:
 
 def ks_test(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """The Kolmogorov-Smirnov statistic of two sets of numbers, and its p-value if the sets have nothing in common."""
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import ks_2samp
 
     with warnings.catch_warnings():
-        # of few numbers with ties it says that it takes the asymptotic p-value
+        # for few numbers with ties it warns that the p-value is asymptotic
         warnings.simplefilter("ignore", RuntimeWarning)
         test = ks_2samp(first, second)
     return float(test.statistic), float(test.pvalue)

@@ -181,7 +181,7 @@ def _icat(lms: float, ss: float) -> float:
 def _resampled(name: str) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
     def resampled(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray):
         sets = scores.reshape(3, -1)
-        # an item's stereotype and anti-stereotype may have changed places
+        # in a sample, an item's stereotype and anti-stereotype can have changed sets
         items, swapped_items = _items(sets), _items(sets[[1, 0, 2]])
         values_by_score = {key: np.concatenate([items[key], swapped_items[key]]) for key in ("lms", "ss")}
         if np.isnan(scores).any():

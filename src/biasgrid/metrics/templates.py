@@ -12,7 +12,7 @@ from ..embeddings.language.sentence import Sentence
 from ..errors import BiasgridError, not_allowed
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
-# short, so that nouns, names and adjectives fit; a study of one kind of words has better ones
+# short, so that nouns, names and adjectives fit; for one kind of words write longer ones
 TEMPLATES = ["{target} and {attribute}.", "{target} is {attribute}.", "{target} likes {attribute}."]
 
 
@@ -71,7 +71,7 @@ def _fill(template: str, target: str, attribute: str) -> tuple[str, dict[str, tu
     middle, _, end = rest.partition(ATTRIBUTE)
     text = f"{start}{target}{middle}{attribute}{end}"
     first, second = len(start), len(start) + len(target) + len(middle)
-    # of some letters the large form is two
+    # the upper case of some letters is two letters
     capital = text[:1].upper() if len(text[:1].upper()) == 1 else text[:1]
     return capital + text[1:], {
         "target": (first, first + len(target)),

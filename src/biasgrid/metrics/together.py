@@ -13,8 +13,8 @@ from ..embeddings.corpus.corpus import Corpus
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-BLOCK = 1 << 23  # patterns times samples that are in memory at a time
-Z95 = 1.959963984540054  # of an interval that holds 95 % of a normal distribution
+BLOCK = 1 << 23  # patterns times samples in memory at a time
+Z95 = 1.959963984540054  # half the width of a 95 % interval, in standard errors
 
 # function of counts (samples,) of units: with the first group, of these with the words, and the same of the second
 Value = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -66,7 +66,7 @@ def _has_word(weights: np.ndarray, patterns: csr_array, start: int, rows: int) -
 
 
 def scalars(numbers: Sequence[np.ndarray], cooccurrence: Cooccurrence) -> dict[str, float]:
-    """What `counts` found of one sample, and all units, as auxiliary statistics of a score."""
+    """The `counts` of one sample and the number of all units, as auxiliary statistics of a score."""
     names = ("units_first", "units_first_words", "units_second", "units_second_words")
     statistics = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
     return statistics | {"units": float(cooccurrence.total)}
