@@ -81,18 +81,18 @@ def hard(
     ]
     # all case variants of [US, us] are one word twice
     case_variants = [pair for pair in case_variants if pair[0] != pair[1]]
-    equalize = find_sets(model, case_variants, "equalize_pairs", preprocessors, strict=False)
+    equality_sets = find_sets(model, case_variants, "equalize_pairs", preprocessors, strict=False)
     given_pairs = {tuple(pair) for pair in equalize_pairs}
-    lost = [pair for pair in equalize.lost if tuple(pair) in given_pairs]
+    lost = [pair for pair in equality_sets.lost if tuple(pair) in given_pairs]
     words, lost_words = choose_words(model, target, ignore, preprocessors)
     return neutralize_and_equalize(
         model,
         "hard",
         basis,
-        equalize,
+        equality_sets,
         words,
         {"n_components": n_components, "preprocessors": list(preprocessors)},
-        {"definitional_pairs": pairs.words, "equalize_pairs": equalize.words},
+        {"definitional_pairs": pairs.words, "equalize_pairs": equality_sets.words},
         {"definitional_pairs": pairs.lost, "equalize_pairs": lost, **lost_words},
     )
 
@@ -101,7 +101,7 @@ def neutralize_and_equalize(
     model: EmbeddingStore,
     method: str,
     basis: np.ndarray,
-    equalize: FoundSets,
+    equality_sets: FoundSets,
     words: dict,
     params: dict,
     found_words: dict,
@@ -110,7 +110,7 @@ def neutralize_and_equalize(
     """The transform of hard debias: `basis` (k, d) spans the bias subspace, `words` says what is neutralised."""
     overrides: dict[str, np.ndarray] = {}
     not_equalized = []
-    for entries, vectors in zip(equalize.words, equalize.vectors, strict=True):
+    for entries, vectors in zip(equality_sets.words, equality_sets.vectors, strict=True):
         vectors = equalize_vectors(unit_or_zero(vectors), basis)
         if vectors is None:
             not_equalized.append(entries)

@@ -81,7 +81,7 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
         terms = reach * _lengths(x if left is None else coefficients) if renormalize else 0
         if scale:
             lengths = _lengths(x)
-            doubtful |= _outside(lengths, 0)
+            doubtful |= _is_out_of_range(lengths, 0)
             output /= lengths[:, None]
             terms /= lengths
         if shift is not None:
@@ -89,7 +89,7 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
             terms += _lengths(shift)
         if renormalize:
             lengths = _lengths(output)
-            doubtful |= _outside(lengths, CANCELLED * terms)
+            doubtful |= _is_out_of_range(lengths, CANCELLED * terms)
         doubtful = np.flatnonzero(doubtful)
         exact = x[doubtful].astype(np.float64)
         if renormalize:
@@ -101,7 +101,7 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
     return step
 
 
-def _outside(lengths: np.ndarray, minimum: np.ndarray | float) -> np.ndarray:
+def _is_out_of_range(lengths: np.ndarray, minimum: np.ndarray | float) -> np.ndarray:
     """Which lengths are too small, or have a square that float32 cannot hold."""
     return ~((lengths > minimum) & (lengths > 1e-15) & (lengths < 1e15))
 

@@ -101,39 +101,41 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
                 similarity = np.broadcast_to(similarity, (samples, similarity.shape[1]))
             ranks.append(_ranks(similarity, np.broadcast_to(counts, similarity.shape)))
         x, y = ranks
-        covariance, of_x, of_y = (weighted_sum(counts, product) for product in (x * y, x * x, y * y))
-        scale = np.sqrt(of_x * of_y)
+        covariance, variance_x, variance_y = (
+            weighted_sum(counts, product) for product in (x * y, x * x, y * y)
+        )
+        scale = np.sqrt(variance_x * variance_y)
         return np.where(is_defined & (scale > 0), np.clip(covariance / scale, -1.0, 1.0), np.nan)
 
     return statistic
 
 
-def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """`_ranks` of values rounded to LEVELS levels of a row's range: for thousands of words a third of the time of
     sorting them. Spearman's correlation is exact to 3e-5, far less than it varies between samples."""
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     ranks, middles = np.empty(values.shape), np.empty(LEVELS)
     # row by row: a row and its levels fit the processor's cache
-    for of_row, similarity, times in zip(ranks, values, counts, strict=True):
+    for row_ranks, similarity, row_counts in zip(ranks, values, counts, strict=True):
         low = similarity.min()
         level = similarity - low
         level *= (LEVELS - 1) / max(similarity.max() - low, 1e-300)
         level = level.astype(np.int16)  # fast to sort
         sorted_levels = np.sort(level)
         last = np.append(np.flatnonzero(sorted_levels[1:] != sorted_levels[:-1]), len(level) - 1)
-        up_to = last + 1 if all_ones else times[level.argsort(kind="stable")].cumsum()[last]
+        counts_through = last + 1 if all_ones else row_counts[level.argsort(kind="stable")].cumsum()[last]
         # twice the rank of a level's words, from the mean rank
-        middle = up_to - up_to[-1]
-        middle[1:] += up_to[:-1]
+        middle = counts_through - counts_through[-1]
+        middle[1:] += counts_through[:-1]
         middles[sorted_levels[last]] = middle
-        np.multiply(middles.take(level), 0.5, out=of_row)
+        np.multiply(middles.take(level), 0.5, out=row_ranks)
     return ranks
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Ranks from their mean, row by row, of values that occur so many times; ties share the average rank."""
     if values.shape[1] > MANY and np.isfinite(values).all():
-        return _counted_ranks(values, counts)
+        return _ranks_by_level(values, counts)
     order = values.argsort(axis=1)
     # places in the flattened arrays: much faster than along an axis
     order += values.shape[1] * np.arange(len(values))[:, None]
@@ -141,12 +143,14 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     counts = np.ones((1, values.shape[1])) if all_ones else counts.ravel()[order]
     # how many words have a lower value, and how many have this or a lower one
-    up_to = counts.cumsum(axis=1)
-    counts_before = up_to - counts
-    total = up_to[:, -1:].copy()
+    counts_through = counts.cumsum(axis=1)
+    counts_before = counts_through - counts
+    total = counts_through[:, -1:].copy()
     has_ties = (values[:, 1:] == values[:, :-1]).any(axis=1)
     if all_ones and has_ties.any():
-        counts_before, up_to = (np.repeat(a, len(values), axis=0) for a in (counts_before, up_to))
+        counts_before, counts_through = (
+            np.repeat(a, len(values), axis=0) for a in (counts_before, counts_through)
+        )
     if has_ties.any():
         run_starts = np.ones(values[has_ties].shape, dtype=bool)
         run_starts[:, 1:] = values[has_ties, 1:] != values[has_ties, :-1]
@@ -154,11 +158,11 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
         counts_before[has_ties] = np.maximum.accumulate(
             np.where(run_starts, counts_before[has_ties], 0), axis=1
         )
-        up_to[has_ties] = np.minimum.accumulate(np.where(run_ends, up_to[has_ties], np.inf)[:, ::-1], axis=1)[
-            :, ::-1
-        ]
+        counts_through[has_ties] = np.minimum.accumulate(
+            np.where(run_ends, counts_through[has_ties], np.inf)[:, ::-1], axis=1
+        )[:, ::-1]
     ranks = np.empty(values.shape)
-    ranks.ravel()[order] = (counts_before + up_to - total) / 2
+    ranks.ravel()[order] = (counts_before + counts_through - total) / 2
     return ranks
 
 

@@ -163,7 +163,7 @@ def _skew_resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         by_contrast, weights = biases(targets, attribute_weights)
-        return _farthest_values([weighted_mean(weights, b) for b in by_contrast])
+        return _farthest_from_zero([weighted_mean(weights, b) for b in by_contrast])
 
     return statistic
 
@@ -184,7 +184,7 @@ def _stereotype_resampled(
         for b in by_contrast:
             variation = (b - weighted_mean(weights, b)[:, None]) ** 2
             spreads.append(np.sqrt(weighted_mean(weights, variation)))
-        return _farthest_values(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
+        return _farthest_from_zero(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
 
     return statistic
 
@@ -226,7 +226,7 @@ def _moment_redrawn(
         sides = [
             (group, np.concatenate([*places[:i], *places[i + 1 :]], axis=1)) for i, group in enumerate(places)
         ]
-    return _farthest_values(
+    return _farthest_from_zero(
         [
             along_axes(
                 directions.redrawn(pool, side, directions.MEAN),
@@ -239,7 +239,7 @@ def _moment_redrawn(
     )
 
 
-def _farthest_values(by_contrast: list[np.ndarray]) -> np.ndarray:
+def _farthest_from_zero(by_contrast: list[np.ndarray]) -> np.ndarray:
     values = np.stack(np.broadcast_arrays(*by_contrast))
     return np.take_along_axis(values, np.abs(values).argmax(axis=0)[None], axis=0)[0]
 
