@@ -107,7 +107,7 @@ def double_hard(
         )
     if component is not None and component >= n_available:
         raise BiasgridError(
-            f"component: {component} is not there; the vectors have {n_available}, counted from 0"
+            f"component: no component {component}; the vectors have {n_available}, counted from 0"
         )
     direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]
     found_words = {"definitional_pairs": pairs.words}
@@ -213,13 +213,6 @@ def _accuracy(vectors: np.ndarray, seed: int) -> float:
     cluster = KMeans(n_clusters=2, n_init=10, random_state=seed).fit_predict(vectors)
     accuracy = float(np.mean(cluster == np.repeat([0, 1], len(vectors) // 2)))
     return max(accuracy, 1.0 - accuracy)
-
-
-def _check_available(name: str, wanted: int, there: int) -> None:
-    if wanted > there:
-        raise BiasgridError(
-            f"{name}: component {wanted - 1} is not there; the vectors have {there}, from 0 on"
-        )
 
 
 def _check(n_words, n_components, component, variant, preprocessors) -> None:

@@ -87,7 +87,7 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
 def probabilities_of(
     estimator: Any,
     params: Mapping[str, Any] | None,
-    random_state: int,
+    random_state: int | None,
     targets: np.ndarray,
     attributes: list[np.ndarray],
     train: np.ndarray,

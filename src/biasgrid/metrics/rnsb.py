@@ -180,8 +180,8 @@ def _resampled(
     weight in training: to first order this is the splits' mean, without their randomness.
     """
     weight = 1 - test_size if holdout else 1.0
-    words, attributes = (np.hstack([v, np.ones((len(v), 1))]) for v in (words, attributes))
-    longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (words, attributes)))
+    words, attributes = map(_with_intercept, (words, attributes))
+    longest = _longest(words, attributes)
     # the length is part of the key, as the fit depends on it: no value depends on which query came first
     attributes_key = _digest(attributes), longest
 
@@ -236,8 +236,8 @@ def _redrawn(
     if target_places.shape[1] < 2:
         return np.full(len(target_places), np.nan)
     train = (1 - test_size if holdout else 1.0) * np.repeat([1.0, -1.0], sizes)[:, None]
-    pool, words = (np.hstack([v, np.ones((len(v), 1))]) for v in (pool, words))
-    longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (pool, words)))
+    pool, words = map(_with_intercept, (pool, words))
+    longest = _longest(pool, words)
     if not longest < LONGEST:
         return np.full(len(target_places), np.nan)
     negative = logistic(pool @ classifiers(words, train, longest)[:, 0])[1]
@@ -268,6 +268,14 @@ def _train_once(key: tuple[bytes, float, bytes], train: Callable[[], np.ndarray]
                 while len(_CLASSIFIERS) > MOST_CLASSIFIERS:
                     _LOCKS.pop(_CLASSIFIERS.popitem(last=False)[0], None)
     return weights
+
+
+def _with_intercept(vectors: np.ndarray) -> np.ndarray:
+    return np.hstack([vectors, np.ones((len(vectors), 1))])
+
+
+def _longest(*arrays: np.ndarray) -> float:
+    return math.sqrt(max((vectors**2).sum(axis=1).max() for vectors in arrays))
 
 
 def _digest(array: np.ndarray) -> bytes:
@@ -375,10 +383,10 @@ def probabilities(
     Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that
     are too long, and whether an attribute word is put into its own class (attribute words, splits).
     """
-    targets, first, second = (np.hstack([v, np.ones((len(v), 1))]) for v in (targets, *attributes))
+    targets, first, second = map(_with_intercept, (targets, *attributes))
     # the second class is mirrored: a word's product with the weights is positive where it is classified correctly
     words = np.vstack([first, -second])
-    longest = math.sqrt(max((words**2).sum(axis=1).max(), (targets**2).sum(axis=1).max()))
+    longest = _longest(words, targets)
     if not longest < LONGEST:
         return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
     weights = classifiers(words, train, longest)
@@ -395,13 +403,8 @@ def liblinear_probabilities(
     words = np.concatenate(attributes)
     if not np.linalg.norm(np.vstack([words, targets]), axis=1).max() < LONGEST:
         return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
-    labels = np.repeat([1, -1], [len(part) for part in attributes])
-    results = []
-    for split in train.T:
-        model = LogisticRegression(solver="liblinear", max_iter=10_000).fit(words[split], labels[split])
-        results.append((model.predict_proba(targets)[:, 0], model.predict(words) == labels))
-    negative, correct = (np.stack(parts, axis=1) for parts in zip(*results, strict=True))
-    return negative, correct
+    model = LogisticRegression(solver="liblinear", max_iter=10_000)
+    return probabilities_of(model, None, None, targets, attributes, train)
 
 
 METRICS = (

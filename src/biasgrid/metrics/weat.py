@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -196,46 +197,38 @@ def _effect_size(association: list[np.ndarray], ddof: int) -> float:
     return float((association[0].mean() - association[1].mean()) / spread)
 
 
-REFERENCE = (
-    "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017"
-)
-ASSOCIATION = {"association": "mean cosine with the words of {A1} less that with the words of {A2}"}
+_SHARED: dict[str, Any] = {
+    "above": "the words of {T1} lean more to {A1} than the words of {T2} do",
+    "below": "the words of {T1} lean more to {A2} than the words of {T2} do",
+    "details": {"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
+    "nearer": "first",
+    "template": (2, 2),
+    "neutral": 0.0,
+    "groups": "attributes",
+    "check": _check,
+    "reference": "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. "
+    "Science 356, 2017",
+}
 METRICS = (
     Metric(
         name="weat",
         label="WEAT",
         function=weat,
         asks="Are the words of {T1} more associated with {A1} than with {A2}, compared with the words of {T2}?",
-        above="the words of {T1} lean more to {A1} than the words of {T2} do",
-        below="the words of {T1} lean more to {A2} than the words of {T2} do",
-        details=ASSOCIATION,
-        nearer="first",
-        template=(2, 2),
         range=(-np.inf, np.inf),
-        neutral=0.0,
-        groups="attributes",
-        reference=REFERENCE,
         resampled=_resampled,
         redrawn=_redrawn,
-        check=_check,
+        **_SHARED,
     ),
     Metric(
         name="weat_es",
         label="WEAT-ES",
         function=weat_es,
         asks="How well are the words of {T1} and those of {T2} told apart by their associations with {A1} and {A2}?",
-        above="the words of {T1} lean more to {A1} than the words of {T2} do",
-        below="the words of {T1} lean more to {A2} than the words of {T2} do",
-        details=ASSOCIATION,
-        nearer="first",
-        template=(2, 2),
         range=(-2.0, 2.0),
-        neutral=0.0,
-        groups="attributes",
-        reference=REFERENCE,
         sized=_es_sized,
         resampled=_es_resampled,
         redrawn=_es_redrawn,
-        check=_check,
+        **_SHARED,
     ),
 )
