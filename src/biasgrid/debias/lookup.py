@@ -18,9 +18,14 @@ from ..words import Preprocessor, entries_of
 class FoundSets:
     """Sets of words that the model has completely.
 
-    words    vocabulary entries, set by set
-    vectors  float64 (words, d) for each set, as the model has them
-    lost     sets that lack a word, as they were given
+    Attributes
+    ----------
+    words
+        Vocabulary entries, set by set.
+    vectors
+        float64 (words, d) for each set, as the model has them.
+    lost
+        Sets that lack a word, as they were given.
     """
 
     words: tuple[tuple[str, ...], ...]

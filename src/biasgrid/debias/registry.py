@@ -34,17 +34,26 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Method:
-    """A debias method as a study sees it.
+    """A debias method: its function, and what studies need to know of it.
 
-    function   (model, **words, **parameters) -> Transform, all but the model by keyword
-    words      which of its arguments hold words, and how: "words", "sets" (lists of words that belong together,
-               such as pairs) or "classes" (name -> words)
-    aliases    other names of it, WEFE's classes first
-    seeded     it draws at random and takes a `seed`
-    imports    modules that it imports when it runs: they are loaded before threads are limited, which holds for what
-               is loaded by then
-    check      called with all parameters before anything is fitted; raises BiasgridError for a wrong value
-    reference  the paper and section it is written from
+    Attributes
+    ----------
+    function
+        (model, **words, **parameters) -> Transform; all arguments but the model are passed by keyword.
+    words
+        Which of its arguments hold words, and how: "words", "sets" (lists of words that belong together, such as
+        pairs) or "classes" (name -> words).
+    aliases
+        Its other names; WEFE's class comes first.
+    seeded
+        Whether it draws at random and takes a `seed`.
+    imports
+        Modules that it imports when it runs. They are imported before threads are limited, as a limit holds only for
+        libraries that are loaded.
+    check
+        Called with all parameters before anything is fitted; raises BiasgridError for a wrong value.
+    reference
+        The paper and section that it is written from.
     """
 
     name: str

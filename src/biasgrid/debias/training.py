@@ -28,12 +28,18 @@ NEUTRAL = 0.03  # words with a smaller absolute cosine are neutral, as in Ravfog
 
 @dataclass(frozen=True)
 class TrainingWords:
-    """Training words.
+    """Words of several classes, to train a classifier on.
 
-    names    of the classes
-    vectors  float64 (n, d), as the model has them, class after class
-    labels   int64 (n,): the class of each
-    found_words, lost_words, facts  what `fitted` records of them
+    Attributes
+    ----------
+    names
+        The classes' names.
+    vectors
+        float64 (n, d), as the model has them, class after class.
+    labels
+        int64 (n,), the class of each.
+    found_words, lost_words, facts
+        What `fitted` records of them.
     """
 
     names: tuple[str, ...]
@@ -56,17 +62,23 @@ def find_training_words(
     seed: int,
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> TrainingWords:
-    """Training words, in one of three ways, of which exactly one is given.
+    """Training words, given in exactly one of three ways.
 
-    classes              name -> words, two classes or more, each of two words or more that the model has
-    bias_representation  two words, [he, she] in the paper: the words whose cosine with the difference of their
-                         vectors is highest, and lowest, are the classes "first" and "second"
-    definitional_pairs   the same with the first principal component of the pairs in the difference's place, and
-                         the pairs' first words on the side of "first"
-
-    The extremes (Ravfogel et al. 2020, section 6.1) are the `n_words` most biased on each side among the first
-    150,000 rows of the model that no ignored word has; `neutral` adds as many, drawn at random, of those with a
-    cosine within .03, which are then on no side. Where the model has fewer, all classes get the size of the smallest.
+    Parameters
+    ----------
+    classes
+        Name -> words: two classes or more, each of two words or more that the model has.
+    bias_representation
+        Two words, [he, she] in the paper: the words whose cosine with the difference of their vectors is highest, and
+        lowest, are the classes "first" and "second".
+    definitional_pairs
+        The same with the first principal component of the pairs in place of the difference, and the pairs' first
+        words on the side of "first".
+    n_words, neutral
+        Of the last two ways, the classes are the `n_words` most biased words on each side among the first 150,000
+        rows of the model, without the words of `ignore` (Ravfogel et al. 2020, section 6.1). `neutral` adds a class
+        of as many, drawn at random from words with a cosine within .03, which are then on no side. Where the model
+        has fewer, all classes get the size of the smallest.
     """
     sources = {
         "classes": classes,

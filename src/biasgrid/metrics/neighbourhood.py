@@ -22,16 +22,25 @@ BiasOf = Literal["untouched", "measured"]
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is
-    none.
+    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is none.
 
-    groups      of the target sets, one set after the other (g, d)
-    first_size  the number of words of the first target set
-    words       of all attribute sets (m, d)
-    nodes       of all neighbours (u, d)
-    places      (m, k), which of the nodes are a word's neighbours, nearest first
-    word_ids    (m,), a number for each word: two words of the sets that are one word have the same
-    edges       (3, e), sorted by the last row: places of a word and of its neighbour, and the neighbour's word_ids
+    Attributes
+    ----------
+    groups
+        (g, d), vectors of the target sets, one set after the other.
+    first_size
+        The number of words of the first target set.
+    words
+        (m, d), vectors of the words of all attribute sets.
+    nodes
+        (u, d), vectors of all neighbours.
+    places
+        (m, k), which of the nodes are a word's neighbours, nearest first.
+    word_ids
+        (m,), a number for each word; a word that is in two sets has one number.
+    edges
+        (3, e), sorted by the last row: a word's place, the place of one of its neighbours that is also one of the
+        words, and that neighbour's number (`word_ids`).
     """
 
     groups: np.ndarray

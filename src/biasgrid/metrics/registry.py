@@ -63,70 +63,97 @@ class Score:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric as the grid sees it.
+    """A metric: its function, and what the grid needs to know of it.
 
-    function   (targets, attributes, **parameters) -> Score; each set is a float64 array (words, dimensions),
-               of other kinds of models (words, ...)
-    template   how many target and attribute sets it takes; "n" is any number from one on, "k" any from two on, the
-               same on both sides where both are "k"
-    range      the closed interval its values lie in
-    sized      that interval where it depends on how large the sets are, `range` being that of sets of one size:
-               (sizes of the target sets, sizes of the attribute sets, **parameters) -> range
-    neutral    the value that means no bias; rankings go by the distance from it
-    needs      the kind of model that it is measured on (`biasgrid.embeddings.kinds`): what the arrays of its function
-               are of each word
-    groups     which side holds the (protected) groups that words of the other side are near to or not
-    paired     its target sets are lists of pairs: word i of one belongs to word i of the others
-    seeded     it draws at random and takes a `seed` parameter
-    resampled  its value where words are permuted, drawn with replacement or left out, for many such samples at once:
-               (words, attributes, **parameters) -> statistic. `words` are those of all target sets, one set after the
-               other, (n, dimensions), `attributes` likewise (m, dimensions). `statistic(targets, attributes)` takes
-               weights to values (samples,): one array (samples, n) per target set and one (samples, m) per attribute
-               set, how often each word stands in the set; an array of one row is the same for all samples. Of a
-               metric of pairs, a pair stands in the sample with one word in either set. None: `function` is called
-               sample by sample, which is slow
-    redrawn    its value for groups drawn anew, for many draws at once: (pool, places, words, **parameters) ->
-               values (draws,). `pool` (n, d) are all words that are in such groups, `places` which of them, one array
-               (draws, words) for each group, `words` the sets on the other side. None: `function` is called draw by
-               draw, which is slow
-    regrouped  which side's sets are the groups that a test of random groups draws anew: "targets", the sets of
-               protected groups, or "attributes"
-    exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
-               words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
-               else "targets"
-    test_of    what that test is about: "words", those that the query asks about; "labels", those of the words that a
-               classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each
-    no_test    why no permutation of words tests this metric, in a sentence; empty where one does
-    isotropic  of a metric that looks along a direction, its value on random directions, all equally likely:
-               (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
-               makes no test: directions of any real words lie where vectors vary most
-    redrawn_units  of a metric of corpora, its value where the corpus' sentences (or windows) are drawn again with
-               replacement: (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values
-               (draws,), NaN where it has none
-    of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
-               further keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`, row i
-               of whose arrays may belong to word i. `model` is a store or a debiased model; the sets are
-               `words.FoundSet`s, which know the words' vocabulary entries. A metric that has it has `resampled`, too
-    variant    which of these fields differ under some parameters: (**parameters) -> {field: value}; see `under`
-    contrasts  its scores have contrasts, which make a table of a study
-    word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
-               first; negative, the second
-    scored_by  the detail that has a word's own number, and what is taken of several numbers: "first", their "mean",
-               the "difference" of the first and the second, or "" where there is one. Left out: `word_bias`, else the
-               first of `details`
-    nearer     which of two groups a word is nearer to that has a higher number there, and, where values can lie on
-               both sides of the neutral one, the words of a query that has a higher value: the "first" or the
-               "second"; empty where numbers say nothing of the kind. Left out, with `word_bias`: the first
-    asks       what it asks of a query, as a question; `sentence` puts the sets' names in: {T1}, {T2}, {A1}, {A2} are
-               one target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} the groups and {W} the sets on
-               the other side, whichever side `groups` says
-    above      what a value above the neutral one means, in a clause with the same names; empty where there is none
-    below      what one below it means
-    details    its details, by name, that say something of a word -> what the number of a word is; the one that says
-               most comes first
-    scaled     its values grow with the length of all vectors: models whose vectors are longer get larger ones
-    check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
-    reference  the paper and equation it is written from
+    Attributes
+    ----------
+    function
+        (targets, attributes, **parameters) -> Score. Each set is a float64 array (words, dimensions); for other kinds
+        of models than vectors, (words, ...).
+    template
+        How many target and attribute sets it takes. "n" is any number from one on, "k" any from two on, and the same
+        on both sides where both are "k".
+    range
+        The closed interval in which its values lie.
+    sized
+        That interval where it depends on the sizes of the sets; `range` is then that of sets of one size: (sizes of
+        the target sets, sizes of the attribute sets, **parameters) -> range.
+    neutral
+        The value that means no bias. Rankings use the distance from it.
+    needs
+        The kind of model that it is measured on (`biasgrid.embeddings.kinds`), which says what its function's arrays
+        hold for each word.
+    groups
+        Which side has the (protected) groups that words of the other side are near to or not.
+    paired
+        Whether its target sets are lists of pairs: word i of one belongs to word i of the others.
+    seeded
+        Whether it draws at random and takes a `seed` parameter.
+    resampled
+        Its value where words are permuted, drawn with replacement or left out, for many such samples at once: (words,
+        attributes, **parameters) -> statistic. `words` (n, dimensions) are those of all target sets, one set after
+        the other; `attributes` (m, dimensions) likewise. `statistic(targets, attributes)` takes weights to values
+        (samples,): one array (samples, n) per target set and one (samples, m) per attribute set say how often each
+        word is in the set; an array of one row is the same for all samples. In a sample of a metric of pairs, each
+        set has one word of a pair. None: `function` is called sample by sample, which is slow.
+    redrawn
+        Its value for random groups, for many draws at once: (pool, places, words, **parameters) -> values (draws,).
+        `pool` (n, d) are all words of such groups; `places` says which words each group has, one array (draws, words)
+        per group; `words` are the sets on the other side. None: `function` is called draw by draw, which is slow.
+    regrouped
+        Which sets a test of random groups replaces by random ones: "targets", the sets of protected groups, or
+        "attributes".
+    exchanged
+        What a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two words of
+        a pair; "attributes", words of the attribute sets. By default "pairs" for a metric of pairs, else "targets".
+    test_of
+        What that test is about: "words", those that the query asks about; "labels", those of the words that a
+        classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
+    no_test
+        Why no permutation of words tests this metric, in a sentence; empty where one does.
+    isotropic
+        Of a metric with a direction, its value on random directions, all equally likely: (targets, attributes,
+        **parameters) -> draw, where `draw(rng, draws)` gives values (draws,). It is no test: directions of real words
+        lie where vectors vary most.
+    redrawn_units
+        Of a metric of corpora, its value where the corpus' sentences (or windows) are drawn with replacement:
+        (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives values (draws,), NaN where there
+        is none.
+    of_model
+        What it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) -> further
+        keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`; row i of their
+        arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which
+        know the words' vocabulary entries. A metric that has it has `resampled`, too.
+    variant
+        Which of these fields differ under some parameters: (**parameters) -> {field: value}; see `under`.
+    contrasts
+        Whether its scores have contrasts, which make a table of a study.
+    word_bias
+        The detail that says which of two groups each word is nearer to: positive, the first; negative, the second.
+    scored_by
+        The detail that has a number of each word alone, and what is taken of several numbers: "first", their "mean",
+        the "difference" of the first and the second, or "" where there is one. By default `word_bias`, else the first
+        of `details`.
+    nearer
+        Which of two groups, "first" or "second", a word with a higher number is nearer to, and so are the words of a
+        query with a higher value, where values can lie on both sides of the neutral one. Empty where numbers do not
+        say this. By default, with `word_bias`, the first.
+    asks
+        What it asks of a query, as a question. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
+        target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the other
+        side, whichever side `groups` is.
+    above
+        What a value above the neutral one means, in a clause with the same names; empty where there is none.
+    below
+        What a value below it means.
+    details
+        Name of a detail -> what its number of a word is, in words; the most informative detail comes first.
+    scaled
+        Whether its values grow with the length of all vectors, so that models with longer vectors get larger values.
+    check
+        Called with all parameters before anything is measured; raises BiasgridError for a wrong value.
+    reference
+        The paper and equation that it is written from.
     """
 
     name: str
