@@ -13,7 +13,7 @@ from scipy import stats
 
 from biasgrid.factory import estimates
 from biasgrid.factory.claims import CLAIMS, COLUMNS, claims, figure_table, verdict
-from biasgrid.factory.recovery import of_models
+from biasgrid.factory.recovery import model_table
 from biasgrid.schroeder import near_0_by_chance
 
 NEUTRAL = {"mac": 1.0}
@@ -262,7 +262,7 @@ def made(seed=0, plans=PLANS, replicates=3, trainer="bert", **changes):
                 record(share, {"contextual": metrics, "input": metrics}, kind=["contextual", "input"], mu=mu,
                        sigma=sigma, replicate=replicate, trainer=trainer, angle=angle, example=example, **acting)
             )  # fmt: skip
-    return claims(of_models(models, NEUTRAL, LENGTHS), NEARER)
+    return claims(model_table(models, NEUTRAL, LENGTHS), NEARER)
 
 
 @pytest.fixture(scope="module")
@@ -416,7 +416,7 @@ def test_what_the_gate_selects_on_is_there_of_all_models():
             record(share, {"same": measured(same)}, kind="contextual", trainer="bert", mu=plan / 10,
                    replicate=replicate, behaviour=(says, says - 0.5))
         )  # fmt: skip
-    table = claims(of_models(models, NEUTRAL, LENGTHS), NEARER)
+    table = claims(model_table(models, NEUTRAL, LENGTHS), NEARER)
     assert set(table["claim"]) == {
         "gate",
         "gate_passed",

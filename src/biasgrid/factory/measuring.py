@@ -33,15 +33,15 @@ def measure(
     the occupations is from that of all, on average (NaN where a half has no value; `halves`; the seed tells which
     halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the metric's details.
     """
-    found = _measured(entry, model, groups, occupations, truth, seed)
+    measurement = _measure(entry, model, groups, occupations, truth, seed)
     if halves:
         distances = []
         for half in random_halves(len(occupations), halves, seed):
             part = [occupations[place] for place in half]
-            of_half = _measured(entry, model, groups, part, truth[half], seed)
-            distances.append(abs(of_half["value"] - found["value"]))
-        found["halves"] = float(np.mean(distances))
-    return found
+            of_half = _measure(entry, model, groups, part, truth[half], seed)
+            distances.append(abs(of_half["value"] - measurement["value"]))
+        measurement["halves"] = float(np.mean(distances))
+    return measurement
 
 
 def random_halves(words: int, halves: int, seed: int) -> list[np.ndarray]:
@@ -50,7 +50,7 @@ def random_halves(words: int, halves: int, seed: int) -> list[np.ndarray]:
     return [np.sort(rng.permutation(words)[: words // 2]) for _ in range(halves)]
 
 
-def _measured(
+def _measure(
     entry: Mapping[str, Any],
     model: EmbeddingStore,
     groups: Sequence[Sequence[str]],
@@ -63,8 +63,8 @@ def _measured(
     if entry["split"]:
         sides = {"male occupations": truth > 0.5, "female occupations": truth < 0.5}
         sets = {
-            name: [w for w, is_in in zip(occupations, chosen, strict=True) if is_in]
-            for name, chosen in sides.items()
+            name: [w for w, is_in in zip(occupations, side, strict=True) if is_in]
+            for name, side in sides.items()
         }
         empty = [name for name, words in sets.items() if not words]
         if empty:
@@ -82,8 +82,8 @@ def _measured(
         return {"value": np.nan, "status": str(error), "words": None}
     name = entry.get("words")
     if name and result.detail and name not in result.detail:
-        known = ", ".join(result.detail)
-        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {name!r}; it has {known}")
+        details = ", ".join(result.detail)
+        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {name!r}; it has {details}")
     scores = _word_scores(result.detail, sets, name)
     by_word = None if scores is None else [scores.get(word, np.nan) for word in occupations]
     return {"value": result.value, "status": result.status, "words": by_word}
