@@ -1,7 +1,8 @@
 """Analogies as an instrument of bias: what a model answers to "a is to b as c is to ?", by several methods.
 
 `analogies` has the accuracy of 3CosAdd on benchmarks; here c is a word that should be neutral, such as a profession,
-and the pairs are those of a bias, such as (he, she). Then no answer is right and there is no score: a person reads the answers.
+and the pairs are those of a bias, such as (he, she). No answer is right or wrong then, and there is no score:
+a person reads the answers.
 """
 
 from __future__ import annotations

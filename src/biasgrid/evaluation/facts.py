@@ -18,8 +18,8 @@ def fact(
     why: str = "degenerate",
     **extras: Any,
 ) -> dict[str, Any]:
-    """A measure; NaN becomes None with the status `why`. `undirected`: how many words, pairs or questions are left out
-    as they have no direction (see `evaluate`); `extras`: further entries of the measure in the record."""
+    """A measure; NaN becomes None with the status `why`. `undirected`: how many words, pairs or questions are left
+    out as they have no direction (see `evaluate`); `extras`: further entries of the measure in the record."""
     is_defined = math.isfinite(value)
     status = why if not is_defined else f"no_direction:{undirected}" if undirected else "ok"
     return {

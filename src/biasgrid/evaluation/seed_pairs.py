@@ -64,8 +64,8 @@ def representative(names: Sequence[str], first: np.ndarray, second: np.ndarray) 
 
     The direction is the first principal component of the pairs, each at unit length and centred on its own mean
     (Bolukbasi et al. 2016); it points to the first words. A pair's cosine with the direction of all is biased
-    upwards, as the pair is one of those that define it: of n pairs that have nothing in common it is about 1 / sqrt(n). Its cosine
-    with the direction of the other pairs is not, and orders the pairs.
+    upwards, as the pair is one of those that define it: of n pairs that have nothing in common it is about
+    1 / sqrt(n). Its cosine with the direction of the other pairs is not, and orders the pairs.
 
     Parameters
     ----------
