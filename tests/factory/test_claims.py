@@ -98,7 +98,7 @@ def test_a_correlation_has_a_percentile_bootstrap():
     assert (value, models, found) == (pytest.approx(np.corrcoef(x, y)[0, 1]), 72, 24)
     assert [low, high] == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=0.08 * (high - low))
     for statistic in estimates.CORRELATIONS:
-        columns = [x, y] if statistic is not estimates.squared_difference else [x, y, y**2]
+        columns = [x, y] if statistic is not estimates.r_squared_difference else [x, y, y**2]
         assert np.isfinite(estimates.estimate(plans, columns, statistic)[:3]).all()
         few = estimates.estimate(plans[:57], [column[:57] for column in columns], statistic)
         assert few.plans == 19
@@ -186,7 +186,7 @@ def test_against_each_of_correlations():
     truth = rng.normal(size=40)
     x, near, far = (truth + sd * rng.normal(size=40) for sd in (0.1, 1, 5))
     near[0] = np.nan
-    found = estimates.against_each(np.arange(40), [truth, x], [far, near], estimates.squared_difference)
+    found = estimates.against_each(np.arange(40), [truth, x], [far, near], estimates.r_squared_difference)
     r = {name: np.corrcoef(truth[1:], y[1:])[0, 1] ** 2 for name, y in (("x", x), ("near", near))}
     assert found.value == pytest.approx(r["x"] - r["near"])
     assert 0 < found.low < found.value < found.high
