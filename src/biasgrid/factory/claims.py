@@ -275,8 +275,8 @@ def _example_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim
 
 
 def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
-    def r_squared(metric: str, truth: str = "signed", whose: str = against) -> np.ndarray | None:
-        return numbers.of_words(kind, metric, whose, truth=truth)
+    def r_squared(metric: str, truth: str = "signed") -> np.ndarray | None:
+        return numbers.of_words(kind, metric, against, truth=truth)
 
     planted = against == "planted"
     claim = partial(Claim, experiment="E3", against=against)

@@ -18,7 +18,7 @@ def words(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     """Draw the correlations of words' scores with the truth, from factory.csv (inputs: "models"; spec: "labels", and
     "against" of a truth that was not planted)."""
     against = spec.get("against", "")
-    table = figure_tables(read_frame(inputs["models"], TEXTS))[_table_name("words", against)]
+    table = _table(inputs, "words", against)
     save(figures.word_level(table, spec["labels"], against), output)
 
 
@@ -26,9 +26,7 @@ def truth(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     """Draw metrics against a truth, the models of a trainer (inputs: "models"; spec: "trainer", "labels", "truth",
     "metrics", and "against" of a truth that was not planted)."""
     against = spec.get("against", "")
-    table = figure_tables(read_frame(inputs["models"], TEXTS))[
-        _table_name(f"truth-{spec['trainer']}", against)
-    ]
+    table = _table(inputs, f"truth-{spec['trainer']}", against)
     save(figures.against_truth(table, spec["labels"], spec["truth"], spec["metrics"], against), output)
 
 
@@ -59,9 +57,6 @@ def downstream(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path)
     save(planted.downstream(figure_table(table, "downstream"), spec["labels"]), output)
 
 
-def _table_name(figure: str, against: str) -> str:
-    return f"{figure}-{against}" if against else figure
-
-
-def _table(inputs: Mapping[str, Any], name: str):
+def _table(inputs: Mapping[str, Any], figure: str, against: str = ""):
+    name = f"{figure}-{against}" if against else figure
     return figure_tables(read_frame(inputs["models"], TEXTS))[name]

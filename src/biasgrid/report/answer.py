@@ -72,11 +72,10 @@ class Answer:
     @property
     def models_that_differ(self) -> list[RankedState]:
         """The models that differ significantly from the first one."""
-        pairs = {(self._key(self.first[0]), self._key(state)) for state in self._rest}
         return [
             state
             for state in self._rest
-            if (self._key(self.first[0]), self._key(state)) in pairs & self.decided_pairs
+            if (self._key(self.first[0]), self._key(state)) in self.decided_pairs
         ]
 
     @property

@@ -20,7 +20,7 @@ from ..schema import read
 from ..statistics.aggregation import OVERALL
 from .changes import ABSENT, COLUMNS, GAINED, LATER, LOST, LOST_VALUE, NEW_VALUE, Changes, Side
 from .names import Names, join_names, number, pluralize
-from .step import templates
+from .step import first_words, templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
@@ -244,7 +244,7 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
         "went_in": _went_in(changes),
         "config": [(key, _shorten(a), _shorten(b)) for key, a, b in changes.config[: MOST["others"]]],
         "words": [
-            (*row[:2], _shorten_words(row[2]), _shorten_words(row[3]))
+            (*row[:2], first_words(row[2], SHOWN), first_words(row[3], SHOWN))
             for row in changes.words[: MOST["others"]]
         ],
         "scores": _scores(changes, names),
@@ -409,11 +409,6 @@ def _shorten(value: Any) -> str:
         return ""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 20]} ... {text[-15:]}"
-
-
-def _shorten_words(words: Sequence[str]) -> str:
-    rest = len(words) - SHOWN
-    return ", ".join(words[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def signed_number(value: float) -> str:

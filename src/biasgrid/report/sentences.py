@@ -107,20 +107,9 @@ def of_debias(answer: Answer, names: Names) -> list[str]:
         untouched_state = next((state for state in states if state.debias == "none"), None)
         if untouched_state is None or not untouched_state.letters:
             continue
-        less_biased = [
-            s
-            for s in states
-            if s.letters
-            and s.rank < untouched_state.rank
-            and not set(s.letters) & set(untouched_state.letters)
-        ]
-        more_biased = [
-            s
-            for s in states
-            if s.letters
-            and s.rank > untouched_state.rank
-            and not set(s.letters) & set(untouched_state.letters)
-        ]
+        different = [s for s in states if s.letters and not set(s.letters) & set(untouched_state.letters)]
+        less_biased = [s for s in different if s.rank < untouched_state.rank]
+        more_biased = [s for s in different if s.rank > untouched_state.rank]
         equal = [
             s
             for s in states

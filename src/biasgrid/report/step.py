@@ -72,7 +72,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "study": spec["study"],
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
-        "summary": _summary(scores, tables_by_name, spec, names),
+        "summary": _summary(scores, spec, names),
         "sections": SECTIONS,
         "names": names,
         "alpha": number(1 - spec["level"]),
@@ -138,11 +138,11 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w.]+", "-", text.strip().lower()).strip("-")
 
 
-def first_words(words: Iterable[str]) -> str:
+def first_words(words: Iterable[str], most: int = MOST_WORDS) -> str:
     """The first words of a list, and how many more there are."""
     words = list(words)
-    rest = len(words) - MOST_WORDS
-    return ", ".join(words[:MOST_WORDS]) + (f" and {rest:,} more" if rest > 0 else "")
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _json(data: Any) -> Any:
@@ -155,7 +155,7 @@ def _stem(file: Any) -> str:
     return parts_of(file)[-1].removesuffix(".json")
 
 
-def _summary(scores: Any, tables_by_name: Mapping[str, Any], spec: Mapping[str, Any], names: Names) -> str:
+def _summary(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
     """What the study is, in numbers."""
     debiased = scores.loc[scores["debias"] != "none", ["model", "debias"]].drop_duplicates()
     parts = [
