@@ -289,17 +289,19 @@ def _is_same_word(first: str, second: str, locations: dict[str, tuple[str, int]]
 def _scores(method: str, c: np.ndarray, offsets: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Scores (questions, candidates) of words (questions, d) and offsets; -inf where a score is not defined."""
     similar = (c.astype(np.float32) @ vectors.T).astype(np.float64)
-    along = (offsets.astype(np.float32) @ vectors.T).astype(np.float64)
+    projections = (offsets.astype(np.float32) @ vectors.T).astype(np.float64)
     if method == "pair_distance":
         # (d - c) o / |d - c||o|, of unit vectors
         square = 2 - 2 * similar
-        numerator = along - (c * offsets).sum(axis=1, keepdims=True)
+        numerator = projections - (c * offsets).sum(axis=1, keepdims=True)
         denominator = np.sqrt(np.maximum(square, SAME)) * np.linalg.norm(offsets, axis=1, keepdims=True)
         return np.where(square > SAME, numerator / denominator, -np.inf)
     length = np.linalg.norm(c + offsets, axis=1, keepdims=True)
     if method == "difference_matching":
-        return -np.sqrt(np.maximum(1 + length**2 - 2 * (similar + along), 0.0))
-    return np.divide(similar + along, length, out=np.full_like(similar, -np.inf), where=length**2 > SAME)
+        return -np.sqrt(np.maximum(1 + length**2 - 2 * (similar + projections), 0.0))
+    return np.divide(
+        similar + projections, length, out=np.full_like(similar, -np.inf), where=length**2 > SAME
+    )
 
 
 def _chance(first: np.ndarray, second: np.ndarray, negatives: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -244,10 +244,10 @@ def _svm(
         # drawn before words are left out: every state of a model learns from the same words
         order = rng.permutation(places)
         size = round(spec.svm_share * len(places))
-        for into, part in ((train, order[:size]), (test, order[size:])):
+        for subset, part in ((train, order[:size]), (test, order[size:])):
             part, n_lost = _present(part, has_direction)
             no_direction += n_lost
-            into.append((part, np.full(len(part), label)))
+            subset.append((part, np.full(len(part), label)))
     (x, y), (x_test, y_test) = (
         [np.concatenate(column) for column in zip(*part, strict=True)] for part in (train, test)
     )

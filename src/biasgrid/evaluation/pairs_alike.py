@@ -64,14 +64,14 @@ def _most_alike(
     vectors: np.ndarray, directions: np.ndarray, is_barred: np.ndarray, threshold: float, size: int
 ) -> list[tuple[Candidates, bool]]:
     """Each question's `size` pairs of the highest cosines above 0, and whether these are all that there are."""
-    along = (vectors @ directions.T.astype(vectors.dtype)).T
+    projections = (vectors @ directions.T.astype(vectors.dtype)).T
     pools: list[list[Candidates]] = [[] for _ in directions]
     whole = [True] * len(directions)
     for first, second, length in _near(vectors, threshold):
-        for q, out in enumerate(is_barred):
-            is_allowed = ~(out[first] | out[second])
+        for q, row in enumerate(is_barred):
+            is_allowed = ~(row[first] | row[second])
             x, y = first[is_allowed], second[is_allowed]
-            cosines = (along[q, x] - along[q, y]) / length[is_allowed]
+            cosines = (projections[q, x] - projections[q, y]) / length[is_allowed]
             # a pair's other order has the other sign
             x, y = np.where(cosines > 0, x, y), np.where(cosines > 0, y, x)
             part = np.abs(cosines), x, y

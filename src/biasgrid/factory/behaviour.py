@@ -15,8 +15,8 @@ from .frames import Frames
 
 def behaviour(
     bert: Bert,
-    trained_on: Templates,
-    tested_in: Templates,
+    training_templates: Templates,
+    test_templates: Templates,
     frames: Frames,
     occupations: Sequence[str],
     draws: Draws,
@@ -27,9 +27,9 @@ def behaviour(
     ----------
     bert
         The model.
-    trained_on, draws
+    training_templates, draws
         The sentences that it was trained on, and those that were held out, whose other pronouns it may know.
-    tested_in
+    test_templates
         Sentences that it has not seen, whose pronoun nothing tells but the occupation.
     frames
         Sentences that it has not seen, whose pronoun another word tells.
@@ -47,7 +47,7 @@ def behaviour(
         pronoun in training reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
         ``unmasking_reliability`` and ``errors_reliability``.
     """
-    male_shares, mass = _male_shares(bert, tested_in.texts, tested_in.pronouns, occupations)
+    male_shares, mass = _male_shares(bert, test_templates.texts, test_templates.pronouns, occupations)
     where_male, where_female = (
         _male_shares(bert, texts, frames.pronouns, occupations)[0]
         for texts in zip(*frames.texts, strict=True)
@@ -56,7 +56,7 @@ def behaviour(
     errors = wrong_of_female.astype(float) - wrong_of_male
     scalars = {
         "mass": float(mass.mean()),
-        **_held_out(bert, trained_on, occupations, draws),
+        **_held_out(bert, training_templates, occupations, draws),
         "accuracy": float(1 - (wrong_of_male.mean() + wrong_of_female.mean()) / 2),
         "unmasking_reliability": alpha(male_shares),
         "errors_reliability": alpha(errors),

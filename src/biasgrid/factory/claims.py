@@ -395,9 +395,9 @@ def _set_claims(numbers: Numbers, kind: str, against: str, printed: bool) -> Ite
                     text=f"{LABELS[first_metric]} follows the distance more than {LABELS[second_metric]} (R²)",
                     statistic=r_squared_difference, paper="in this order" if printed else "")  # fmt: skip
     for metric, values in (("mac", mac), ("direct_bias", direct_bias)):
-        for name, truth, what in (("sd", sd, "spread"), ("absolute", absolute, "distance")):
+        for name, truth, label in (("sd", sd, "spread"), ("absolute", absolute, "distance")):
             yield claim(f"same_over_{metric}_{name}", columns=[truth, same_bias, values],
-                        text=f"SAME follows the {what} more than {LABELS[metric]} (R²)",
+                        text=f"SAME follows the {label} more than {LABELS[metric]} (R²)",
                         statistic=r_squared_difference, paper="poor" if printed else "")  # fmt: skip
 
 

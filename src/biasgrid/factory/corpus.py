@@ -100,8 +100,8 @@ class Draws:
     def places(self, in_training: bool = True) -> np.ndarray:
         """The occupation and the template of each sentence that is trained on, or held out, in random order, int64
         (sentences, 2)."""
-        chosen = self.order[self.in_training.ravel()[self.order] == in_training]
-        return np.stack(np.divmod(chosen, self.male.shape[1]), axis=1)
+        flat_places = self.order[self.in_training.ravel()[self.order] == in_training]
+        return np.stack(np.divmod(flat_places, self.male.shape[1]), axis=1)
 
 
 def draw(templates: Templates, probabilities: np.ndarray, seed: int, training_share: float = 1.0) -> Draws:

@@ -123,10 +123,10 @@ def _jackknife(
     if fewest < FEWEST_PLANS:
         return np.nan, np.nan
     plans = place.max() + 1
-    without = statistic((np.arange(plans)[:, None] != place).astype(float), *table)
+    jackknife_values = statistic((np.arange(plans)[:, None] != place).astype(float), *table)
     if statistic is share and value in (0, 1) and plans < FEWEST_ALIKE:
         return np.nan, np.nan
-    error = np.sqrt((plans - 1) / plans * ((without - value) ** 2).sum())
+    error = np.sqrt((plans - 1) / plans * ((jackknife_values - value) ** 2).sum())
     half = t.ppf((1 + level) / 2, fewest - 1) * error
     # a share is neither below 0 nor above 1
     ends = (0.0, 1.0) if statistic is share else (-np.inf, np.inf)

@@ -45,8 +45,11 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
         number = {word: pieces.single(word) for pair in templates.pronouns for word in pair}
         texts = [insert_occupation(templates.texts, word) for word in occupations]
         examples = [
-            (pieces.split(texts[word][at])[0], number[templates.pronouns[at][not draws.male[word, at]]])
-            for word, at in draws.places()
+            (
+                pieces.split(texts[word][template])[0],
+                number[templates.pronouns[template][not draws.male[word, template]]],
+            )
+            for word, template in draws.places()
         ]
         batches = _batches(examples, pieces, spec["params"], spec["corpus_seed"])
         with one_thread():

@@ -140,7 +140,9 @@ def _bert_trainers(factory: Factory) -> list[str]:
 def _words_figures(factory: Factory) -> dict[str, str]:
     """Figure, and table, of words -> whose truth it is about; empty: what was planted."""
     return {"words": ""} | (
-        {f"words-{who}": who for who in ("unmasking", "errors")} if _bert_trainers(factory) else {}
+        {f"words-{against}": against for against in ("unmasking", "errors")}
+        if _bert_trainers(factory)
+        else {}
     )
 
 

@@ -81,8 +81,8 @@ class Answer:
     @property
     def models_on_a_par(self) -> list[RankedState]:
         """The models that do not differ significantly from the first one."""
-        apart = self.models_that_differ
-        return [state for state in self._rest if state not in apart]
+        different_models = self.models_that_differ
+        return [state for state in self._rest if state not in different_models]
 
     @property
     def decided(self) -> bool:

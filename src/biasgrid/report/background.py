@@ -123,7 +123,7 @@ def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) ->
         set(table["metric"].str.split("~").explode()),
         set(table["model"].str.partition(" under ")[0]),
     ]
-    without = [
+    missing_labels = [
         join_names(map(name, missing))
         for keys, keys_in_table, name in zip(
             (metrics, models), compared_keys, (names.label, names.short), strict=True
@@ -131,7 +131,7 @@ def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) ->
         if (missing := [key for key in keys if key not in keys_in_table])
     ]
     return {
-        "without": " or of ".join(without),
+        "without": " or of ".join(missing_labels),
         "verdicts": [
             {"verdict": verdict, "count": int(counts[verdict]), "meaning": meaning}
             for verdict, meaning in MEANINGS.items()
@@ -207,8 +207,8 @@ def _coverage(tables: Tables, queries: Mapping[str, Query], model: str) -> str:
         for word_set in (*queries[query].target_sets, *queries[query].attribute_sets)
         for word in word_set.words
     }
-    lost = tables["lost_words"]
-    n_words = len(query_words - set(lost.loc[lost["model"] == model, "word"]))
+    lost_words = tables["lost_words"]
+    n_words = len(query_words - set(lost_words.loc[lost_words["model"] == model, "word"]))
     return f"{n_words:,} of {len(query_words):,} words ({n_words / max(len(query_words), 1):.0%})"
 
 
@@ -247,10 +247,10 @@ def word_sets_section(
 ) -> dict[str, Any]:
     """The word sets of the queries: words, source, licence, and the words that each model lacks."""
     places = {(name, tuple(words)): place for place, (name, words) in enumerate(cells.sets)}
-    lost: dict[tuple[str, str, str], list[str]] = {}
+    lost_words: dict[tuple[str, str, str], list[str]] = {}
     if (table := tables.get("lost_words")) is not None:
         for row in table.itertuples():
-            lost.setdefault((row.query_id, row.set, row.model), []).append(row.word)
+            lost_words.setdefault((row.query_id, row.set, row.model), []).append(row.word)
     rows: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
     for criterion, of_criterion in spec["sets"].items():
         for query_id, references in of_criterion.items():
@@ -271,7 +271,7 @@ def word_sets_section(
                 )
                 row["criteria"][criterion] = None
                 for model in spec["models"]:
-                    if words := lost.get((query_id, word_set.name, model)):
+                    if words := lost_words.get((query_id, word_set.name, model)):
                         row["lost"].setdefault(model, words)
     return {
         "models": [names.short(model) for model in spec["models"]],

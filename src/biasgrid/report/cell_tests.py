@@ -42,12 +42,12 @@ def test_questions(metric: Metric) -> dict[str, str]:
     permutation = LABELS if metric.test_of == "labels" else PERMUTED[metric.exchanged]
     of_groups = metric.regrouped.removesuffix("s")
     of_words = {"target": "attribute", "attribute": "target"}[of_groups]
-    asks = {"permutation": permutation, "random_groups": GROUPS.format(of_groups)}
-    asks |= {"frequency_bands": BANDS, "control_words": CONTROLS.format(of_words)}
+    questions = {"permutation": permutation, "random_groups": GROUPS.format(of_groups)}
+    questions |= {"frequency_bands": BANDS, "control_words": CONTROLS.format(of_words)}
     if metric.seeded:
-        asks = {test: text + SEEDED for test, text in asks.items()}
+        questions = {test: text + SEEDED for test, text in questions.items()}
     no_test = f"none: {metric.no_test}"
-    return asks | ({"permutation": no_test, "frequency_bands": no_test} if metric.no_test else {})
+    return questions | ({"permutation": no_test, "frequency_bands": no_test} if metric.no_test else {})
 
 
 def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:

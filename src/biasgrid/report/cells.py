@@ -364,13 +364,13 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     if not status.startswith("lost_words:"):
         return "the metric is undefined for these vectors"
     failed_sets = f";{status.removeprefix('lost_words:')};"
-    lost = [
-        f"{name} lacks {len(lost):,} of {len(lost) + len(result['found'][name]):,} words"
-        for name, lost in result["lost"].items()
-        if lost and f";{name};" in failed_sets  # a name may have a semicolon
+    shortages = [
+        f"{name} lacks {len(lost_words):,} of {len(lost_words) + len(result['found'][name]):,} words"
+        for name, lost_words in result["lost"].items()
+        if lost_words and f";{name};" in failed_sets  # a name may have a semicolon
     ]
     threshold = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
-    return f"too many words are lost: {', '.join(lost)}; the study allows {100 * threshold:g} %"
+    return f"too many words are lost: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
 
 
 def _associations(

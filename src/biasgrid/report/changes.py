@@ -72,7 +72,7 @@ class Changes:
     uncertainty      scores of the same value and status, with another p-value, interval or number of words
     by_metric        per metric, how many scores are in both, and how many changed in which way
     names            what is in one study alone: kind, names in the first, names in the second
-    alone            how many scores are in one study alone, by criterion, metric and study
+    lone_scores      how many scores are in one study alone, by criterion, metric and study
     ranks            ranks that changed among the states that both studies rank
     shared_ranks     how many ranks are in both
     rank_shifts      how many ranks differ only because other states are ranked beside them, or because of ties
@@ -94,7 +94,7 @@ class Changes:
     uncertainty: pd.DataFrame
     by_metric: pd.DataFrame
     names: list[tuple[str, list[str], list[str]]]
-    alone: pd.DataFrame
+    lone_scores: pd.DataFrame
     ranks: pd.DataFrame
     shared_ranks: int
     rank_shifts: int
@@ -122,7 +122,7 @@ class Changes:
 
 def changes(a: Side, b: Side) -> Changes:
     """What differs between two studies."""
-    matches, alone = _match_rows(a.tables["scores"], b.tables["scores"], "scores")
+    matches, lone_scores = _match_rows(a.tables["scores"], b.tables["scores"], "scores")
     changed_scores = _scores(matches)
     uncertainty = _uncertainty(matches)
     ranks, shared_ranks, rank_shifts = _ranks(a, b)
@@ -130,13 +130,13 @@ def changes(a: Side, b: Side) -> Changes:
     verdicts, shared_verdicts = _verdicts(a, b)
     return Changes(
         len(matches),
-        int((alone["side"] == "a").sum()),
-        int((alone["side"] == "b").sum()),
+        int((lone_scores["side"] == "a").sum()),
+        int((lone_scores["side"] == "b").sum()),
         changed_scores,
         uncertainty,
         _by_metric(matches, changed_scores, uncertainty),
         _names(a, b),
-        alone.groupby(["criterion", "metric", "side"], sort=False).size().reset_index(name="scores"),
+        lone_scores.groupby(["criterion", "metric", "side"], sort=False).size().reset_index(name="scores"),
         ranks,
         shared_ranks,
         rank_shifts,
@@ -258,8 +258,8 @@ def _uncertainty(matches: pd.DataFrame) -> pd.DataFrame:
         significance=_significance(part),
         **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in columns for side in "ab"},
     )
-    move = np.nan_to_num(np.abs(rows["p_adjusted_b"] - rows["p_adjusted_a"]))
-    return rows.iloc[np.lexsort((-move, rows["significance"] == ""))].reset_index(drop=True)
+    p_change = np.nan_to_num(np.abs(rows["p_adjusted_b"] - rows["p_adjusted_a"]))
+    return rows.iloc[np.lexsort((-p_change, rows["significance"] == ""))].reset_index(drop=True)
 
 
 def _by_metric(
@@ -286,13 +286,13 @@ def _by_metric(
 
 def _names(a: Side, b: Side) -> list[tuple[str, list[str], list[str]]]:
     lone_names = []
-    for column, what in zip(
+    for column, kind in zip(
         CELL, ("criteria", "queries", "metrics", "models", "debias methods"), strict=True
     ):
         first, second = (list(dict.fromkeys(side.tables["scores"][column])) for side in (a, b))
-        lone = [x for x in first if x not in set(second)], [x for x in second if x not in set(first)]
-        if any(lone):
-            lone_names.append((what, *lone))
+        names_in_one = [x for x in first if x not in set(second)], [x for x in second if x not in set(first)]
+        if any(names_in_one):
+            lone_names.append((kind, *names_in_one))
     return lone_names
 
 
@@ -404,8 +404,8 @@ def differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]
     elif a != b or type(a) is not type(b):
         lists = isinstance(a, list) and isinstance(b, list)
         if lists and not any(isinstance(entry, (list, dict)) for entry in (*a, *b)):
-            lone = [x for x in a if x not in b], [x for x in b if x not in a]
-            yield (key, *lone) if any(lone) else (key, a, b)
+            entries_in_one = [x for x in a if x not in b], [x for x in b if x not in a]
+            yield (key, *entries_in_one) if any(entries_in_one) else (key, a, b)
         else:
             yield key, a, b
 

@@ -109,15 +109,15 @@ def summary(changes: Changes) -> str:
     if not changes.shared_scores:
         return "The two studies have no score in common: there is nothing to compare."
     if not changes.result_changes:
-        what = [pluralize(changes.shared_scores, "score")]
-        what += [pluralize(changes.shared_ranks, "rank")] if changes.shared_ranks else []
-        what += (
+        shared_counts = [pluralize(changes.shared_scores, "score")]
+        shared_counts += [pluralize(changes.shared_ranks, "rank")] if changes.shared_ranks else []
+        shared_counts += (
             [pluralize(changes.shared_pairs, "pair of models", "pairs of models")]
             if changes.shared_pairs
             else []
         )
-        what += [pluralize(changes.shared_verdicts, "verdict")] if changes.shared_verdicts else []
-        statement = f"both have the same {join_names(what)}, to the last digit"
+        shared_counts += [pluralize(changes.shared_verdicts, "verdict")] if changes.shared_verdicts else []
+        statement = f"both have the same {join_names(shared_counts)}, to the last digit"
         if not (differs := _went_in(changes)):
             return f"Nothing changed: {statement}."
         return f"No result changed: {statement}. What went in differs: {differs}."
@@ -188,7 +188,7 @@ def records(changes: Changes) -> dict[str, Any]:
         "pairs": rows(changes.pairs),
         "least_biased": changes.leaders,
         "verdicts": rows(changes.verdicts),
-        "only_in_one": [{"what": what, "a": first, "b": second} for what, first, second in changes.names],
+        "only_in_one": [{"what": kind, "a": first, "b": second} for kind, first, second in changes.names],
         "config": [
             {"key": key} | {side: value for side, value in (("a", a), ("b", b)) if value is not ABSENT}
             for key, a, b in changes.config
@@ -240,7 +240,7 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
             names.label(row["metric"]) for row in metrics if not row["changed"] and not row["uncertainty"]
         ],
         "lone": _lone(changes, names),
-        "alone": changes.alone.to_dict("records"),
+        "alone": changes.lone_scores.to_dict("records"),
         "went_in": _went_in(changes),
         "config": [(key, _shorten(a), _shorten(b)) for key, a, b in changes.config[: MOST["others"]]],
         "words": [
@@ -398,8 +398,8 @@ def _verdicts(changes: Changes, names: Names) -> list[dict[str, Any]]:
 def _lone(changes: Changes, names: Names) -> list[tuple[str, list[str], list[str]]]:
     kinds_with_labels = ("metrics", "models", "debias methods")
     return [
-        (what, *([names.label(key) for key in side] if what in kinds_with_labels else side for side in sides))
-        for what, *sides in changes.names
+        (kind, *([names.label(key) for key in side] if kind in kinds_with_labels else side for side in sides))
+        for kind, *sides in changes.names
     ]
 
 

@@ -69,9 +69,9 @@ def _drivers(wide: pd.DataFrame, aggregation: Aggregation, by: str) -> Drivers |
     first = _first(values, aggregation, by)
     decisive_queries = []
     for row in range(len(queries)) if len(queries) > 1 else ():
-        without = _first(np.delete(values, row, axis=0), aggregation, by)
-        if without is not None and without != first:
-            decisive_queries.append((queries[row], wide.columns[without]))
+        first_without = _first(np.delete(values, row, axis=0), aggregation, by)
+        if first_without is not None and first_without != first:
+            decisive_queries.append((queries[row], wide.columns[first_without]))
     of_first = wide.columns[first], furthest[first]
     return Drivers(of_first, query, models, int(has_value.sum()), tuple(decisive_queries), len(queries))
 

@@ -70,6 +70,6 @@ def join_names(names: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(first_names)} {last} {end}" if first_names else end
 
 
-def pluralize(count: int, what: str, plural: str = "") -> str:
+def pluralize(count: int, noun: str, plural: str = "") -> str:
     """A number of things: "1 model", "2 models"."""
-    return f"{count:,} {what if count == 1 else plural or what + 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -20,25 +20,27 @@ def of_criterion(criterion: str) -> str:
 
 def of_metric(answer: Answer, names: Names) -> str:
     """Which model is the least biased by a metric, and whether that is decided."""
-    by, on = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
+    subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
     first, ranked_models = answer.first, [state for state in answer.models if state.rank == state.rank]
     if not ranked_models:
-        return f"{by}, no model has a value {on}."
+        return f"{subject}, no model has a value {scope}."
     first_names = join_names(names.state(state.model) for state in first)
     if len(ranked_models) == 1:
-        return f"{by}, only {first_names} has a value {on}: there is nothing to compare."
+        return f"{subject}, only {first_names} has a value {scope}: there is nothing to compare."
     if len(first) == len(ranked_models):
-        return f"{by}, all {len(ranked_models)} models have the same value {on}."
+        return f"{subject}, all {len(ranked_models)} models have the same value {scope}."
     if not answer.tested:
-        return f"{by}, {first_names} has the lowest bias {on}; whether that is decided was not tested."
+        return (
+            f"{subject}, {first_names} has the lowest bias {scope}; whether that is decided was not tested."
+        )
     if len(first) > 1:
-        return f"{by}, {first_names} have the lowest bias {on}, and the same."
-    apart = (
+        return f"{subject}, {first_names} have the lowest bias {scope}, and the same."
+    different_names = (
         join_names(names.state(state.model) for state in answer.models_that_differ)
         if answer.models_that_differ
         else ""
     )
-    like = (
+    similar_names = (
         join_names((names.state(state.model) for state in answer.models_on_a_par), "or")
         if answer.models_on_a_par
         else ""
@@ -46,20 +48,24 @@ def of_metric(answer: Answer, names: Names) -> str:
     if answer.decided:
         largest = max(state.p_first for state in answer.models_that_differ)
         sentence = (
-            f"{by}, {first_names} is the least biased model {on}: it differs significantly from "
-            f"{'all others' if len(ranked_models) > 2 else apart} (adjusted {p_value(largest).replace('=', '≤')})"
+            f"{subject}, {first_names} is the least biased model {scope}: it differs significantly from "
+            f"{'all others' if len(ranked_models) > 2 else different_names} "
+            f"(adjusted {p_value(largest).replace('=', '≤')})"
         )
-    elif not apart:
+    elif not different_names:
         smallest = min(
             (s.p_first for s in answer.models_on_a_par if s.p_first == s.p_first), default=float("nan")
         )
         note = f" (adjusted {p_value(smallest).replace('=', '≥')})" if smallest == smallest else ""
         sentence = (
-            f"{by}, no model can be called the least biased {on}: {first_names} comes first, but does not differ "
-            f"significantly from any other{note}"
+            f"{subject}, no model can be called the least biased {scope}: {first_names} comes first, but does "
+            f"not differ significantly from any other{note}"
         )
     else:
-        sentence = f"{by}, {first_names} comes first {on}; it differs significantly from {apart}, but not from {like}"
+        sentence = (
+            f"{subject}, {first_names} comes first {scope}; it differs significantly from {different_names}, but not "
+            f"from {similar_names}"
+        )
     return f"{sentence}."
 
 
@@ -102,7 +108,7 @@ def of_drivers(drives: Drivers | None, names: Names) -> str:
 def of_debias(answer: Answer, names: Names) -> list[str]:
     """Whether the debiased states of models are less biased by a metric than the models as they are."""
     sentences = []
-    by, on = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
+    subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
     for states in answer.states:
         untouched_state = next((state for state in states if state.debias == "none"), None)
         if untouched_state is None or not untouched_state.letters:
@@ -116,14 +122,14 @@ def of_debias(answer: Answer, names: Names) -> list[str]:
             if s.letters and s is not untouched_state and s not in less_biased and s not in more_biased
         ]
         name = names.state(untouched_state.model)
-        for group, what in (
+        for group, statement in (
             (less_biased, "is significantly less biased {on} than without"),
             (more_biased, "is significantly more biased {on} than without"),
             (equal, "does not differ significantly {on} from itself without"),
         ):
             if group:
                 methods = join_names((names.label(state.debias) for state in group), "or")
-                sentences.append(f"{by}, {name} under {methods} {what.format(on=on)}.")
+                sentences.append(f"{subject}, {name} under {methods} {statement.format(on=scope)}.")
     return sentences
 
 
@@ -179,9 +185,9 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     statements = []
     for model, counts in missing_scores.items():
         (low, of_low), (high, of_high) = min(counts), max(counts)
-        to = "" if (low, of_low) == (high, of_high) else f" to {high} of {of_high}"
+        upper_end = "" if (low, of_low) == (high, of_high) else f" to {high} of {of_high}"
         statements.append(
-            f"{names.state(model)} ({low} of {of_low}{to} scores missing, depending on the metric)"
+            f"{names.state(model)} ({low} of {of_low}{upper_end} scores missing, depending on the metric)"
         )
     return (
         f"Ranked with fewer scores than other models, as too many words are lost: {join_names(statements)}."
@@ -190,14 +196,14 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
 
 def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[str]:
     """What the statements on a criterion cover, and what they do not."""
-    rests = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
+    basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
-            f"These statements are of {rests}; the study has no bootstrap, so nothing says how sure they are."
+            f"These statements are of {basis}; the study has no bootstrap, so nothing says how sure they are."
         ]
     level = number(100 * bootstrap["level"])
     sentences = [
-        f"What is decided here covers other words and queries of this kind: it rests on {rests}, drawn anew "
+        f"What is decided here covers other words and queries of this kind: it rests on {basis}, drawn anew "
         f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once)"
         ". It does not cover other training runs of a model, other corpora, other languages or other tasks."
     ]
