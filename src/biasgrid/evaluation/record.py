@@ -73,7 +73,7 @@ def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any
 
 
 def read_evaluation(path: Path, *entry_names: str) -> dict[str, Any]:
-    """An evaluation's record. Raises BiasgridError for a file that is none or lacks one of the entries `entry_names`."""
+    """An evaluation's record. Raises BiasgridError for a file that is none, or that lacks one of these entries."""
     record = read(path, "an evaluation file")
     try:
         entries = checked(_record(tuple(REGISTRY)), record)

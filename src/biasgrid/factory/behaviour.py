@@ -28,11 +28,11 @@ def behaviour(
     bert
         The model.
     training_templates, draws
-        The sentences that it was trained on, and those that were held out, whose other pronouns it may know.
+        The sentences that it was trained on, and those that were held out: it may know these with another pronoun.
     test_templates
-        Sentences that it has not seen, whose pronoun nothing tells but the occupation.
+        Sentences that it has not seen, in which only the occupation suggests the pronoun.
     frames
-        Sentences that it has not seen, whose pronoun another word tells.
+        Sentences that it has not seen, in which another word determines the pronoun.
     occupations
         Words.
 

@@ -1,4 +1,4 @@
-"""Sentences in which another word than the occupation tells the pronoun: a task that a model can err in."""
+"""Sentences in which another word than the occupation determines the pronoun: a task in which a model can err."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CUE = re.compile(r"\{(\w+)\|(\w+)\}")
 
 @dataclass(frozen=True)
 class Frames:
-    """Pairs of sentences in which another word than the occupation tells the pronoun.
+    """Pairs of sentences in which another word than the occupation determines the pronoun.
 
     texts     each frame's sentence whose pronoun is male, and that whose pronoun is female; with OCCUPATION and
               [MASK]

@@ -29,9 +29,10 @@ def measure(
     """A metric of the config on a model: value (NaN: none), status, and its scores of occupations (None: none).
 
     Occupations are one set, or for a metric that takes two, those that are male in truth (share above .5) and those
-    that are female; one of exactly .5 is in neither. With `halves` also how far its value of so many random halves of
-    the occupations is from that of all, on average (NaN where a half has no value; `halves`; the seed tells which
-    halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the metric's details.
+    that are female; one of exactly .5 is in neither. With `halves` > 0 also "halves": the mean distance of its values
+    on that many random halves of the occupations from its value on all (NaN where a half has no value; the seed
+    determines the halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the
+    metric's details.
     """
     measurement = _measure(entry, model, groups, occupations, truth, seed)
     if halves:
@@ -92,8 +93,8 @@ def _measure(
 def _word_scores(
     detail: Mapping[str, Mapping[str, Mapping[str, Any]]], sets: Iterable[str], name: str | None
 ) -> dict[str, float] | None:
-    """Occupation -> score. The first detail that has one number a word, or a mean; a named one (`words`) may have a
-    number for each group, too, whose mean it is then."""
+    """Occupation -> score, from the first detail that has one number per word, or a mean; the detail that the config
+    names (`words`) may also have one number per group, whose mean is the score."""
     for candidate in [name] if name else detail:
         by_set = detail.get(candidate, {})
         if not set(sets) <= set(by_set):

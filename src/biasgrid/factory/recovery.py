@@ -155,11 +155,11 @@ def model_table(
 
 
 def retest(scores: np.ndarray, is_judged: np.ndarray) -> np.ndarray:
-    """Mean correlation of each replicate's scores (replicates, words) with those of the judged others; NaN where
-    there is no other, or no variance."""
+    """Mean correlation of each replicate's scores (replicates, words) with those of the other judged replicates; NaN
+    where there is none, or no variance."""
     r = np.full((len(scores), len(scores)), np.nan)
     for i, j in combinations(range(len(scores)), 2):
-        # of words that both have a score of
+        # over the words that have both scores
         x, y = scores[[i, j]][:, np.isfinite(scores[[i, j]]).all(axis=0)]
         if len(x) > 2 and np.ptp(x) and np.ptp(y):
             r[i, j] = r[j, i] = np.corrcoef(x, y)[0, 1]
@@ -182,7 +182,7 @@ def recovery_table(models: pd.DataFrame) -> pd.DataFrame:
         rows += [
             (*key, *row) for row in _of_scalars(part[(part["level"] == "model") & (part["what"] != "angle")])
         ]
-    # of all models: it is what says which are judged
+    # over all models, as the gate decides which are judged
     for key, part in gates.groupby(["trainer", "vectors"], sort=False):
         value, n = part["value"], len(part)
         columns = (*key, "", "model", "planted", "")
@@ -304,7 +304,7 @@ def _of_vectors(
 def _of_example(
     example: Mapping[str, Any], occupations: Sequence[str], truths: Mapping[str, np.ndarray]
 ) -> Iterator[tuple]:
-    """Schroeder et al.'s figure 2: the effect sizes of the same words, however they are parted into two sets."""
+    """Schroeder et al.'s figure 2: the effect sizes of the same words, for each way to part them into two sets."""
     sizes = np.abs(np.array(example["effect_sizes"], dtype=float))
     against = "unmasking" if "unmasking" in truths else "planted"
     places = [occupations.index(word) for word in example["words"]]
@@ -317,7 +317,8 @@ def _of_example(
 
 
 def _of_behaviour(acts: Mapping[str, Any], gate: float, truths: Mapping[str, np.ndarray]) -> Iterator[tuple]:
-    """The rows of what a model does, entered as metrics: a set's value is what it is compared with of the truth."""
+    """The rows of a model's behaviour, entered as metrics: a set's value is the same function (mean, sd, absolute) of
+    the behaviour as that of the truth."""
     yield "", "model", "planted", "", np.nan, "gate", gate, "ok", None
     for name, value in acts["scalars"].items():
         yield "", "model", "", "", np.nan, name, value, "ok", None
@@ -337,7 +338,7 @@ def _of_behaviour(acts: Mapping[str, Any], gate: float, truths: Mapping[str, np.
 def _of_scores(
     metric: str, scores: np.ndarray, truths: Mapping[str, np.ndarray], neutral: float, status: str
 ) -> Iterator[tuple]:
-    # a metric that takes two sets of words has no score of one whose share is a half, which is in neither
+    # a metric of two sets has no score of a word whose share is a half: it is in neither set
     has_score = np.isfinite(scores)
     yield (
         metric,
@@ -388,8 +389,8 @@ def _of_sets(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
-    """The angle of the principal component to the difference of means, and how far it goes with what Direct Bias
-    loses to SAME by taking the one and not the other: rank correlation with the difference of their words' R²."""
+    """The angle between the principal component (Direct Bias's direction) and the difference of means (SAME's), and
+    its rank correlation with the difference of the two metrics' R² of words."""
     of_angles = rows[rows["what"] == "angle"].set_index(SETTING)["value"]
     if of_angles.empty:
         return
@@ -414,7 +415,7 @@ def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _of_scalars(rows: pd.DataFrame) -> Iterator[tuple]:
-    """Means of what is one number of a model, but of its gate, which is of all models."""
+    """Means of the models' own numbers, without the gate, whose mean is over all models."""
     for (against, what), part in rows[rows["what"] != "gate"].groupby(["against", "what"], sort=False):
         yield (
             "",

@@ -12,7 +12,7 @@ from .study import TEMPLATES, Factory, Model
 
 
 def fine_tuning_step(factory: Factory, model: Model) -> Step:
-    """The step that fine-tunes a model, which takes the time; its files are kept."""
+    """The step that fine-tunes a model, the slow part; its files are kept."""
     settings = (
         "trainer",
         "mu",
@@ -34,7 +34,7 @@ def fine_tuning_step(factory: Factory, model: Model) -> Step:
 
 
 def model_step(factory: Factory, model: Model) -> Step:
-    """The step that measures a model; it also trains one that is not fine-tuned before."""
+    """The step that measures a model; it also trains the static ones."""
     functions = {entry["metric"] for entry in factory.config["metrics"].values()}
     inputs: dict[str, Any] = {"templates": factory.templates_file}
     if "start" in model.spec:
@@ -133,12 +133,12 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
 
 
 def _bert_trainers(factory: Factory) -> list[str]:
-    """The trainers whose models fill gaps, so that they are compared with what they do."""
+    """The trainers whose models predict masked words, so that metrics are compared with their behaviour."""
     return [key for key, entry in factory.config["trainers"].items() if entry["algorithm"] == "bert"]
 
 
 def _words_figures(factory: Factory) -> dict[str, str]:
-    """Figure, and table, of words -> whose truth it is about; empty: what was planted."""
+    """Name of a figure of words, and of its table -> the truth that it is about; empty: what was planted."""
     return {"words": ""} | (
         {f"words-{against}": against for against in ("unmasking", "errors")}
         if _bert_trainers(factory)
@@ -147,7 +147,7 @@ def _words_figures(factory: Factory) -> dict[str, str]:
 
 
 def _truth_figures(factory: Factory) -> dict[str, tuple[str, str]]:
-    """Table of figures of sets -> trainer, and whose truth they are about."""
+    """Name of a table of sets -> trainer, and the truth that it is about; empty: what was planted."""
     planted = {f"truth-{trainer}": (trainer, "") for trainer in factory.config["trainers"]}
     return planted | {
         f"truth-{trainer}-unmasking": (trainer, "unmasking") for trainer in _bert_trainers(factory)

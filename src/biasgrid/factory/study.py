@@ -23,9 +23,9 @@ from .corpus import TOKEN, Templates
 from .frames import Frames
 
 TEMPLATES = "data/templates"
-# what a trainer may have of its own
+# keys that a trainer may set for itself
 SETTINGS = ("mu", "sigma", "replicates", "vectors")
-# what can be measured of a trainer's models; what is, where the config does not say
+# the vectors that can be measured of a trainer's models, and those that are by default
 STATIC, CONTEXTUAL = ("word+context", "word"), ("contextual", "sentences", "input")
 MEASURED = {"ppmi": STATIC, "word2vec": STATIC, "bert": ("contextual", "input")}
 NAMES = {"ppmi": "PPMI", "word2vec": "word2vec", "bert": "BERT"}
@@ -124,11 +124,11 @@ class Factory(Folders):
         return {name: entry for name, entry in self.config["encoders"].items() if name in starts}
 
     def start_file(self, name: str) -> Path:
-        """What is written last of the weights that training begins with; they lie beside it."""
+        """The manifest of the weights that training begins with, which is written last; they lie beside it."""
         return self.embeddings / "raw" / name / "manifest.json"
 
     def trained_file(self, model: str) -> Path:
-        """What is written last of a fine-tuned model's folder."""
+        """The file of a fine-tuned model's folder that is written last."""
         return self.results / "trained" / model / "model.json"
 
     @cached_property
@@ -161,7 +161,7 @@ class Factory(Folders):
 
     def check_files(self) -> None:
         """Read all words and sentences, before a model is trained. Raises BiasgridError where a file is wrong, or
-        where fine-tuned models are asked in a sentence that they are trained on."""
+        where a test sentence of fine-tuned models is also a training sentence."""
         _ = self.occupations, self.groups
         if all(entry["algorithm"] != "bert" for entry in self.config["trainers"].values()):
             return
