@@ -66,15 +66,15 @@ class Frequency:
         many times as frequent one word is as another. NaN of a word whose frequency is not known."""
         if self.language:
             words = [entry.removeprefix(self.prefix) for entry in entries]
-            known = np.array([_occurrences(word, self.language) for word in words], dtype=float) * 1e6
+            per_million = np.array([_occurrences(word, self.language) for word in words], dtype=float) * 1e6
         elif self.counts is None:
             return -np.log(rows + 1.0)
         else:
-            known = self.counts[rows] * (1e6 / (self.tokens or int(self.counts.sum())))
+            per_million = self.counts[rows] * (1e6 / (self.tokens or int(self.counts.sum())))
         # a word that a model has without having counted it, such as one of a file's own, has no frequency, as has one
         # that a list of words lacks
         with np.errstate(divide="ignore"):
-            logs = np.log(known)
+            logs = np.log(per_million)
         return np.where(np.isfinite(logs), logs, np.nan)
 
     @property
@@ -89,17 +89,17 @@ class Frequency:
             return np.full(len(rows), np.nan)
         if self.counts is None:
             return rows + 1.0
-        rising = np.sort(self.counts)
-        return 1.0 + len(rising) - np.searchsorted(rising, self.counts[rows], side="right")
+        sorted_counts = np.sort(self.counts)
+        return 1.0 + len(sorted_counts) - np.searchsorted(sorted_counts, self.counts[rows], side="right")
 
     def of_set(
         self, rows: NDArray[np.int64], ranks: NDArray[np.float64], logs: NDArray[np.float64]
     ) -> dict[str, Any]:
         """What the table says of a set's words; NaN are numbers of no words, and such as are not known."""
-        nothing = np.array([np.nan])
-        counts = nothing if self.counts is None or not len(rows) else self.counts[rows]
-        ranks = ranks if len(ranks) else nothing
-        known = logs[~np.isnan(logs)]
+        missing = np.array([np.nan])
+        counts = missing if self.counts is None or not len(rows) else self.counts[rows]
+        ranks = ranks if len(ranks) else missing
+        known_logs = logs[~np.isnan(logs)]
         return {
             "words": len(rows),
             "mean": float(np.mean(counts)),
@@ -107,9 +107,9 @@ class Frequency:
             "mean_rank": float(np.mean(ranks)),
             "median_rank": float(np.median(ranks)),
             "share": float(np.sum(counts) / self.tokens) if self.tokens else np.nan,
-            "known": len(known),
-            "mean_log": float(np.mean(known)) if len(known) else np.nan,
-            "variance_log": float(np.var(known)) if len(known) else np.nan,
+            "known": len(known_logs),
+            "mean_log": float(np.mean(known_logs)) if len(known_logs) else np.nan,
+            "variance_log": float(np.var(known_logs)) if len(known_logs) else np.nan,
         }
 
 
@@ -130,8 +130,8 @@ def most_frequent(number: int, language: str) -> list[str]:
     _occurrences("", language)
     import wordfreq
 
-    listed = wordfreq.iter_wordlist(language.partition("-")[0])
-    return list(islice((word for word in listed if word.isalpha()), number))
+    words = wordfreq.iter_wordlist(language.partition("-")[0])
+    return list(islice((word for word in words if word.isalpha()), number))
 
 
 def _occurrences(word: str, language: str) -> float:

@@ -23,7 +23,7 @@ from .vocabulary import VOCABULARY, write_vocabulary
 
 LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
 LONGEST_WORD = 1 << 16  # characters
-JOINED = 32 << 20  # characters
+LONGEST_TEXT = 32 << 20  # characters
 
 
 class Rows:
@@ -92,15 +92,15 @@ class Rows:
         if not finite:
             self._refuse(vectors, words if rows is None else None)
         if rows is None:
-            fresh = []
+            new_places = []
             for place, word in enumerate(words):
                 if word not in self.vocabulary:
-                    self.vocabulary[word] = self.rows + len(fresh)
-                    fresh.append(place)
-            if len(fresh) < len(words):
-                self.warnings["duplicate_words"] += len(words) - len(fresh)
-                vectors = vectors[fresh]
-                counts = counts if counts is None else counts[fresh]
+                    self.vocabulary[word] = self.rows + len(new_places)
+                    new_places.append(place)
+            if len(new_places) < len(words):
+                self.warnings["duplicate_words"] += len(words) - len(new_places)
+                vectors = vectors[new_places]
+                counts = counts if counts is None else counts[new_places]
         else:
             self.vocabulary.update(zip(words, (rows + self.rows).tolist(), strict=True))
         self._append(vectors)
@@ -123,15 +123,17 @@ class Rows:
                 f"{self.where}: the word {word[:40]!r}... has {len(word)} characters; at most {LONGEST_WORD} are "
                 "allowed"
             )
-        if longest * len(words) > JOINED and sum(map(len, words)) > JOINED:  # the same long word, many times
+        if (
+            longest * len(words) > LONGEST_TEXT and sum(map(len, words)) > LONGEST_TEXT
+        ):  # the same long word, many times
             half = len(words) // 2
             return self._encodable(words[:half]) + self._encodable(words[half:])
         try:
             "".join(words).encode()
         except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file
-            repaired = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
-            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired, strict=True))
-            return repaired
+            repaired_words = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
+            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired_words, strict=True))
+            return repaired_words
         return words
 
     def _refuse(self, vectors: np.ndarray, words: list[str] | None) -> None:
@@ -166,23 +168,23 @@ class StoreWriter(Rows):
     def __init__(self, output: Path, where: Path | str, subwords: bool = False):
         super().__init__(where, subwords)
         self.output = output
-        self._further: list[str] = []
+        self._extra_files: list[str] = []
 
     def __enter__(self) -> StoreWriter:
         self._aside = self.output / PARTIAL
-        self._held = self._exclusive()
+        self._lock = self._exclusive()
         try:
             shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
             self._aside.mkdir()
             self._vectors = (self._aside / VECTORS).open("wb")
             self._vectors.write(npy_header(0, 0))
         except BaseException:
-            self._held.close()
+            self._lock.close()
             raise
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        with self._held:
+        with self._lock:
             # on a full disk what is in its buffer cannot be written: it is thrown away
             with suppress(OSError):
                 self._vectors.close()
@@ -195,15 +197,15 @@ class StoreWriter(Rows):
 
     def _exclusive(self) -> ExitStack:
         """The lock on the store's folder, which is made."""
-        held = ExitStack()
+        stack = ExitStack()
         while True:
             try:
                 self.output.mkdir(parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError):
                 raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
             try:
-                held.enter_context(locked(self.output / LOCK, wait=False))
-                return held
+                stack.enter_context(locked(self.output / LOCK, wait=False))
+                return stack
             except BlockingIOError:
                 raise BiasgridError(f"{self.output}: another process is writing this store") from None
             except FileNotFoundError:
@@ -215,12 +217,12 @@ class StoreWriter(Rows):
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
         if self.wants_subwords:
             write_subwords(self._aside, ngrams, min_n, max_n)
-            self._further = [NGRAMS, SIZES]
+            self._extra_files = [NGRAMS, SIZES]
 
     @property
     def has_subwords(self) -> bool:
         """Whether n-grams were added."""
-        return bool(self._further)
+        return bool(self._extra_files)
 
     def finish(self, metadata: Mapping[str, Any]) -> None:
         """Write vocabulary and model.json, and move the store in.
@@ -254,7 +256,7 @@ class StoreWriter(Rows):
                 with (self._aside / COUNTS).open("wb") as file:
                     np.save(file, counts)
                     to_disk(file)
-                self._further.append(COUNTS)
+                self._extra_files.append(COUNTS)
             files = [VOCABULARY, *([] if counts is None else [COUNTS])]
             hashes = {name: hash_file(self._aside / name) for name in files}
             hashes[VECTORS] = vectors_hash.result()
@@ -279,7 +281,7 @@ class StoreWriter(Rows):
             to_disk(file)
         # a former store stops being one before the first of its files changes
         (self.output / MODEL).unlink(missing_ok=True)
-        for name in (*self._further, VECTORS, VOCABULARY, MODEL):
+        for name in (*self._extra_files, VECTORS, VOCABULARY, MODEL):
             os.replace(self._aside / name, self.output / name)
         if counts is None:
             (self.output / COUNTS).unlink(missing_ok=True)  # of a former store

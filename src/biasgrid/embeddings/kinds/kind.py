@@ -62,7 +62,7 @@ class Kind:
     complete: bool = False
     scores: bool = False
 
-    def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
+    def build(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""
         module, _, name = self.make.partition(":")
         getattr(importlib.import_module(module), name)(archive, folder, **settings)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import BiasgridError, unknown
 from ...files import hash_file
-from ..aside import written_aside
+from ..aside import write_aside
 from .bert_network import CONFIG, HEAD, WEIGHTS
 from .byte_pairs import check
 from .formats import BERT, LLAMA, SCORES
@@ -79,7 +79,7 @@ def make_language_model(
     files, facts = READ[format](archive, found)
     # what the user may write over is copied, and not linked
     put = _linked if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
-    with written_aside(folder, "making this model") as aside:
+    with write_aside(folder, "making this model") as aside:
         for file, path in files.items():
             (put if keep else _referenced)(path.resolve(), aside / file)
         record = {
