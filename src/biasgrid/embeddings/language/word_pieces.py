@@ -20,7 +20,7 @@ class Pieces:
 
     cls, sep, mask  the numbers of [CLS], [SEP] and [MASK]
     size            how many pieces there are
-    unknown         the number of the piece for what no other piece stands for, None if there is none
+    unk             the number of [UNK], the piece for what no other piece stands for; None if there is none
     """
 
     tokenizer: Any
@@ -28,19 +28,19 @@ class Pieces:
     sep: int
     mask: int
     size: int
-    unknown: int | None = None
+    unk: int | None = None
 
     def split(self, text: str) -> tuple[list[int], list[Span]]:
         """The numbers of the text's pieces, [CLS] before and [SEP] after them, and the characters of each; (0, 0) of
         these two. Raises InputError for what is no text, such as half of a surrogate pair."""
         check_text(text)
-        found = self.tokenizer.encode(text, add_special_tokens=False)
-        return [self.cls, *found.ids, self.sep], [(0, 0), *found.offsets, (0, 0)]
+        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        return [self.cls, *encoding.ids, self.sep], [(0, 0), *encoding.offsets, (0, 0)]
 
     def single(self, word: str) -> int:
         """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
         ids, _ = self.split(word)
-        if len(ids) != 3 or ids[1] == self.unknown:
+        if len(ids) != 3 or ids[1] == self.unk:
             raise InputError(f"{shown(word)}: is no single piece of the model")
         return ids[1]
 
@@ -90,6 +90,6 @@ def _of_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
         handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
     )
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    known = tokenizer.get_vocab()
-    tokenizer.add_special_tokens([AddedToken(name) for name in (CLS, SEP, MASK, UNKNOWN) if name in known])
+    numbers = tokenizer.get_vocab()
+    tokenizer.add_special_tokens([AddedToken(name) for name in (CLS, SEP, MASK, UNKNOWN) if name in numbers])
     return tokenizer

@@ -17,11 +17,11 @@ HUB = "https://huggingface.co"
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
-    at = f"{source.get('base', HUB).rstrip('/')}/{source['repository']}/resolve/{source['revision']}"
-    fetched: dict[str, str] = {}
+    address = f"{source.get('base', HUB).rstrip('/')}/{source['repository']}/resolve/{source['revision']}"
+    digests: dict[str, str] = {}
     for file, sha256 in source["files"].items():
-        fetched |= fetch_file(
-            [f"{at}/{quote(file)}"],
+        digests |= fetch_file(
+            [f"{address}/{quote(file)}"],
             folder,
             PurePosixPath(file).name,
             pins=[{}],
@@ -29,7 +29,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
             progress=progress,
             limits=limits,
         )
-    return fetched
+    return digests
 
 
 def check(source: Mapping[str, Any]) -> None:
