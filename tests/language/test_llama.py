@@ -121,7 +121,9 @@ def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
 def test_filled_up_batches_as_for_a_gpu_say_the_same(model):
     texts = [f"{text} {number}" * 2 for text in TEXTS for number in range(7)]
     network = model.network
-    batched = [scores.sum() for scores in network._score_batches([network.pieces(text).ids for text in texts])]
+    batched = [
+        scores.sum() for scores in network._score_batches([network.pieces(text).ids for text in texts])
+    ]
     np.testing.assert_allclose(batched, model.score(texts), rtol=1e-5)
 
 

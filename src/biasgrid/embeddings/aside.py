@@ -26,8 +26,8 @@ def write_aside(folder: Path, activity: str) -> Iterator[Path]:
             stack.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
         except BlockingIOError:
             raise BiasgridError(f"{folder}: another process is {activity}") from None
-        aside = folder / PARTIAL
-        shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
-        aside.mkdir()
-        stack.callback(shutil.rmtree, aside, ignore_errors=True)
-        yield aside
+        scratch = folder / PARTIAL
+        shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+        scratch.mkdir()
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        yield scratch

@@ -102,10 +102,10 @@ class Pairs:
         logs = np.log(entries.data).astype(dtype)
         weights = np.minimum(1, (entries.data / x_max) ** alpha).astype(dtype)
         rows, columns = entries.coords
-        return cls._in_order(rows, columns, logs, weights, matrix.shape[0])
+        return cls._from_arrays(rows, columns, logs, weights, matrix.shape[0])
 
     @classmethod
-    def _in_order(cls, rows, columns, logs, weights, words: int) -> Pairs:
+    def _from_arrays(cls, rows, columns, logs, weights, words: int) -> Pairs:
         starts = np.searchsorted(rows, np.arange(words + 1)).astype(np.int32)
         return cls(rows.astype(np.int32), columns.astype(np.int32), starts, logs, weights)
 
@@ -115,7 +115,7 @@ class Pairs:
         words = len(self.starts) - 1
         places = (np.flatnonzero(part_of_pair == part) for part in range(parts))
         arrays = self.rows, self.columns, self.logs, self.weights
-        return [self._in_order(*(array[indices] for array in arrays), words) for indices in places]
+        return [self._from_arrays(*(array[indices] for array in arrays), words) for indices in places]
 
     def errors(self, main: NDArray, context: NDArray) -> NDArray:
         """w_i . c_j + b_i + d_j - log X_ij of each pair."""

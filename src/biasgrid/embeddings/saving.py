@@ -178,8 +178,8 @@ def _transform_blocks(
         if not finite.all():
             place = int(np.argmin(finite))
             word = f"word {words[place]!r}" if words[place] is not None else f"row {rows[place] + 1}"
-            after = f" after {transform.method}" if transform else ""
+            suffix = f" after {transform.method}" if transform else ""
             raise BiasgridError(
-                f"{output}: {word} of {model.name} has a value that is not a finite float32{after}"
+                f"{output}: {word} of {model.name} has a value that is not a finite float32{suffix}"
             )
         yield words, vectors

@@ -246,14 +246,14 @@ class DebiasedModel(Model):
         return vectors
 
     def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
-        raise self._once()
+        raise self._transform_error()
 
     @property
     def fingerprint(self) -> str:
         """There is none: transforms are fitted on the vectors of a whole model."""
-        raise self._once()
+        raise self._transform_error()
 
-    def _once(self) -> BiasgridError:
+    def _transform_error(self) -> BiasgridError:
         return InputError(
             f"{self.name}: is under {self.transform.method} already: to debias it again, save it and load the file"
         )

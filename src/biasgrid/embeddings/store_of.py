@@ -19,8 +19,8 @@ def open_folder(path: Path, name: str | None = None) -> Any:
         kind = json.loads((path / MODEL).read_text(encoding="utf-8")).get("kind")
     except (OSError, ValueError, AttributeError, RecursionError):
         kind = None  # which vectors' own error says best
-    of_kind = REGISTRY[kind if isinstance(kind, str) and kind in REGISTRY else VECTORS]
-    return of_kind.open(path, name)
+    model_kind = REGISTRY[kind if isinstance(kind, str) and kind in REGISTRY else VECTORS]
+    return model_kind.open(path, name)
 
 
 @dataclass(frozen=True)

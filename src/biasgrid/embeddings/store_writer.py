@@ -171,12 +171,12 @@ class StoreWriter(Rows):
         self._extra_files: list[str] = []
 
     def __enter__(self) -> StoreWriter:
-        self._aside = self.output / PARTIAL
+        self._scratch = self.output / PARTIAL
         self._lock = self._exclusive()
         try:
-            shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
-            self._aside.mkdir()
-            self._vectors = (self._aside / VECTORS).open("wb")
+            shutil.rmtree(self._scratch, ignore_errors=True)  # of a process that was killed
+            self._scratch.mkdir()
+            self._vectors = (self._scratch / VECTORS).open("wb")
             self._vectors.write(npy_header(0, 0))
         except BaseException:
             self._lock.close()
@@ -188,7 +188,7 @@ class StoreWriter(Rows):
             # on a full disk what is in its buffer cannot be written: it is thrown away
             with suppress(OSError):
                 self._vectors.close()
-            shutil.rmtree(self._aside)
+            shutil.rmtree(self._scratch)
         with suppress(OSError):  # a store is in it, or another process is about to write one
             self.output.rmdir()
         # an error of writing names no file, and one of copying the file that it copies
@@ -216,7 +216,7 @@ class StoreWriter(Rows):
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
         if self.wants_subwords:
-            write_subwords(self._aside, ngrams, min_n, max_n)
+            write_subwords(self._scratch, ngrams, min_n, max_n)
             self._extra_files = [NGRAMS, SIZES]
 
     @property
@@ -250,15 +250,15 @@ class StoreWriter(Rows):
         self._vectors.write(npy_header(self.rows, self.dimensions))
         to_disk(self._vectors)
         with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
-            vectors_hash = pool.submit(hash_file, self._aside / VECTORS)
+            vectors_hash = pool.submit(hash_file, self._scratch / VECTORS)
             self._write_vocabulary()
             if counts is not None:
-                with (self._aside / COUNTS).open("wb") as file:
+                with (self._scratch / COUNTS).open("wb") as file:
                     np.save(file, counts)
                     to_disk(file)
                 self._extra_files.append(COUNTS)
             files = [VOCABULARY, *([] if counts is None else [COUNTS])]
-            hashes = {name: hash_file(self._aside / name) for name in files}
+            hashes = {name: hash_file(self._scratch / name) for name in files}
             hashes[VECTORS] = vectors_hash.result()
         record = {
             **metadata,
@@ -272,22 +272,22 @@ class StoreWriter(Rows):
         try:
             text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
         except UnicodeEncodeError as error:  # a path on the command line may have any bytes
-            broken = error.object[error.start : error.end]
+            bad_text = error.object[error.start : error.end]
             raise BiasgridError(
-                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
+                f"{self.output}: {MODEL} cannot hold {bad_text!r}: names are UTF-8 text"
             ) from None
-        with (self._aside / MODEL).open("wb") as file:
+        with (self._scratch / MODEL).open("wb") as file:
             file.write(text + b"\n")
             to_disk(file)
         # a former store stops being one before the first of its files changes
         (self.output / MODEL).unlink(missing_ok=True)
         for name in (*self._extra_files, VECTORS, VOCABULARY, MODEL):
-            os.replace(self._aside / name, self.output / name)
+            os.replace(self._scratch / name, self.output / name)
         if counts is None:
             (self.output / COUNTS).unlink(missing_ok=True)  # of a former store
 
     def _write_vocabulary(self) -> None:
-        path = self._aside / VOCABULARY
+        path = self._scratch / VOCABULARY
         try:
             write_vocabulary(path, self.vocabulary)
         except sqlite3.Error as error:

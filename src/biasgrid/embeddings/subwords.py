@@ -270,10 +270,10 @@ class SubwordModel(Model):
             block: NDArray[np.float32] = self.base.read(rows)
             return block
         vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
-        inside = rows < len(self.array)
-        vectors[inside] = self.base.read(rows[inside])
-        numbers = rows[~inside] - len(self.array)
-        vectors[~inside] = self.subwords.vectors([self._words[place] for place in numbers])
+        is_known = rows < len(self.array)
+        vectors[is_known] = self.base.read(rows[is_known])
+        numbers = rows[~is_known] - len(self.array)
+        vectors[~is_known] = self.subwords.vectors([self._words[place] for place in numbers])
         return vectors
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:

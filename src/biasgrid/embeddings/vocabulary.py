@@ -53,10 +53,10 @@ class Vocabulary:
         address = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
         self._database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
         self._database.execute("SELECT word, row FROM vocabulary LIMIT 0")
-        self._unverified = self.path.open("rb")
+        self._unverified_file = self.path.open("rb")
         self._lock = threading.Lock()
         weakref.finalize(self, self._database.close)
-        weakref.finalize(self, self._unverified.close)
+        weakref.finalize(self, self._unverified_file.close)
 
     def find(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask."""
@@ -94,12 +94,12 @@ class Vocabulary:
         """One thread at a time, as the connection is one."""
         with self._lock:
             # once: in a damaged tree some words are not found, and others are found elsewhere
-            if not self._unverified.closed:
-                self._unverified.seek(0)
-                digest = hashlib.file_digest(self._unverified, "sha256").hexdigest()
+            if not self._unverified_file.closed:
+                self._unverified_file.seek(0)
+                digest = hashlib.file_digest(self._unverified_file, "sha256").hexdigest()
                 if digest != self.metadata["sha256"].get(VOCABULARY):
                     raise self.damage_error("its checksum is not the one in model.json")
-                self._unverified.close()
+                self._unverified_file.close()
             try:
                 yield self._database.execute
             # what is not UTF-8 is an OperationalError
@@ -117,9 +117,9 @@ class Vocabulary:
         if words != self.metadata["words"]:
             raise self.damage_error(f"it has {words} words, and model.json says {self.metadata['words']}")
 
-    def damage_error(self, why: str) -> BiasgridError:
+    def damage_error(self, reason: str) -> BiasgridError:
         """What to raise where the vocabulary cannot be right."""
-        return BiasgridError(f"{self.path} is damaged: {why}; {self.remedy}")
+        return BiasgridError(f"{self.path} is damaged: {reason}; {self.remedy}")
 
 
 def write_vocabulary(path: Path, rows: Mapping[str, int]) -> None:

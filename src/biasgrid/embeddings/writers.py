@@ -115,7 +115,7 @@ class StoreCopy(StoreWriter):
         self.vocabulary = _Words(model)
 
     def _write_vocabulary(self) -> None:
-        path = self._aside / VOCABULARY
+        path = self._scratch / VOCABULARY
         shutil.copyfile(self.model.path / VOCABULARY, path)
         if self.moved_words:
             updates = [(row, word) for word, row in self.moved_words.items()]

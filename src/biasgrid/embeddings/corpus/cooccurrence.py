@@ -41,7 +41,7 @@ class Cooccurrence:
         return self.patterns[:, words]
 
 
-def of_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
+def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
     """From the distinct units in which each word stands, one array a word, and the number of all units.
 
     Memory holds these arrays, a few numbers for each unit that has a word, and the patterns.

@@ -25,7 +25,7 @@ from ...bounded import read_npy
 from ...errors import BiasgridError, InputError, not_allowed
 from ..model import remembered
 from ..vocabulary import Vocabulary
-from .cooccurrence import Cooccurrence, of_units
+from .cooccurrence import Cooccurrence, group_units
 
 COUNTS, PLACES, STARTS, MODEL = "counts.npy", "places.npy", "starts.npy", "model.json"
 REMEDY = "count the corpus again (in a study: snakemake stores)"
@@ -233,4 +233,4 @@ def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccu
         )
         # places rise, and so do the sentences: a word counts once in each
         units.append(word_units[np.diff(word_units.astype(np.int64), prepend=-1) > 0].astype(kind))
-    return of_units(units, corpus.units(window))
+    return group_units(units, corpus.units(window))

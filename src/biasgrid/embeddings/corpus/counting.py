@@ -51,9 +51,9 @@ def make_corpus(
     # words by their numbers, in the order of their first occurrence
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    with write_aside(folder, "counting this corpus") as aside:
-        text = aside / "text"
-        with text.open("wb") as words_file, (aside / STARTS).open("wb") as starts_file:
+    with write_aside(folder, "counting this corpus") as scratch:
+        text = scratch / "text"
+        with text.open("wb") as words_file, (scratch / STARTS).open("wb") as starts_file:
             tokens, sentences = _number(
                 blocks(archive, model.get("format", DEFAULT)), numbers, words_file, starts_file
             )
@@ -63,12 +63,12 @@ def make_corpus(
         source = model.get("source", {})
         if source.get("type") == "shuffled":
             shuffle_tokens(np.fromfile(text, np.uint32), source["seed"]).tofile(text)
-        _finish_npy(aside / STARTS, "<i8", sentences)
+        _finish_npy(scratch / STARTS, "<i8", sentences)
         counts, rows = _rank(text, len(numbers))
-        _place(text, counts, rows, tokens, aside / PLACES)
+        _place(text, counts, rows, tokens, scratch / PLACES)
         text.unlink()
-        np.save(aside / COUNTS, counts)
-        write_vocabulary(aside / VOCABULARY, dict(zip(numbers, rows.tolist(), strict=True)))
+        np.save(scratch / COUNTS, counts)
+        write_vocabulary(scratch / VOCABULARY, dict(zip(numbers, rows.tolist(), strict=True)))
         record = {
             **metadata,
             "name": name,
@@ -78,15 +78,15 @@ def make_corpus(
             "words": len(numbers),
             "tokens": tokens,
             "sentences": sentences,
-            "sha256": {file: hash_file(aside / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
+            "sha256": {file: hash_file(scratch / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
         }
-        (aside / MODEL).write_text(
+        (scratch / MODEL).write_text(
             json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
         )
         # a former one stops being whole before the first of its files changes
         (folder / MODEL).unlink(missing_ok=True)
         for file in (VOCABULARY, COUNTS, PLACES, STARTS, MODEL):
-            os.replace(aside / file, folder / file)
+            os.replace(scratch / file, folder / file)
     return Corpus.open(folder)
 
 
@@ -135,8 +135,8 @@ def _place(text: Path, counts: np.ndarray, rows: np.ndarray, tokens: int, output
         block_rows = block_rows[order]
         first = np.flatnonzero(np.diff(block_rows, prepend=-1))
         lengths = np.diff(first, append=len(block_rows))
-        within = np.arange(len(block_rows)) - np.repeat(first, lengths)
-        places[next_places[block_rows] + within] = order + offset
+        ranks = np.arange(len(block_rows)) - np.repeat(first, lengths)
+        places[next_places[block_rows] + ranks] = order + offset
         next_places[block_rows[first]] += lengths
         offset += len(block)
     places.flush()

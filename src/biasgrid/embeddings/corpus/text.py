@@ -18,7 +18,7 @@ from .formats import DEFAULT
 
 BLOCK = 1 << 20  # characters that are read at a time
 LONGEST = 8 << 20  # characters without white space
-MOST = 1 << 40  # words of a sentence, where there is no limit
+UNLIMITED = 1 << 40  # words of a sentence, where there is no limit
 
 # letters and digits, and what stands between two of them: don't, u.s, well-known
 WORD = re.compile(r"\w+(?:[.'’\-]\w+)*")
@@ -85,7 +85,7 @@ class Sentences:
 
     archive: Path
     format: str = DEFAULT
-    longest: int = MOST
+    longest: int = UNLIMITED
 
     def __iter__(self) -> Iterator[list[str]]:
         rest: list[str] = []

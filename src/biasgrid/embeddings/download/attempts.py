@@ -64,9 +64,9 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
         except (Retry, BiasgridError):
             if not patience.is_over:
                 raise
-            what = f"under {limits.slowest:g} bytes a second" if patience.body else "no whole answer"
-            within = limits.stall if patience.body else limits.answer
-            raise Retry(f"{what} for {within:g} s") from None
+            problem = f"under {limits.slowest:g} bytes a second" if patience.body else "no whole answer"
+            seconds = limits.stall if patience.body else limits.answer
+            raise Retry(f"{problem} for {seconds:g} s") from None
 
 
 def _request_body(

@@ -25,8 +25,8 @@ CONNECT = 3.0  # seconds for one address of a host; a host may have eight
 class Retry(Exception):
     """This attempt failed in a way that the next one may not."""
 
-    def __init__(self, why: str, *, wait: float = 0.0, unreachable: bool = False):
-        super().__init__(why)
+    def __init__(self, reason: str, *, wait: float = 0.0, unreachable: bool = False):
+        super().__init__(reason)
         self.wait = wait  # seconds that the server asked for
         self.unreachable = unreachable  # no connection stood
 

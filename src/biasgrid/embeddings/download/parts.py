@@ -22,7 +22,7 @@ def download_parts(
     destination: Path | str,
     *,
     pins: Sequence[Mapping[str, str]],
-    whole: Mapping[str, str],
+    file_pins: Mapping[str, str],
     on_download: Callable[[str, str], object] = lambda url, digest: None,
     progress: bool = True,
     limits: Limits = LIMITS,
@@ -42,7 +42,7 @@ def download_parts(
         The joined file.
     pins
         For each part, the hashes that it must have: {"sha256": hex digits}, {"md5": ...}, {} for none.
-    whole
+    file_pins
         The same for the joined file.
     on_download
         Called with a part's address and sha256 when it is downloaded.
@@ -89,7 +89,7 @@ def download_parts(
                             "nothing was kept"
                         )
             digest = hash_file(joined_file)
-            for algorithm, expected in whole.items():
+            for algorithm, expected in file_pins.items():
                 if (got := hash_file(joined_file, algorithm)) != expected:
                     drop()
                     raise WrongHash(

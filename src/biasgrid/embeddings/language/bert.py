@@ -22,7 +22,7 @@ from .sentence import Sentence, Span
 from .threads import map_on_threads, one_thread
 from .word_pieces import MASK, read_pieces
 
-AT_ONCE = 8192  # pieces of masked copies that are in memory at a time
+BATCH = 8192  # pieces of masked copies that are in memory at a time
 
 
 class States(NamedTuple):
@@ -125,7 +125,7 @@ class Bert:
     def fill(self, texts: Sequence[str], words: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """The log-probability of each text's words at its [MASK].
 
-        Texts of one number of pieces are a batch, up to `AT_ONCE` pieces: how a sum is rounded may depend on which
+        Texts of one number of pieces are a batch, up to `BATCH` pieces: how a sum is rounded may depend on which
         texts are asked together.
 
         Parameters
@@ -160,7 +160,7 @@ class Bert:
         lengths = np.array([len(ids) for ids in ids_of_texts])
         with one_thread():
             for length in np.unique(lengths):
-                rows_of_length, step = np.flatnonzero(lengths == length), max(1, AT_ONCE // int(length))
+                rows_of_length, step = np.flatnonzero(lengths == length), max(1, BATCH // int(length))
                 for start in range(0, len(rows_of_length), step):
                     rows = rows_of_length[start : start + step]
                     log_probabilities[rows] = self._fill(
@@ -207,14 +207,14 @@ class Bert:
     def _score(self, sentence: Sentence) -> float:
         ids, offsets = self.pieces.split(sentence.text)
         places = self._places_to_score(sentence, ids, offsets)
-        hidden = _within(offsets, sentence.hidden) if sentence.hidden else []
+        hidden = _pieces_of(offsets, sentence.hidden) if sentence.hidden else []
         # of what it does not know it can say nothing, and where nothing is hidden it is not asked for a prior
         all_unknown = all(ids[place] == self.pieces.unk for place in places)
         if all_unknown or (sentence.hidden and not hidden) or len(ids) > self.shape.positions:
             return float("nan")
         # one copy with the whole part masked, or a copy per piece
         copies = [places] if sentence.part else [[place] for place in places]
-        step = max(1, AT_ONCE // len(ids))
+        step = max(1, BATCH // len(ids))
         return float(
             sum(
                 self._log_probabilities(ids, copies[i : i + step], hidden)
@@ -228,9 +228,9 @@ class Bert:
         if sentence.beside:
             places &= shared(ids, self.pieces.split(sentence.beside)[0])
         if sentence.part:
-            places &= set(_within(offsets, sentence.part))
+            places &= set(_pieces_of(offsets, sentence.part))
         elif sentence.hidden:
-            places -= set(_within(offsets, sentence.hidden))
+            places -= set(_pieces_of(offsets, sentence.hidden))
         return sorted(places)
 
     def _log_probabilities(self, ids: list[int], masked: list[list[int]], hidden: list[int]) -> float:
@@ -255,18 +255,18 @@ def require_packages(purpose: str) -> None:
         require(package, purpose)
 
 
-def shared(ids: Sequence[int], beside: Sequence[int]) -> set[int]:
+def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:
     """The places of `ids` whose pieces another sentence has, too: the equal blocks that difflib finds.
 
     difflib may find others when the two change places; the one that is less goes first here, so that of a pair as
     many pieces are scored in each.
     """
-    first, second = sorted((list(ids), list(beside)))
+    first, second = sorted((list(ids), list(other_ids)))
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     starts = [(block.a if first == list(ids) else block.b, block.size) for block in blocks]
     return {place for start, size in starts for place in range(start, start + size)}
 
 
-def _within(offsets: Sequence[Span], span: Span) -> list[int]:
+def _pieces_of(offsets: Sequence[Span], span: Span) -> list[int]:
     """The places of the pieces that have any of the characters."""
     return [place for place, (start, end) in enumerate(offsets) if start < span[1] and end > span[0]]

@@ -75,8 +75,8 @@ def _dense(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
-def _norm(before: str, size: int) -> dict[str, tuple[int, ...]]:
-    return {f"{before}LayerNorm.weight": (size,), f"{before}LayerNorm.bias": (size,)}
+def _norm(prefix: str, size: int) -> dict[str, tuple[int, ...]]:
+    return {f"{prefix}LayerNorm.weight": (size,), f"{prefix}LayerNorm.bias": (size,)}
 
 
 def read_shape(folder: Path) -> Shape:
@@ -219,8 +219,8 @@ def _linear(weights: Weights, name: str, states: Any) -> Any:
     return linear(states, weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-def _normalize(weights: Weights, before: str, states: Any, shape: Shape) -> Any:
+def _normalize(weights: Weights, prefix: str, states: Any, shape: Shape) -> Any:
     from torch.nn.functional import layer_norm
 
-    scale, shift = weights[f"{before}LayerNorm.weight"], weights[f"{before}LayerNorm.bias"]
+    scale, shift = weights[f"{prefix}LayerNorm.weight"], weights[f"{prefix}LayerNorm.bias"]
     return layer_norm(states, (shape.dimensions,), scale, shift, shape.epsilon)

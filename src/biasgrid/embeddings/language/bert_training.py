@@ -32,7 +32,7 @@ from .threads import one_thread
 from .word_pieces import TOKENIZER, Pieces, read_pieces
 
 VERSION = 2  # raise it when a change of this module changes weights
-LEAST = 6  # words of a sentence that is trained on
+SHORTEST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
 MASKED, ANY = 0.8, 0.9  # below the one a piece is masked, below the other it is replaced by any
 
@@ -153,9 +153,9 @@ def made_from(
         Weights that are none of a BERT with its head for masked words.
     """
     require_packages(f"training {name}")
-    aside = folder.with_name(f".{folder.name}.training")
-    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
-    start_folder, output = aside / "start", aside / "made"
+    scratch = folder.with_name(f".{folder.name}.training")
+    shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+    start_folder, output = scratch / "start", scratch / "made"
     try:
         make_language_model(start, start_folder, name=name, model={"format": BERT}, metadata={}, keep=False)
         output.mkdir()
@@ -168,7 +168,7 @@ def made_from(
         entry = {"format": BERT, "source": {"type": "trained"}}
         return make_language_model(output, folder, name=name, model=entry, metadata={**metadata, **facts})
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _train_on_corpus(
@@ -189,8 +189,8 @@ def _train_on_corpus(
     training_ids, held_out_ids = split(sentences, pieces, settings.pieces, settings.held_out)
     if not training_ids:
         raise BiasgridError(
-            f"{corpus}: of its {len(held_out_ids)} sentences of {LEAST} words or more {settings.held_out} are held "
-            "out (held_out): none is left to train on"
+            f"{corpus}: of its {len(held_out_ids)} sentences of {SHORTEST} words or more {settings.held_out} are "
+            "held out (held_out): none is left to train on"
         )
     with one_thread():
         losses = fit(weights, shape, pieces, training_ids, settings)
@@ -223,7 +223,9 @@ def split(
     Sentences of less than 6 words are left out, longer ones than `longest` pieces cut. What is the same as a held-out
     one is not trained on.
     """
-    all_ids = [cut(pieces.split(" ".join(words))[0], longest) for words in sentences if len(words) >= LEAST]
+    all_ids = [
+        cut(pieces.split(" ".join(words))[0], longest) for words in sentences if len(words) >= SHORTEST
+    ]
     held_out_places = {place * len(all_ids) // held_out for place in range(min(held_out, len(all_ids)))}
     held_out_ids = [all_ids[place] for place in sorted(held_out_places)]
     held_out_tuples = set(map(tuple, held_out_ids))

@@ -79,9 +79,9 @@ def make_language_model(
     files, facts = READ[format](archive, source_files)
     # what the user may write over is copied, and not linked
     put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
-    with write_aside(folder, "making this model") as aside:
+    with write_aside(folder, "making this model") as scratch:
         for file, path in files.items():
-            (put if keep else _reference)(path.resolve(), aside / file)
+            (put if keep else _reference)(path.resolve(), scratch / file)
         record = {
             **{key: value for key, value in old_record.items() if key != NO_SCORES},
             **metadata,
@@ -89,16 +89,16 @@ def make_language_model(
             "kind": KIND,
             "format": format,
             **facts,
-            "sha256": {file: hash_file(aside / file) for file in files},
+            "sha256": {file: hash_file(scratch / file) for file in files},
         }
         if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
             record[NO_SCORES] = reason
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-        (aside / MODEL).write_text(text, "utf-8")
+        (scratch / MODEL).write_text(text, "utf-8")
         # a former one stops being whole before the first of its files changes
         (folder / MODEL).unlink(missing_ok=True)
         for file in (*files, MODEL):
-            os.replace(aside / file, folder / file)
+            os.replace(scratch / file, folder / file)
     return LanguageModel.open(folder)
 
 
@@ -106,9 +106,9 @@ def _files(archive: Path) -> Files:
     """The files by their names: those of a folder, or a file and what lies beside it if its format has several."""
     try:
         if archive.is_dir() or archive.suffix == ".safetensors":
-            beside = archive if archive.is_dir() else archive.parent
+            parent = archive if archive.is_dir() else archive.parent
             files = {
-                path.name: path for path in sorted(beside.iterdir()) if path.is_file() and path.name != MODEL
+                path.name: path for path in sorted(parent.iterdir()) if path.is_file() and path.name != MODEL
             }
             if not archive.is_dir():  # whatever its name is
                 files = {name: path for name, path in files.items() if path.suffix != ".safetensors"}

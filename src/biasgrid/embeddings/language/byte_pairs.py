@@ -31,7 +31,7 @@ class Pieces:
     ids: list[int]
     spans: NDArray[np.int64]
 
-    def within(self, part: Span) -> NDArray[np.bool_]:
+    def overlap(self, part: Span) -> NDArray[np.bool_]:
         """Which of them have characters of a part (n,)."""
         return np.maximum(self.spans[:, 0], part[0]) < np.minimum(self.spans[:, 1], part[1])
 

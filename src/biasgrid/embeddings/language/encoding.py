@@ -70,9 +70,11 @@ def pool_states(
     `word`: the mean of the states of the pieces that have any character of the word. `sentence`: the mean of the
     states of all pieces, [CLS] and [SEP] among them, as sentence-transformers pools.
     """
-    of_sentences = encoder.states([sentence.text for sentence in sentences], layer, specials=pool == SENTENCE)
+    states_of_sentences = encoder.states(
+        [sentence.text for sentence in sentences], layer, specials=pool == SENTENCE
+    )
     vectors = []
-    for sentence, (states, offsets) in zip(sentences, of_sentences, strict=True):
+    for sentence, (states, offsets) in zip(sentences, states_of_sentences, strict=True):
         if pool == WORD:
             states = states[(offsets[:, 0] < sentence.end) & (offsets[:, 1] > sentence.start)]
         # float64: a mean in float32 loses digits with the number of pieces

@@ -76,7 +76,7 @@ class Llama:
         def total(sentence: Sentence) -> float:
             scores = scores_of_text.get(sentence.text, np.empty(0))
             if sentence.part is not None and len(scores):
-                scores = scores[pieces[sentence.text].within(sentence.part)]
+                scores = scores[pieces[sentence.text].overlap(sentence.part)]
             return float(scores.sum()) if len(scores) else np.nan
 
         return np.array([total(sentence) for sentence in sentences], dtype=np.float64)
@@ -111,10 +111,10 @@ class Llama:
     def _score_batches(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
         """The same, of texts of about one length together."""
         scores: dict[int, NDArray[np.float64]] = {}
-        by_length: dict[int, list[int]] = {}
+        numbers_by_length: dict[int, list[int]] = {}
         for number, ids in enumerate(texts):
-            by_length.setdefault(-(-len(ids) // LENGTHS) * LENGTHS, []).append(number)
-        for length, numbers in by_length.items():
+            numbers_by_length.setdefault(-(-len(ids) // LENGTHS) * LENGTHS, []).append(number)
+        for length, numbers in numbers_by_length.items():
             for start in range(0, len(numbers), ROWS):
                 batch = numbers[start : start + ROWS]
                 rows = [texts[number] for number in batch] + [[]] * (ROWS - len(batch))

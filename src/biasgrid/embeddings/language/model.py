@@ -142,8 +142,8 @@ class LanguageModel:
         return LanguageModel.open, (self.path.absolute(), self.name)
 
     def __repr__(self) -> str:
-        what = "encoder" if NO_SCORES in self.metadata else "masked" if self.masked else "causal"
-        return f"LanguageModel({self.name!r}: {what})"
+        label = "encoder" if NO_SCORES in self.metadata else "masked" if self.masked else "causal"
+        return f"LanguageModel({self.name!r}: {label})"
 
 
 def _number(text: str) -> int:

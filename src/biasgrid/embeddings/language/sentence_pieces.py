@@ -54,7 +54,7 @@ class SentencePieces:
         ids, spans, end = [], [], -len(prefix)
         for part in parts:
             start, end = end, end + len(part)
-            numbers = [self._numbers[part]] if part in self._numbers else self._of_bytes(part)
+            numbers = [self._numbers[part]] if part in self._numbers else self._byte_numbers(part)
             ids += numbers
             # what stands before the text belongs to its first character
             spans += [(max(start, 0), max(end, 1))] * len(numbers)
@@ -65,11 +65,11 @@ class SentencePieces:
         return self.tokens[number].replace(SPACE, " ")
 
     def _merge(self, text: str) -> list[str]:
-        parts, after = list(text), list(range(1, len(text) + 1))
-        before = list(range(-1, len(text) - 1))
+        parts, next_places = list(text), list(range(1, len(text) + 1))
+        previous_places = list(range(-1, len(text) - 1))
 
         def pair(i: int) -> tuple[float, int, str, str] | None:
-            j = after[i]
+            j = next_places[i]
             if j < len(parts) and parts[i] + parts[j] in self._numbers:
                 return -self._scores[parts[i] + parts[j]], i, parts[i], parts[j]
             return None
@@ -78,17 +78,17 @@ class SentencePieces:
         heapify(queue)
         while queue:
             _, i, first, second = heappop(queue)
-            j = after[i]
+            j = next_places[i]
             if parts[i] != first or j == len(parts) or parts[j] != second:  # one of them was merged since
                 continue
             parts[i], parts[j] = first + second, ""
-            after[i] = after[j]
-            if after[i] < len(parts):
-                before[after[i]] = i
-            for place in (before[i], i):
+            next_places[i] = next_places[j]
+            if next_places[i] < len(parts):
+                previous_places[next_places[i]] = i
+            for place in (previous_places[i], i):
                 if place >= 0 and (candidate := pair(place)):
                     heappush(queue, candidate)
         return [part for part in parts if part]
 
-    def _of_bytes(self, character: str) -> list[int]:
+    def _byte_numbers(self, character: str) -> list[int]:
         return [self._bytes.get(f"<0x{byte:02X}>", self._unknown_id) for byte in character.encode()]

@@ -108,14 +108,14 @@ class Templates:
 
     def _place(self, template: str, word: str) -> PlacedWord:
         place = next(place for place in PLACES if place in template)
-        before, after = template.split(place)
+        prefix, suffix = template.split(place)
         form = self.plurals.get(word) or plural(word) if place == PLURAL else word
         if place == WITH_ARTICLE:
-            before += "an " if word[:1].lower() in tuple("aeiou") else "a "
-        text = before + form + after
+            prefix += "an " if word[:1].lower() in tuple("aeiou") else "a "
+        text = prefix + form + suffix
         if self.capitalize and text[:1].upper() != text[:1] and len(text[:1].upper()) == 1:
             text = text[0].upper() + text[1:]
-        return PlacedWord(text, len(before), len(before) + len(form))
+        return PlacedWord(text, len(prefix), len(prefix) + len(form))
 
 
 def plural(word: str) -> str:

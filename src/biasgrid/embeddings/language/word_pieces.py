@@ -59,7 +59,7 @@ def read_pieces(folder: Path) -> Pieces:
         if path.name == TOKENIZER:
             tokenizer = tokenizers.Tokenizer.from_file(str(path))
         else:
-            tokenizer = _of_vocabulary(path, _settings(folder))
+            tokenizer = _read_vocabulary(path, _settings(folder))
         tokenizer.no_truncation()
         tokenizer.no_padding()
     except Exception as error:  # the library's own are plain `Exception`
@@ -79,7 +79,7 @@ def _settings(folder: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _of_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
+def _read_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
     """A tokenizer of a piece a line; it changes letters to lower case unless tokenizer_config.json says otherwise."""
     from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 

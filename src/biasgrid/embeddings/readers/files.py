@@ -27,8 +27,8 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
         if not is_gzip:
             yield file
             return
-        what, limit = "the gzip is damaged or cut off", allowed(path.stat().st_size)
-        yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, what, limit), 1 << 16)
+        reason, limit = "the gzip is damaged or cut off", allowed(path.stat().st_size)
+        yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:

@@ -80,7 +80,7 @@ def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
     counts: Any = None
     try:
         if isinstance(expandos, dict) and isinstance(expandos.get("count"), _Array):
-            counts = expandos["count"].array(WHOLE)
+            counts = expandos["count"].array(INTEGERS)
         elif isinstance(entries, dict) and len(entries) == len(words):
             counts = np.array([entries[word].count for word in words], dtype=np.int64)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
@@ -137,7 +137,7 @@ LENGTH_BYTES = {
     pickletools.TAKEN_FROM_ARGUMENT8U: 8,
 }
 # one byte of these makes an object of up to 200; a KeyedVectors has one for each ten bytes or more
-MAKES = frozenset(b"]}\x8f\x91tldo\x81\x92Ri\x85\x86\x87")
+OBJECT_CODES = frozenset(b"]}\x8f\x91tldo\x81\x92Ri\x85\x86\x87")
 SPARE = 100_000  # bytes for which nothing is counted
 STOP, PUT, LONG_BINPUT, FRAME = b".pr\x95"
 TWO_LINES = b"ci"
@@ -170,7 +170,7 @@ def _check(data: memoryview) -> None:
             raise ValueError(f"it holds byte {code}, which is no instruction")
         if code == STOP:
             return
-        if code in MAKES:
+        if code in OBJECT_CODES:
             objects += 1
             if 8 * objects > place + SPARE:
                 raise ValueError("it makes far more objects than a model has")
@@ -225,7 +225,7 @@ class _Placeholder:
         pass
 
 
-FLOATS, WHOLE = ("f2", "f4", "f8"), ("i4", "i8", "u4", "u8")
+FLOATS, INTEGERS = ("f2", "f4", "f8"), ("i4", "i8", "u4", "u8")
 
 
 class _Type:
@@ -261,7 +261,7 @@ class _Array:
 
 def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | int | None:
     """A NumPy scalar: a word (numpy.str_), or a count; other numbers are not needed."""
-    if type.code in WHOLE and data is not None:
+    if type.code in INTEGERS and data is not None:
         order = "big" if type.order == ">" else "little"
         return int.from_bytes(_bytes(data)[:8], order, signed=type.code.startswith("i"))
     if not type.code.startswith("U") or data is None:

@@ -36,7 +36,7 @@ def read(folder: Path, writer: StoreWriter) -> None:
         writer.add(words[part], vectors[part])
 
 
-def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
+def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
     require("pyarrow", f"{path}: reading Parquet")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -66,7 +66,7 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
             raise BiasgridError(f"{path}: has two columns {name!r:.60}")
         group_rows = sum(group.num_rows for group in groups)
         if group_rows != rows:
-            raise BiasgridError(f"{folder}: {rows} rows in {beside}, {group_rows} in {path.name}")
+            raise BiasgridError(f"{folder}: {rows} rows in {npy_name}, {group_rows} in {path.name}")
         if groups:
             _check_pages(path, size, groups, name)
         with damaged(path, DAMAGED):
@@ -83,7 +83,7 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
                 values = chunk.dictionary.to_pylist()
                 words += [values[place] for place in chunk.indices.to_pylist()]
         if len(words) != rows:
-            raise BiasgridError(f"{folder}: {rows} rows in {beside}, {len(words)} in {path.name}")
+            raise BiasgridError(f"{folder}: {rows} rows in {npy_name}, {len(words)} in {path.name}")
     return words
 
 

@@ -298,9 +298,9 @@ def _describe(line: bytes, layout: Layout) -> str:
     """What is wrong with a line, for its error."""
     fields = [field for field in line.split(b" ") if field][1:]
     count = sum(bool(NUMBER.fullmatch(field)) for field in fields)
-    odd = next((field for field in fields if not NUMBER.fullmatch(field)), None)
+    bad_field = next((field for field in fields if not NUMBER.fullmatch(field)), None)
     source = "as line 1 says" if layout.header else "as most lines before it have"
-    return f"{source}, found {count}" + (f" and {_show(odd)}" if odd else "")
+    return f"{source}, found {count}" + (f" and {_show(bad_field)}" if bad_field else "")
 
 
 def _show(field: bytes) -> str:

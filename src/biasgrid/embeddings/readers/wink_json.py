@@ -99,8 +99,8 @@ def _check_numbers(numbers: bytes) -> None:
         plus[~_exponent(text[plus - 1])],
     ]
     # a zero before a digit, with neither digit nor point before it
-    inside = digit | (text == ord("."))
-    zeros = np.flatnonzero((text[1:-1] == ord("0")) & digit[2:] & ~inside[:-2]) + 1
+    in_number = digit | (text == ord("."))
+    zeros = np.flatnonzero((text[1:-1] == ord("0")) & digit[2:] & ~in_number[:-2]) + 1
     # behind an exponent's sign zeros may lead
     has_sign = (text[zeros - 1] == ord("-")) | (text[zeros - 1] == ord("+"))
     previous = np.where(has_sign, text[np.maximum(zeros - 2, 0)], text[zeros - 1])

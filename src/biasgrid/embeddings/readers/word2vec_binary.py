@@ -37,24 +37,24 @@ def read(path: Path, writer: StoreWriter) -> None:
             raise BiasgridError(
                 f"{path}: cut off: line 1 says {rows} rows of {dimensions} dimensions, but {size_limit} bytes at most"
             )
-        broken = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
+        broken_words = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
     # with wrong dimensions or another encoding most words break, with word2vec.c few
-    if broken > max(10, rows // 100):
+    if broken_words > max(10, rows // 100):
         raise BiasgridError(
-            f"{path}: {broken} of {rows} words are not UTF-8: another encoding, or not the {dimensions} dimensions "
-            "that line 1 says"
+            f"{path}: {broken_words} of {rows} words are not UTF-8: another encoding, or not the {dimensions} "
+            "dimensions that line 1 says"
         )
-    if broken:
-        writer.warnings["broken_words"] += broken
+    if broken_words:
+        writer.warnings["broken_words"] += broken_words
 
 
 def _read_rows(
     path: Path, file: IO[bytes], buffer: bytes, writer: StoreWriter, rows: int, dimensions: int
 ) -> int:
     """`buffer` is what was read of the rows before. Returns how many words are not UTF-8."""
-    says = f"line 1 says {rows} rows of {dimensions} dimensions"
+    header = f"line 1 says {rows} rows of {dimensions} dimensions"
     width = 4 * dimensions
-    count = broken = 0
+    count = broken_words = 0
     while count < rows:
         block = file.read(max(BLOCK, width + LONGEST_WORD))
         buffer += block
@@ -70,23 +70,23 @@ def _read_rows(
                 words.append(word.decode())
             except UnicodeDecodeError:
                 words.append(word.decode("utf-8", "replace"))
-                broken += 1
+                broken_words += 1
             vectors.append(view[space + 1 : end])
             start = end
         if words:
             writer.add(words, np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(words), dimensions))
         elif not block:
-            raise BiasgridError(f"{path}: cut off: {says}, but the file ends after {count} rows")
+            raise BiasgridError(f"{path}: cut off: {header}, but the file ends after {count} rows")
         elif len(buffer) > width + LONGEST_WORD:
-            raise BiasgridError(f"{path}: {says}, but no word follows row {count}")
+            raise BiasgridError(f"{path}: {header}, but no word follows row {count}")
         count += len(words)
         vectors.clear()
         view.release()
         buffer = buffer[start:]
     excess = len((buffer + file.read(BLOCK)).strip(b"\r\n"))
     if excess:
-        raise BiasgridError(f"{path}: {says}, but {excess} or more bytes follow them")
-    return broken
+        raise BiasgridError(f"{path}: {header}, but {excess} or more bytes follow them")
+    return broken_words
 
 
 def detect(sample: bytes) -> bool:

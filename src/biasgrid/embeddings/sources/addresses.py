@@ -19,24 +19,24 @@ def fetch_file(
     filename: str,
     *,
     pins: Sequence[Mapping[str, str]],
-    whole: Mapping[str, str],
+    file_pins: Mapping[str, str],
     progress: bool,
     limits: Limits,
 ) -> dict[str, str]:
     """Download a file, or its parts in order, to `folder`/`filename`; returns its sha256 by its name.
 
-    `pins` are the hashes pinned for each part, by algorithm, `whole` those for the whole file. Without any, what is
-    first seen is expected from then on.
+    `pins` are the hashes pinned for each part, by algorithm, `file_pins` those for the whole file. Without any,
+    what is first seen is expected from then on.
     """
     if not re.fullmatch(FILENAME, filename) or filename == "manifest.json":
         raise BiasgridError(
             f"source: {urls[0]} cannot be kept as {filename!r}: give another name as its filename"
         )
     destination = folder / filename
-    first_seen = None if whole or any(pins) else FirstSeen(folder)
+    first_seen = None if file_pins or any(pins) else FirstSeen(folder)
     if first_seen:
         pins = [{"sha256": first_seen.digests[url]} if url in first_seen.digests else {} for url in urls]
-    expected = whole or (pins[0] if len(urls) == 1 else {})
+    expected = file_pins or (pins[0] if len(urls) == 1 else {})
     if (
         expected
         and destination.is_file()
@@ -58,7 +58,7 @@ def fetch_file(
                 urls,
                 destination,
                 pins=pins,
-                whole=whole,
+                file_pins=file_pins,
                 on_download=on_download,
                 progress=progress,
                 limits=limits,

@@ -25,7 +25,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
             folder,
             PurePosixPath(file).name,
             pins=[{}],
-            whole={"sha256": sha256} if sha256 else {},
+            file_pins={"sha256": sha256} if sha256 else {},
             progress=progress,
             limits=limits,
         )

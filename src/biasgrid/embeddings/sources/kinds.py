@@ -19,13 +19,13 @@ def check(source: Mapping[str, Any]) -> Source:
         raise BiasgridError(f"source: {unknown('type', name, REGISTRY)}")
     kind = REGISTRY[name]
     required_keys = {key for key, facts in kind.keys.items() if facts.required}
-    takes = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"
+    usage = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"
     if optional := sorted(kind.keys.keys() - required_keys):
-        takes += f" and takes {', '.join(optional)}"
+        usage += f" and takes {', '.join(optional)}"
     for key in sorted(required_keys - source.keys()):
-        raise BiasgridError(f"source: key {key!r} is missing; {takes}")
+        raise BiasgridError(f"source: key {key!r} is missing; {usage}")
     for key in sorted(source.keys() - kind.keys.keys() - {"type"}, key=str):
-        raise BiasgridError(f"source: unknown key {key!r:.100}; {takes}")
+        raise BiasgridError(f"source: unknown key {key!r:.100}; {usage}")
     for key, value in source.items():
         if key != "type":
             kind.keys[key].check(key, value)

@@ -157,10 +157,10 @@ def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Pa
 
 
 def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    limit, what = allowed(archive.stat().st_size), "cannot be unpacked"
+    limit, reason = allowed(archive.stat().st_size), "cannot be unpacked"
     with archive.open("rb") as file:
         if archive.name.endswith((".whl", ".zip")):
-            with damaged(archive.name, what):
+            with damaged(archive.name, reason):
                 members = zipfile.ZipFile(file)
             for info in members.infolist():
                 if (
@@ -168,21 +168,21 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
                     and not info.is_dir()
                     and not stat.S_ISLNK(info.external_attr >> 16)
                 ):
-                    content = zip_member(members, info, archive.name, limit, what)
+                    content = zip_member(members, info, archive.name, limit, reason)
                     yield info.filename, io.BufferedReader(content)
                     limit -= content.done
             return
         # as a stream, which is expanded once and from its beginning to its end
-        stream = Expanded(_decompress(file), archive.name, what, limit)
-        with damaged(archive.name, what):
+        stream = Expanded(_decompress(file), archive.name, reason, limit)
+        with damaged(archive.name, reason):
             members = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
         while True:
-            with damaged(archive.name, what):
+            with damaged(archive.name, reason):
                 entry = members.next()
             if entry is None:
                 return
             if is_wanted(entry.name) and entry.isreg():
-                content = Expanded(members.extractfile(entry), archive.name, what, limit)
+                content = Expanded(members.extractfile(entry), archive.name, reason, limit)
                 yield entry.name, io.BufferedReader(content)
             members.members.clear()  # else each entry's facts are kept
 

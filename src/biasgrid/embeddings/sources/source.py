@@ -62,8 +62,10 @@ class Key:
         text = {"type": "string"} | (
             {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": 1}
         )
-        either = {"anyOf": [text, {"type": "array", "items": text, "minItems": 2}]} if self.parts else text
-        return {"description": self.meaning, **either}
+        value_schema = (
+            {"anyOf": [text, {"type": "array", "items": text, "minItems": 2}]} if self.parts else text
+        )
+        return {"description": self.meaning, **value_schema}
 
 
 @dataclass(frozen=True)
