@@ -24,16 +24,16 @@ STORE_VERSION = 1
 def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False, stores: Path | None = None
 ) -> EmbeddingStore:
-    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
-    model that is made here of a corpus, from that one's archive, and of an encoded one, from its encoder's. With
-    `stores` it is `stores`/`name`, and no other study's.
+    """The store `folder`/`name` of a model, made from the archive in `folder`/raw/`name`, which is fetched if it is
+    missing; a model that is trained here is made from its corpus' archive, an encoded one from its encoder's. With
+    `stores` it is `stores`/`name`, which no other study uses.
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
-    of it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is
-    replaced; but not in a folder that studies share (`shared`), where another study may be at work on it.
-    Processes that need one store wait for each other.
+    from this entry is used as it is, and nothing is written, so that the folder may be read-only. Another one is
+    replaced; but not in a folder that studies share (`shared`), where another study may be using it. Processes that
+    need the same store wait for each other.
 
-    Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
+    Raises BiasgridError for a source that cannot be fetched or does not match its checksum, for a file that is not a
     model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
@@ -60,7 +60,7 @@ def build_store(
         description["sorted"] = model["sorted"]
     record = _record(kind, folder / name)
     if record.items() >= origin.items():
-        if not shared and record | description != record:  # what is said of the vectors, not they
+        if not shared and record | description != record:  # only the description differs
             text = json.dumps(record | description, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             write_text(folder / name / MODEL, text)
         return kind.open(folder / name)
@@ -84,8 +84,8 @@ def build_store(
 
 
 def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The archives that a model is made from, name -> source: its own, or that of what it is made of, and after it
-    that of the weights that its training starts from."""
+    """The archives that a model is made from, name -> source: its own, or that of its corpus or encoder, then that of
+    the weights that its training starts from."""
     source = model["source"]
     parts = [source[part] for part in ("corpus", "encoder", "start") if part in source]
     if source["type"] not in ("trained", "shuffled", "encoded"):
@@ -133,7 +133,7 @@ def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf
 
 
 def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
-    """What a study says of a store, in the words of its model.json."""
+    """What a store must have been made from, and how, as entries of its model.json."""
     origin = {
         "source": model["source"],
         "converted_as": model.get("format"),
@@ -155,7 +155,7 @@ def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def maker_version(model: Mapping[str, Any]) -> str:
-    """Which version of the code trains or encodes a model; empty of one that is fetched."""
+    """The version of the code that trains or encodes a model; empty for one that is fetched."""
     origin = _origin(model)
     return str(origin.get("trained_by") or origin.get("encoded_by") or "")
 

@@ -2,7 +2,7 @@
 
 X_ij is how often word j is near word i: each time that there are k - 1 words between them it grows by 1/k, up to a
 distance of `window`, on both sides, within a sentence (section 4.2). The vectors of words w, those of words as
-contexts c, and a bias of each, b and d, are what makes the least of (equations 8 and 9)
+contexts c, and a bias of each, b and d, minimise (equations 8 and 9)
 
     J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0,  f(x) = min(1, (x / x_max)^alpha)
 
@@ -110,7 +110,7 @@ class Pairs:
         return cls(rows.astype(np.int32), columns.astype(np.int32), starts, logs, weights)
 
     def split(self, parts: int, rng: np.random.Generator) -> list[Pairs]:
-        """The pairs in so many parts, at random."""
+        """The pairs, divided at random into `parts` parts."""
         part_of_pair = rng.integers(parts, size=len(self.rows))
         words = len(self.starts) - 1
         places = (np.flatnonzero(part_of_pair == part) for part in range(parts))
@@ -199,8 +199,8 @@ def train(
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
     """Words by falling frequency, their vectors (words, vector_size) and counts, and how many tokens there are.
 
-    `window`, `x_max` and `alpha` are the paper's by default. Its steps are of one pair each, and ours of a batch: the
-    rate, .05 in the paper, is larger, and there are fewer epochs.
+    `window`, `x_max` and `alpha` are the paper's by default. The paper's steps are of one pair each, and these of a
+    batch: the rate, .05 in the paper, is larger, and there are fewer epochs.
 
     Raises BiasgridError, naming the corpus as `where`, where no word occurs `min_count` times.
     """

@@ -36,7 +36,7 @@ class MemoryModel(Model):
     vocab_prefix
         What stands before every word in the vocabulary.
     metadata
-        What is known of the model: its name, and what was put up with when it was made.
+        The model's name, and counts of the words that were dropped or repaired when it was made.
     """
 
     name: str
@@ -147,7 +147,7 @@ class MemoryModel(Model):
 
 
 class _ArrayRows(Rows):
-    """Vectors in an array that is made at once."""
+    """Collects vectors in an array of known size."""
 
     def __init__(self, where: str, rows: int, dimensions: int):
         super().__init__(where)

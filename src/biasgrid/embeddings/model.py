@@ -219,7 +219,7 @@ class Model(ABC):
             part = slice(start, start + BLOCK)
             vectors = self.matrix(entries[part], rows[part])
             lengths = np.linalg.norm(vectors, axis=1)
-            # of no direction: nobody's neighbour
+            # a zero vector has no direction, and is no word's neighbour
             products = vectors @ (direction / length).astype(np.float32)
             cosines[part] = np.where(lengths > 0, products / np.where(lengths > 0, lengths, 1), -np.inf)
         cosines[np.isin(rows, self.rows(words))] = -np.inf
@@ -270,10 +270,10 @@ class Model(ABC):
         DiskError
             It cannot be written.
         """
-        # by name: what only looks words up needs none of it, and is not stale when it changes
+        # imported by name: steps that only look words up do not depend on the code that saves
         importlib.import_module("biasgrid.embeddings.saving").save(self, path)
 
-    if not TYPE_CHECKING:  # a checker is to find fault with these names, too
+    if not TYPE_CHECKING:  # hidden from type checkers, so that they report these names
 
         def __getattr__(self, attribute: str) -> Any:
             message = f"{type(self).__name__} has no attribute {attribute!r}"

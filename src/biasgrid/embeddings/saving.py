@@ -121,10 +121,10 @@ def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path
 
 
 def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], list[int], dict[str, int]]:
-    """How the rows of a new store differ from the model's: row -> word for those of words that the transform names;
-    the model's row that each further row is made from; and word -> row for words that move to another.
+    """How the rows of a new store differ from the model's: row -> word where the transform names the word; the
+    model's row that each additional row copies; and word -> new row for words that move.
 
-    A row stays with its words that are not named. Where it has none, it goes to the first of the others.
+    A row stays with its words that the transform does not name. If it has none, its first named word keeps it.
     """
     word_list = transform.leave if transform.only is None else transform.only
     words = list(dict.fromkeys([*word_list, *transform.override_words]))

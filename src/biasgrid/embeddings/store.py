@@ -1,4 +1,4 @@
-"""The embedding store: a folder that a cell opens in no time and reads only the rows it needs from.
+"""The embedding store: a folder that opens in under 1 ms, and from which a cell reads only the rows that it needs.
 
 - vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  the words and their rows: `vocabulary`
@@ -50,8 +50,8 @@ class EmbeddingStore(Model):
     word_table
         The words and their rows.
     counts
-        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None in a store
-        that does not know. `metadata["tokens"]` says of how many, where that is known.
+        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None where that
+        is not known. `metadata["tokens"]` is the number of tokens, where that is known.
     """
 
     path: Path
@@ -79,7 +79,7 @@ class EmbeddingStore(Model):
         Raises
         ------
         BiasgridError
-            The folder is not a whole store. The vocabulary is held against its checksum at the first look-up (1 ms
+            The folder is not a whole store. The vocabulary is checked against its checksum at the first look-up (1 ms
             for 50,000 words), vectors and counts are not.
         """
         path = Path(path)
@@ -90,10 +90,10 @@ class EmbeddingStore(Model):
             vectors = read_npy(path / VECTORS, mapped=True)
             vocabulary = Vocabulary(path, len(vectors), metadata, REMEDY)
             hashes, words = metadata.get("sha256"), metadata.get("words")
-            # one that model.json does not name was left by a former store
+            # a file that model.json does not name was left by a former store
             has_counts = isinstance(hashes, dict) and COUNTS in hashes
             counts = read_npy(path / COUNTS, mapped=True) if has_counts else None
-            # a writer removes it before it moves the other two in; two writers may have put the same one back
+            # a writer removes model.json before it moves the others in; two writers may have put the same one back
             is_changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
             missing = Path(error.filename).name
@@ -193,7 +193,7 @@ class EmbeddingStore(Model):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DebiasedModel(Model):
-    """A model under a transform; `model.under(transform)` makes it. It is looked up in like the model itself."""
+    """A model under a transform; `model.under(transform)` makes it. Words are looked up in it as in the model."""
 
     model: Model
     transform: Transform
@@ -266,13 +266,13 @@ class DebiasedModel(Model):
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Of one file model.json, and no other of the same content."""
+    """What identifies a file model.json, also among files of the same content."""
     facts = (path / MODEL).stat()
     return facts.st_ino, facts.st_mtime_ns
 
 
 def _unpickle(path: Path, name: str) -> EmbeddingStore:
-    """Of a pickle."""
+    """Open the store of a pickled model."""
     if not (path / MODEL).exists():
         raise BiasgridError(
             f"{path}: the pickled model's store is gone; that of a file is kept as long as the model that `load` "

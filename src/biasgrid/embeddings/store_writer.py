@@ -1,4 +1,4 @@
-"""Writing a store: aside, and moved to its place when it is whole."""
+"""Writing a store: in a folder inside its own, from which it is moved when it is complete."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ LONGEST_TEXT = 32 << 20  # characters
 
 class Rows:
     """Words and vectors as they come from a file or an object: checked, rounded to float32, the first of duplicates
-    kept. What becomes of the vectors is `_append`'s to say.
+    kept. Subclasses store the vectors in `_append`.
 
     Parameters
     ----------
     where
         The input, as messages name it.
     subwords
-        Whether n-grams are wanted, where the input has them.
+        Whether to keep n-grams, where the input has them.
 
     Attributes
     ----------
     warnings
-        Counts what was put up with, such as `duplicate_words`; model.json keeps them.
+        Counts of what was dropped or repaired, such as `duplicate_words`; model.json keeps them.
     tokens
         How many tokens the corpus has that words are counted in; None where that is not known. model.json keeps it.
     """
@@ -70,8 +70,8 @@ class Rows:
         vectors
             (n, dimensions), of any float type; they are rounded to float32.
         rows
-            Integers (words,). Without them a word that was there before is dropped with its vector, so that the
-            first one counts, as in gensim.
+            Integers (words,). Without them a word that was added before is dropped with its vector: the first one
+            counts, as in gensim.
         counts
             How often each vector's word occurs in the corpus, integers (n,); given for all vectors or for none.
 
@@ -109,7 +109,7 @@ class Rows:
             self.counts.append(np.asarray(counts, dtype="<i8"))
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
-        """The vectors of a fastText model's n-grams, for words that it does not have; of no use by default."""
+        """The vectors of a fastText model's n-grams, for words that it does not have; ignored by default."""
 
     def _append(self, vectors: np.ndarray) -> None:
         """Keep vectors: float32 (n, dimensions), contiguous."""
@@ -146,14 +146,14 @@ class Rows:
 
 
 class StoreWriter(Rows):
-    """Builds a store aside, in a folder inside `output`, and moves it in when it is whole.
+    """Writes a store to a folder inside `output`, and moves it out of that when it is complete.
 
         with StoreWriter(output, where) as writer:
             writer.add(words, vectors)
             writer.finish(metadata)
 
-    Whatever ends it before `finish` leaves a former store in `output` as it was, and else no store. The same words
-    and vectors give the same bytes.
+    Where it ends before `finish`, a former store in `output` stays as it was. The same words and vectors give the
+    same bytes.
 
     Parameters
     ----------

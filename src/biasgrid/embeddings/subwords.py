@@ -108,7 +108,7 @@ def _add_ngrams(
 ) -> NDArray[np.float32]:
     """One n-gram of each word after the other, as float32 sums depend on their order."""
     starts = np.cumsum(counts) - counts
-    # words of most n-grams first: those that have an n-th one are the first so many
+    # words with the most n-grams first, so that those with an n-th n-gram are the first ones
     order = np.argsort(-counts, kind="stable")
     negative_counts = -counts[order]
     for n in range(min(MANY_NGRAMS, int(counts.max(initial=0)))):

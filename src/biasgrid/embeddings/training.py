@@ -32,7 +32,7 @@ LONGEST = 8 << 20  # characters of a token
 LARGEST = 2**31 - 1
 SWITCH, COUNT = (int, 0, 1), (int, 1, LARGEST)
 
-# gensim's names -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
+# gensim's names -> type, least, most. A study cannot set gensim's other parameters: files, callbacks, threads.
 WORD2VEC = {
     "vector_size": COUNT,
     "window": COUNT,
@@ -65,7 +65,7 @@ LANGUAGE_MODELS = {
     | {"epochs": (float, 0.0001, 1000), "learning_rate": (float, 0, 1), "masked": (float, 0.01, 0.9)}
     | {"batch_size": COUNT, "pieces": (int, 8, LARGEST), "held_out": COUNT},
 }
-# modules of this package, which gensim has no part in
+# algorithms that this package has itself -> module
 MODULES = {"glove": "glove", "ppmi": "ppmi", "bert": "language.bert_training"}
 KINDS = {int: "whole numbers", float: "numbers"}
 
@@ -164,7 +164,7 @@ def _gensim(
 
     model_class = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
     model = model_class(**params, workers=1)
-    with suppress(RuntimeError):  # gensim's word for no word at all
+    with suppress(RuntimeError):  # gensim raises it where no word is left
         # the same two steps as in gensim's constructor; a damaged corpus shows in the first
         model.build_vocab(sentences)
     if not len(model.wv):

@@ -1,4 +1,4 @@
-"""The words of a model's folder, in a database that is asked for few words without reading the others.
+"""The words of a model's folder, in a database: a few are looked up without reading the others.
 
 vocabulary.sqlite: table vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID; words may share a row.
 """
@@ -26,7 +26,7 @@ VOCABULARY = "vocabulary.sqlite"
 class Vocabulary:
     """An opened vocabulary. Words are looked up exactly as given: no case folding, no prefix.
 
-    It is held against its checksum at the first look-up (1 ms for 50,000 words).
+    It is checked against its checksum at the first look-up (1 ms for 50,000 words).
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class Vocabulary:
 
     @contextmanager
     def _query(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        """One thread at a time, as the connection is one."""
+        """Yields the connection's `execute`, to one thread at a time."""
         with self._lock:
-            # once: in a damaged tree some words are not found, and others are found elsewhere
+            # checked once: a damaged database may give a word no row, or a wrong one
             if not self._unverified_file.closed:
                 self._unverified_file.seek(0)
                 digest = hashlib.file_digest(self._unverified_file, "sha256").hexdigest()
@@ -118,7 +118,7 @@ class Vocabulary:
             raise self.damage_error(f"it has {words} words, and model.json says {self.metadata['words']}")
 
     def damage_error(self, reason: str) -> BiasgridError:
-        """What to raise where the vocabulary cannot be right."""
+        """The error to raise where the vocabulary is damaged."""
         return BiasgridError(f"{self.path} is damaged: {reason}; {self.remedy}")
 
 

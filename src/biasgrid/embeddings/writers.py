@@ -209,7 +209,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
     require("gensim", f"{output}: .kv, unlike .bin and a store,")
     from gensim.models import KeyedVectors
 
-    # a link stays one, and what lies beside it is beside what it points to
+    # a symbolic link stays, and the array lies beside the file that it points to
     output = Path(os.path.realpath(output))
     array_file = output.with_name(f"{output.name}.vectors.npy")
     is_large = shape[0] * shape[1] >= LARGE
@@ -220,7 +220,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         replacing(output) as part,
         ExitStack() as stack,
     ):
-        # names that begin with the part's are this writer's; gensim writes the second
+        # no other writer has names that begin with the part's; gensim writes the second
         rows, placeholder = (part.with_name(f"{part.name}.{name}") for name in ("rows", "vectors.npy"))
         for path in (rows, placeholder):
             stack.callback(path.unlink, missing_ok=True)
@@ -234,7 +234,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         model = KeyedVectors(shape[1])
         model.index_to_key, model.next_index = words, shape[0]
         model.key_to_index = {word: place for place, word in enumerate(words)}
-        # what it would log is the time
+        # gensim would log the time
         model.lifecycle_events = None
         if not is_large:
             model.vectors = np.load(rows)

@@ -1,7 +1,7 @@
 """In how many sentences (or windows) of a corpus which words stand together.
 
-Sentences with the same words, of those that are asked for, count as one pattern. There are far fewer patterns than
-sentences, and they say all that any grouping of the words needs.
+Sentences that have the same ones of the given words count as one pattern. There are far fewer patterns than
+sentences, and they suffice for any grouping of the words.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrence:
-    """What a corpus says of words together.
+    """In how many sentences (or windows) of a corpus words stand together.
 
     Attributes
     ----------
     patterns
         Sparse float32 (patterns, words), 1 where a unit (a sentence, or a window) of the pattern has the word. Each
-        pattern has a word.
+        pattern has at least one word.
     units
         Int64 (patterns,): how many units have exactly these of the words.
     total
@@ -42,7 +42,7 @@ class Cooccurrence:
 
 
 def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
-    """From the distinct units in which each word stands, one array a word, and the number of all units.
+    """From the distinct units in which each word stands, one array per word, and the number of all units.
 
     Memory holds these arrays, a few numbers for each unit that has a word, and the patterns.
     """

@@ -1,4 +1,4 @@
-"""A corpus that was counted: a folder that opens at once, and from which a word's places are read alone.
+"""A counted corpus: a folder that opens at once, and from which only the places of words in question are read.
 
 - vocabulary.sqlite  the words, in lower case, and their rows, by falling frequency
 - counts.npy         int64 (words,): how often the word of each row occurs
@@ -62,7 +62,7 @@ class Corpus:
 
     kind = "corpus"
     vocab_prefix = ""
-    fold = staticmethod(str.lower)  # as which a word is looked up
+    fold = staticmethod(str.lower)  # what a word is looked up as
 
     @classmethod
     def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> Corpus:
@@ -220,7 +220,7 @@ def check_window(window: object) -> None:
         )
 
 
-# a test, an interval and a value ask for the same
+# a value, its test and its interval need the same counts
 @remembered(64)
 def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
     units = []

@@ -83,7 +83,7 @@ def make_corpus(
         (scratch / MODEL).write_text(
             json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
         )
-        # a former one stops being whole before the first of its files changes
+        # a former corpus stops being one before the first of its files changes
         (folder / MODEL).unlink(missing_ok=True)
         for file in (VOCABULARY, COUNTS, PLACES, STARTS, MODEL):
             os.replace(scratch / file, folder / file)

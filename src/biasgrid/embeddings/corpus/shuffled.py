@@ -1,4 +1,4 @@
-"""A corpus whose tokens are shuffled: every word as frequent as before, and no word nearer to one than to another."""
+"""A corpus whose tokens are shuffled: words are as frequent as before, and stand together by chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Shuffled:
     sentences
         Lists of tokens, read once.
     seed
-        Of the order: another number is another shuffled corpus.
+        Of the random order: each number gives another shuffled corpus.
     """
 
     sentences: Iterable[list[str]]
@@ -36,7 +36,7 @@ class Shuffled:
 
     @cached_property
     def _shuffle(self) -> tuple[list[str], NDArray[np.int32], list[int]]:
-        """The words, the number of the word at each place (4 bytes a token), and where sentences end."""
+        """The words, the number of the word at each place (4 bytes per token), and where sentences end."""
         numbers: dict[str, int] = {}
         tokens, ends = [], []
         for sentence in self.sentences:
@@ -48,5 +48,5 @@ class Shuffled:
 
 
 def shuffle_tokens(tokens: NDArray[Any], seed: int) -> NDArray[Any]:
-    """Tokens (tokens,) in the random order of a seed, which is the same of texts of the same length."""
+    """Tokens (tokens,) in the random order of a seed; texts of the same length get the same order."""
     return np.random.default_rng(seed).permutation(tokens)

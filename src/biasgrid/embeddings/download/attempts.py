@@ -38,7 +38,7 @@ def receive(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits
             return _attempt(url, part, has_hash, progress, limits)
         except Retry as error:
             size = resume_point(url, part, has_hash)[0]
-            # only new ground counts: a server that always starts anew, or sends next to nothing, must not keep us
+            # only new bytes count: a server that always starts anew, or sends next to nothing, must not hold this up
             if size - largest_size > limits.slowest * (time.monotonic() - start):
                 failures = 0
             largest_size = max(largest_size, size)
@@ -120,7 +120,7 @@ def _request_body(
                 report(len(chunk))
                 patience.count_bytes(len(chunk))
                 chunk = next(body, b"")
-        if patience.is_over:  # what looks like the end of a body may be ours
+        if patience.is_over:  # the body may have ended because `Patience` closed the connection
             raise Retry("ended")
         if total is None and size > limit:
             empty(part)

@@ -28,7 +28,7 @@ class Retry(Exception):
     def __init__(self, reason: str, *, wait: float = 0.0, unreachable: bool = False):
         super().__init__(reason)
         self.wait = wait  # seconds that the server asked for
-        self.unreachable = unreachable  # no connection stood
+        self.unreachable = unreachable  # no connection was made
 
 
 class Patience:
@@ -50,7 +50,7 @@ class Patience:
             connection.close()
 
     def add(self, connection: socket.socket) -> None:
-        """Watch a connection; what encrypts it later takes the object, so this keeps another of the same."""
+        """Watch a connection. TLS takes over the socket object later, so this keeps a duplicate."""
         self._sockets.append(connection.dup())
 
     def wait_for_body(self, limits: Limits) -> None:
@@ -59,7 +59,7 @@ class Patience:
         self.count_bytes(0, begin=True)
 
     def count_bytes(self, count: int, begin: bool = False) -> None:
-        """So many bytes of the body came."""
+        """Count bytes of the body that came."""
         self._missing_bytes = self._quota if begin else self._missing_bytes - count
         if begin or self._missing_bytes <= 0:
             self._missing_bytes, self._due = self._quota, time.monotonic() + self._seconds

@@ -1,4 +1,4 @@
-"""What has come of a file, `<file>.part`, and the note beside it about it: a later attempt goes on from there."""
+"""An unfinished download, `<file>.part`, and the note beside it that says of what: a later attempt continues it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def begin(part: Path, url: str, validator: str | None, total: int | None) -> Non
 
 
 def resume_point(url: str, part: Path, has_hash: bool) -> tuple[int, str | None, int | None]:
-    """How much of `part` can be built on, the server's validator for it, its whole length (None: unknown)."""
+    """How many bytes of `part` can be kept, the server's validator for it, the file's length (None: unknown)."""
     try:
         facts = json.loads(note_file(part).read_text(encoding="utf-8"))
         size = part.stat().st_size

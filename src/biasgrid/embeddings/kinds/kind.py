@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-VECTORS = "vectors"  # the kind of a model that says none
+VECTORS = "vectors"  # the kind of a model whose config names none
 
 
 @dataclass(frozen=True)

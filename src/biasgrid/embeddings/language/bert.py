@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019): its pieces' states, and the pseudo-log-likelihood of a text where it has its head.
+"""BERT (Devlin et al. 2019): states of a text's pieces, and its pseudo-log-likelihood if the model has its head.
 
 Each sentence runs alone, with its own masked copies as one batch, on one thread: what shape the sums have, and so in
 what order they are added up, depends on nothing but the sentence.
@@ -26,7 +26,7 @@ BATCH = 8192  # pieces of masked copies that are in memory at a time
 
 
 class States(NamedTuple):
-    """What a text's pieces became in a layer.
+    """The states of a text's pieces after a layer.
 
     states   float32 (pieces, dimensions)
     offsets  int64 (pieces, 2): the characters of the text that each piece stands for, from, up to; (0, 0) of [CLS]
@@ -82,10 +82,10 @@ class Bert:
         return "cls.predictions.bias" in self._weights
 
     def states(self, texts: Sequence[str], layer: int = -1, *, specials: bool = False) -> list[States]:
-        """What each text's pieces became in a layer.
+        """The states of each text's pieces after a layer.
 
-        A text's states are the same to the last bit, whatever else is asked with it and however many threads there
-        are.
+        A text's states are the same to the last bit, whatever other texts are passed with it and however many threads
+        there are.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Bert:
         """The log-probability of each text's words at its [MASK].
 
         Texts of one number of pieces are a batch, up to `BATCH` pieces: how a sum is rounded may depend on which
-        texts are asked together.
+        texts are passed together.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Bert:
             )
 
     def _map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
-        """The function's value of each, several at a time where torch may use several threads: each on one."""
+        """The function's value for each argument; on a processor several at a time, each on one thread."""
         if self._device.type == "cpu":
             return map_on_threads(function, arguments)
         return [function(argument) for argument in arguments]
@@ -208,7 +208,7 @@ class Bert:
         ids, offsets = self.pieces.split(sentence.text)
         places = self._places_to_score(sentence, ids, offsets)
         hidden = _pieces_of(offsets, sentence.hidden) if sentence.hidden else []
-        # of what it does not know it can say nothing, and where nothing is hidden it is not asked for a prior
+        # NaN where all pieces are [UNK], and where the part to hide has no piece
         all_unknown = all(ids[place] == self.pieces.unk for place in places)
         if all_unknown or (sentence.hidden and not hidden) or len(ids) > self.shape.positions:
             return float("nan")

@@ -1,4 +1,4 @@
-"""The network of BERT (Devlin et al. 2019) in plain torch: a function of weights, so that it is trained as it is run.
+"""The network of BERT (Devlin et al. 2019) in plain torch: a function of weights, for training and for scoring.
 
 Weights are called as Hugging Face's files call them, without the prefix `bert.`; those of a LayerNorm `weight` and
 `bias`, which older files call `gamma` and `beta`.
@@ -128,7 +128,7 @@ def read_weights(folder: Path, shape: Shape) -> dict[str, Any]:
     try:
         with safe_open(str(path), "pt") as file:
             names = {_name(name): name for name in file.keys()}  # noqa: SIM118 (the file is no mapping)
-            # a config may say anything: a layer has more weights than one
+            # a damaged config may name any number of layers; a layer has more weights than one
             if shape.layers > len(names) or f"encoder.layer.{shape.layers}.output.dense.weight" in names:
                 raise BiasgridError(f"{path}: has not the {shape.layers} layers that {CONFIG} says")
             sizes = shape.names()
@@ -195,7 +195,7 @@ def layers(weights: Weights, shape: Shape, ids: Any, is_piece: Any = None, depth
 
 
 def head(weights: Weights, shape: Shape, states: Any) -> Any:
-    """What each state says of the piece at its place: (..., words), before the softmax."""
+    """The logits of the piece at each state's place: (..., words)."""
     from torch.nn.functional import linear
 
     states = activate(_linear(weights, f"{HEAD}transform.dense", states), shape)

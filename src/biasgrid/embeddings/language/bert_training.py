@@ -4,8 +4,8 @@ In every sentence some pieces are to be predicted; of these four fifths are mask
 and a tenth stay (section 3.1). Sentences that are held out measure the model and are never trained on.
 
 The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch:
-NumPy draws all that is drawn, from one seed, and sums are added up on the processor in one thread. Nothing is dropped
-out: a corpus is gone through about once.
+NumPy draws all random numbers from one seed, and sums are added up on the processor in one thread. There is no
+dropout: the model reads a corpus about once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from .word_pieces import TOKENIZER, Pieces, read_pieces
 VERSION = 2  # raise it when a change of this module changes weights
 SHORTEST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
-MASKED, ANY = 0.8, 0.9  # below the one a piece is masked, below the other it is replaced by any
+# with a random number below the first a piece is masked, below the second it is replaced by any
+MASKED, ANY = 0.8, 0.9
 
 Ids = list[int]
 
@@ -58,7 +59,7 @@ class Batch(NamedTuple):
 class Settings:
     """Parameters of a training.
 
-    epochs         how often the corpus is gone through; with a part of one, not all of it the last time
+    epochs         how often the corpus is read; a fraction reads a part of it the last time
     batch_size     sentences of a step
     learning_rate  of AdamW, the same in all steps
     masked         the share of a sentence's pieces that is predicted
@@ -97,7 +98,7 @@ def train(
     Parameters
     ----------
     corpus
-        The corpus' file or folder; how it is read says the model's entry.
+        The corpus' file or folder; the model's entry says how it is read.
     start
         The weights to begin with: a folder, or model.safetensors with the other files beside it.
     folder
@@ -132,7 +133,7 @@ def made_from(
     start_name: str,
     metadata: Mapping[str, Any],
 ) -> LanguageModel:
-    """Make a model's folder of weights that are changed.
+    """Make a model's folder by changing given weights.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def _train_on_corpus(
     settings, entry = Settings(**source["params"]), source["corpus"]
     if settings.pieces > shape.positions:
         raise BiasgridError(f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}")
-    # a running text has no sentences: it is cut into some of which few have too many pieces to be read whole
+    # running text has no sentences: it is cut into stretches, few of which have too many pieces
     sentences: Any = (
         Sentences(corpus, entry["format"])
         if "format" in entry
@@ -271,8 +272,8 @@ def mask_pieces(
     *,
     all_masked: bool = False,
 ) -> Batch:
-    """Sentences with so large a share of their pieces to predict, and one at least; [CLS] and [SEP] are none of them.
-    `all_masked`: all of these are masked, as in what the model is asked later."""
+    """A batch in which a share of each sentence's pieces, and at least one, is to be predicted, never [CLS] and
+    [SEP]. `all_masked`: all of these are masked, as when the model is used."""
     lengths = np.array([len(ids) for ids in sentences])
     ids, is_piece = padded(sentences)
     is_inner = (np.arange(lengths.max()) < lengths[:, None] - 1) & (np.arange(lengths.max()) > 0)
@@ -289,7 +290,7 @@ def mask_pieces(
 
 
 def predictions(weights: Weights, shape: Shape, batch: Batch) -> Any:
-    """What the model says at each place of a batch: (predicted, words), before the softmax."""
+    """The logits at each place of a batch: (predicted, words)."""
     import torch
 
     device = weights[f"{HEAD}bias"].device

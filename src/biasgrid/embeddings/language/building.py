@@ -24,7 +24,7 @@ from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 
 GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
-# weights with a head for masked words that predict none: their sha256, and what is said where they are to score
+# sha256 of weights whose head predicts no masked words -> why they cannot score texts
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
     "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
@@ -77,7 +77,7 @@ def make_language_model(
     if format not in READ:
         raise BiasgridError(f"format: {unknown('format', format, READ)}")
     files, facts = READ[format](archive, source_files)
-    # what the user may write over is copied, and not linked
+    # the user's own files are copied, and not linked: they may be overwritten
     put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
     with write_aside(folder, "making this model") as scratch:
         for file, path in files.items():
@@ -145,7 +145,7 @@ def _llama(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
 
 
 def _bert(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
-    # a list of pieces does as well, and how it is to be read
+    # vocab.txt serves in place of tokenizer.json, with tokenizer_config.json if it is there
     tokenizer_files = [TOKENIZER] if TOKENIZER in files or VOCABULARY not in files else [VOCABULARY]
     for name in (WEIGHTS, CONFIG, *tokenizer_files):
         if name not in files:
@@ -175,7 +175,7 @@ def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     return {TABLE: table}, {"masked": True, MEASURED: True}
 
 
-# what the files of each format are called in the folder, and what of model.json they say
+# format -> the model's files by their names in its folder, and entries of model.json
 READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {
     LLAMA: _llama,
     BERT: _bert,

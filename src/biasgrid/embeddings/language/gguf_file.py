@@ -116,7 +116,7 @@ class GgufFile:
 
 
 class _Header:
-    """Values that stand one after the other. ValueError where the file ends before one."""
+    """Reads a header's values in order. Raises ValueError where the file ends before one."""
 
     def __init__(self, content: mmap.mmap):
         self.content, self.place = content, 0

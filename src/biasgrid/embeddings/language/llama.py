@@ -103,7 +103,7 @@ class Llama:
         return {self.pieces.text(number): value for number, value in values}
 
     def _log_probabilities(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
-        """Of each piece of each text, given BOS and those before it."""
+        """The log-probability of each piece of each text, given BOS and the pieces before it."""
         if self.network.device.type == "cuda":
             return self._score_batches(texts)
         return map_on_threads(lambda ids: self._score_rows([ids], len(ids))[0], texts)

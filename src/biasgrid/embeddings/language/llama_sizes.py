@@ -10,7 +10,7 @@ from .gguf_file import GgufFile
 
 ARCHITECTURE = "general.architecture"
 LLAMA = "llama"
-# what a file may say besides a network's sizes; None: whatever it says
+# further entries that a file may have -> the only value allowed; None: any value
 PLAIN = {
     "vocab_size": None,
     "tensor_data_layout": None,

@@ -110,12 +110,12 @@ class LanguageModel:
 
     @cached_property
     def _scores(self) -> dict[Sentence, float]:
-        """What was scored before: a value, its test and its interval ask for the same."""
+        """The scores so far: a value, its test and its interval need the same ones."""
         return {}
 
     @cached_property
     def network(self) -> Network:
-        """What scores: loaded once."""
+        """The network that scores, loaded once."""
         module, _, name = NETWORKS[self.metadata["format"]].partition(":")
         return getattr(importlib.import_module(module), name)(self.path, self.metadata)
 
@@ -127,7 +127,7 @@ class LanguageModel:
         return np.array(numbers, dtype=np.int64)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How many characters each text has, float64 (n, 1); what it is worth says `score`."""
+        """How many characters each text has, float64 (n, 1); `score` gives its score."""
         return np.array([[len(word)] for word in words], dtype=np.float64).reshape(-1, 1)
 
     def under(self, transform: object) -> Any:

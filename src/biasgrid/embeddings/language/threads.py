@@ -27,7 +27,7 @@ def one_thread() -> Iterator[None]:
 
 
 def map_on_threads(function: Callable[[Any], Any], arguments: Iterable[Any]) -> list[Any]:
-    """The function's value of each, on one thread each: as many at a time as torch may use threads."""
+    """The function's value for each argument, each on one thread: as many at a time as torch may use threads."""
     import torch
 
     with _LOCK:

@@ -80,7 +80,7 @@ def _settings(folder: Path) -> dict[str, Any]:
 
 
 def _read_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
-    """A tokenizer of a piece a line; it changes letters to lower case unless tokenizer_config.json says otherwise."""
+    """A tokenizer with one piece per line; it changes letters to lower case unless `settings` say otherwise."""
     from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
     tokenizer = Tokenizer(models.WordPiece.from_file(str(path), unk_token=UNKNOWN))

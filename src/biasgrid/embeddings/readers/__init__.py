@@ -21,7 +21,7 @@ from .reader import Reader
 __all__ = ["REGISTRY", "Reader", "check_sha256", "convert", "detect", "open_model", "suffixless"]
 
 REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
-SAMPLE = 1 << 20  # bytes that a file's format is told from
+SAMPLE = 1 << 20  # bytes of a file from which its format is detected
 HINT = "biasgrid list formats"
 
 
@@ -39,8 +39,8 @@ def convert(
 ) -> EmbeddingStore:
     """Convert an embedding into a store, replacing one that is there.
 
-    The store appears when it is whole. Of a word that is there twice the first vector counts. What was put up with
-    (such words, blank lines, ...) is counted under `warnings` in model.json and told in one Python warning.
+    The store appears when it is whole. Of a word that is there twice the first vector counts. Such words, blank lines
+    and the like are counted under `warnings` in model.json and in one Python warning.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def convert(
     name
         The model's.
     format
-        The name of one of `REGISTRY` (`biasgrid list formats`); None to tell it from the content.
+        The name of one of `REGISTRY` (`biasgrid list formats`); None to detect it from the content.
     sha256
         Of the source file, which must match.
     trust_pickle
@@ -114,7 +114,7 @@ def open_model(
 ) -> Iterator[Any]:
     """A model's folder as it is; anything else that `convert` takes as a temporary store, removed at exit.
 
-    The temporary store lies where Python's tempfile puts it (TMPDIR) and takes 4 bytes a number.
+    The temporary store lies where Python's tempfile puts it (TMPDIR) and takes 4 bytes per number.
     """
     path = Path(path)
     if (path / MODEL).exists():
@@ -185,7 +185,7 @@ def _find_reader(name: str, source: Path) -> Reader:
 
 
 def _reject(source: Path, sample: bytes) -> None:
-    """What is certainly not a model, and often served as one."""
+    """Raises BiasgridError for what is certainly no model, and often taken for one."""
     start = sample.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head>")):
         raise BiasgridError(f"{source}: is a web page, not a model: the download went wrong")

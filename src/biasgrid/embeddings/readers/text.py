@@ -1,8 +1,8 @@
-"""A word and its numbers a line: word2vec text, GloVe, fastText .vec, ConceptNet Numberbatch, LexVec.
+"""A word and its numbers per line: word2vec text, GloVe, fastText .vec, ConceptNet Numberbatch, LexVec.
 
 Lines are parsed in blocks by Arrow's CSV reader on all cores; a block that it refuses, or that has values which are
-not finite, is parsed line by line, which takes what is odd but clear and knows the line of what is wrong. Both round
-each number to the nearest float64 and that to float32, as NumPy and gensim do.
+not finite, is parsed line by line, which accepts unusual but unambiguous lines, and names the line of an error. Both
+round each number to the nearest float64 and that to float32, as NumPy and gensim do.
 
 A row is a word, then d numbers. Whatever stands before the last d numbers is the word, so that words may be numbers
 or have spaces in them (GloVe 840B has ". . ."). But no number may follow a space in a word: such a line has numbers
@@ -44,7 +44,7 @@ MOST_COLUMNS = 1 << 14
 
 @dataclass(frozen=True)
 class Layout:
-    """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers a row, whether
+    """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers per row, whether
     tabs stand between the numbers (else a tab is part of a word), and where the rows begin."""
 
     header: tuple[int, int] | None
@@ -96,7 +96,7 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 def looks_like_text(sample: bytes) -> bool:
     """Whether the first rows, after a header if there is one, look like vectors: most of them are a word and numbers,
-    of the same number in most, two at least. (A single one may be a count, or a rest of anything.)"""
+    of the same number in most, two at least. (A single number may be a count, or anything else.)"""
     sample = sample.removeprefix(BOM)
     header = HEADER.match(sample)
     lines = [line for line in _lines(sample[header.end() if header else 0 :]) if line.strip()]

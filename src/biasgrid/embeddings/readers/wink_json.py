@@ -87,7 +87,7 @@ def _vectors(texts: list[bytes], columns: int) -> np.ndarray:
 
 
 def _check_numbers(numbers: bytes) -> None:
-    """What Arrow takes for a number and JSON does not: 0882, +1, .5, 5., nan; raises ValueError."""
+    """Raises ValueError for what Arrow takes for a number and JSON does not: 0882, +1, .5, 5., nan."""
     text = np.frombuffer(b"\n" + numbers + b"\n", dtype=np.uint8)
     digit = (text - np.uint8(48)) < 10
     points = text[1:-1] == ord(".")

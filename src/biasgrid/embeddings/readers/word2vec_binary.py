@@ -51,7 +51,8 @@ def read(path: Path, writer: StoreWriter) -> None:
 def _read_rows(
     path: Path, file: IO[bytes], buffer: bytes, writer: StoreWriter, rows: int, dimensions: int
 ) -> int:
-    """`buffer` is what was read of the rows before. Returns how many words are not UTF-8."""
+    """Add the rows to the writer; `buffer` has the bytes of them that were read before. Returns how many words are
+    not UTF-8."""
     header = f"line 1 says {rows} rows of {dimensions} dimensions"
     width = 4 * dimensions
     count = broken_words = 0

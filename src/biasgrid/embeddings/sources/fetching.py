@@ -1,4 +1,4 @@
-"""An archive's files, fetched once: while its manifest fits the source, what is there is taken as it is."""
+"""An archive's files, fetched once: files whose manifest fits the source are used as they are."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: P
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Held by one process on this machine at a time; the kernel lets go of it however the process ends."""
+    """A lock that one process of this machine holds at a time; the kernel releases it however the process ends."""
     path = folder.with_name(f".{folder.name}.lock")
     with ExitStack() as stack:
         try:

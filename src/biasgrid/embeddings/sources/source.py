@@ -18,7 +18,7 @@ FILENAME = r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}"
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a kind of source, whose value is a text. None may be taken for a client's option, or leave raw/.
+    """One key of a kind of source, whose value is a text: never a client's option, nor a path outside raw/.
 
     Parameters
     ----------
