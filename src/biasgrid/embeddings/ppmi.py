@@ -62,7 +62,7 @@ def vectors(matrix: sparse.csr_array, dimensions: int, eig: float = 0.5) -> NDAr
     left_vectors, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
     order = np.argsort(-values, kind="stable")
     left_vectors, values = left_vectors[:, order], values[order]
-    nonzero = values > 1e-9 * max(values[0], 1e-300)  # what is left of a singular value that is 0
+    nonzero = values > 1e-9 * max(values[0], 1e-300)  # below: rounding errors of a singular value that is 0
     left_vectors = left_vectors * np.sign(
         left_vectors[np.abs(left_vectors).argmax(axis=0), np.arange(dimensions)]
     )

@@ -137,7 +137,7 @@ def _request_body(
 
 
 def _body_length(url: str, response: requests.Response, has_hash: bool) -> int | None:
-    """Length of a whole body (None: it ends by chunk, or its hash must tell)."""
+    """Length of a whole body (None: chunks mark its end, or a hash checks it)."""
     length = re.fullmatch(NUMBER, response.headers.get("Content-Length", ""), re.ASCII)
     if length:
         return int(length[0])

@@ -47,8 +47,8 @@ class ContextualVectors:
 
     @classmethod
     def of(cls, words: Sequence[str], vectors: NDArray[Any], *, name: str) -> ContextualVectors:
-        """A model in memory of words and their vectors (words, contexts, dimensions). Raises InputError for what is
-        none."""
+        """A model in memory of words and their vectors (words, contexts, dimensions). Raises InputError for vectors
+        of another shape."""
         if getattr(vectors, "ndim", 0) != 3 or vectors.dtype.kind not in "fiu" or not vectors.size:
             summary = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
             raise InputError(

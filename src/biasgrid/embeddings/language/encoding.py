@@ -88,7 +88,7 @@ def write(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
     """The store of an encoded model (`Study.models` has it) from its encoder's files. Vectors of a former store in
-    `folder` that were made alike are kept, so that a study with more words encodes the new ones alone."""
+    `folder` that were made in the same way are kept, so that a study with more words encodes only the new ones."""
     source = model["source"]
     templates = Templates.of(source["templates"])
     extra = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}

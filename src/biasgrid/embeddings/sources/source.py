@@ -96,7 +96,7 @@ class Source:
     fetch
         Function of a source, a folder and, as keywords, `progress` (bool: whether to show how far it is) and `limits`
         (`Limits`). It brings the source's files into the folder and returns the sha256 of each by its name there.
-        Raises BiasgridError where they cannot be had. What is there may be taken if a hash vouches for it.
+        Raises BiasgridError where they cannot be fetched. A file that is there may be used if its hash is right.
     check
         Raises BiasgridError for a source whose keys are right one by one, and not together.
     in_place
