@@ -182,16 +182,22 @@ _ROWS: dict[str, Callable[[list[str], np.ndarray], bytes]] = {
 FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV, NPZ)
 
 
-def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
+def _write_array(file: IO[bytes], shape: tuple[int, int], blocks: Blocks) -> list[str]:
+    """Write the vectors of all blocks as one .npy array; returns their words."""
     words: list[str] = []
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for block_words, vectors in blocks:
+        words += block_words
+        file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+    return words
+
+
+def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
     with writing(output, sync=True) as raw, zipfile.ZipFile(raw, "w") as archive:
         # ZipInfo's date is the same for all: the same bytes for the same vectors
         with archive.open(zipfile.ZipInfo("vectors.npy"), "w", force_zip64=True) as file:
-            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            for block_words, vectors in blocks:
-                words += block_words
-                file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            words = _write_array(file, shape, blocks)
         longest = max(map(len, words))
         if 4 * longest * len(words) > LONGEST_NPZ:
             raise BiasgridError(
@@ -213,7 +219,6 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
     output = Path(os.path.realpath(output))
     array_file = output.with_name(f"{output.name}.vectors.npy")
     is_large = shape[0] * shape[1] >= LARGE
-    words: list[str] = []
     # two files that belong together: another writer of them waits
     with (
         locked(output.with_name(f".{output.name}.lock")),
@@ -225,11 +230,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         for path in (rows, placeholder):
             stack.callback(path.unlink, missing_ok=True)
         with rows.open("wb") as file:
-            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            for block_words, vectors in blocks:
-                words += block_words
-                file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            words = _write_array(file, shape, blocks)
             to_disk(file)
         model = KeyedVectors(shape[1])
         model.index_to_key, model.next_index = words, shape[0]
