@@ -525,7 +525,7 @@ def test_entries_of_another_type_make_no_store(tmp_path, entries):
 
 def test_a_vocabulary_of_another_length_is_damage(tmp_path):
     store = changed(build_store("m", file_model(tmp_path), tmp_path), words=3)
-    for look_up in (store.words, lambda: list(writers.by_row(store))):
+    for look_up in (store.words, lambda: list(writers.words_by_row(store))):
         with refused("vocabulary.sqlite is damaged", "has 2 words", "says 3"):
             look_up()
 

@@ -71,14 +71,14 @@ def test_cooccurrences_are_those_of_the_text(monkeypatch, tokens):
 @given(st.integers(0, 2**32 - 1), st.floats(0.5, 40), st.floats(0, 1.5))
 def test_the_objective_is_the_published_one(matrix, seed, x_max, alpha):
     own, context = glove.start(matrix.shape[0], 3, np.random.default_rng(seed))
-    found = glove.objective(own, context, glove.Pairs.of(matrix, x_max, alpha))
+    found = glove.objective(own, context, glove.Pairs.from_matrix(matrix, x_max, alpha))
     assert found == pytest.approx(published(own, context, matrix.toarray(), x_max, alpha))
 
 
 def test_the_gradient_is_that_of_the_objective(matrix):
     """By finite differences; where there is a one, nothing changes."""
     draw = np.random.default_rng(0)
-    pairs = glove.Pairs.of(matrix, 20, 0.75)
+    pairs = glove.Pairs.from_matrix(matrix, 20, 0.75)
     both = glove.start(matrix.shape[0], 3, draw)
     found = glove.gradient(*both, pairs)
     assert not found[0][:, -1].any()
@@ -123,7 +123,7 @@ def test_a_step_is_adagrads(matrix, monkeypatch):
 
 
 def test_batches_are_all_pairs_once(matrix):
-    pairs = glove.Pairs.of(matrix, 20, 0.75)
+    pairs = glove.Pairs.from_matrix(matrix, 20, 0.75)
     parts = pairs.split(7, np.random.default_rng(0))
     both = glove.start(matrix.shape[0], 3, np.random.default_rng(1))
     assert sum(glove.objective(*both, part) for part in parts) == pytest.approx(glove.objective(*both, pairs))
@@ -133,7 +133,7 @@ def test_batches_are_all_pairs_once(matrix):
 
 
 def test_the_objective_falls(matrix):
-    pairs = glove.Pairs.of(matrix, 20, 0.75)
+    pairs = glove.Pairs.from_matrix(matrix, 20, 0.75)
     reached = [
         glove.objective(*glove.fit(matrix, **SETTINGS | {"epochs": epochs}), pairs)
         for epochs in (0, 1, 5, 20, 60)
@@ -143,7 +143,7 @@ def test_the_objective_falls(matrix):
 
 
 def test_products_are_the_logs_of_cooccurrences_and_shuffled_ones_are_not(matrix):
-    pairs = glove.Pairs.of(matrix, 20, 0.75)
+    pairs = glove.Pairs.from_matrix(matrix, 20, 0.75)
     own, context = glove.fit(matrix, **SETTINGS | {"vector_size": 20, "epochs": 60})
     products = pairs.errors(own, context) + pairs.logs
     assert np.corrcoef(products, pairs.logs)[0, 1] > 0.9

@@ -263,7 +263,7 @@ def test_a_damaged_record_of_joined_parts_is_none(server, tmp_path, content):
     (tmp_path / "a.bin.joined").write_bytes(BODY[:70_000])
     (tmp_path / "a.bin.joined.json").write_bytes(content)
     urls = [server.url + path for path in parts]
-    download_parts(urls, tmp_path / "a.bin", pins=[{}, {}], whole=PINNED, limits=SHORT)
+    download_parts(urls, tmp_path / "a.bin", pins=[{}, {}], file_pins=PINNED, limits=SHORT)
     assert (tmp_path / "a.bin").read_bytes() == BODY
     assert os.listdir(tmp_path) == ["a.bin"]
 

@@ -120,7 +120,7 @@ def test_large_vectors_of_a_kv_lie_beside_it(model, hard, tmp_path, monkeypatch)
     output = tmp_path / "out.kv"
     small = materialize(model, hard, output)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "out.kv"]
-    monkeypatch.setattr(writers, "APART", 6000)
+    monkeypatch.setattr(writers, "LARGE", 6000)
     assert materialize(model, hard, output) == small
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "out.kv", "out.kv.vectors.npy"]
     vectors = KeyedVectors.load(str(output), mmap="r")
@@ -371,7 +371,7 @@ def killed(model, fitted, output, moves):
     ("output", "moves"), [("store", 3), ("out.bin", 1), ("out.txt.gz", 1), ("out.kv", 2)]
 )
 def test_a_killed_process_leaves_the_former_model_or_none(model, tmp_path, output, moves, monkeypatch):
-    monkeypatch.setattr(writers, "APART", 0)
+    monkeypatch.setattr(writers, "LARGE", 0)
     path = tmp_path / "out" / output
     former, new = transform(model, matrix=2 * np.eye(20)), transform(model, matrix=3 * np.eye(20))
     for moment in range(moves):

@@ -18,7 +18,7 @@ TINY = [["a", "b", "c"], ["a", "b"], ["c", "c", "d"]]
 def counted(of_sentences, window):
     """X_ij: each pair counts 1, whatever its distance."""
     words, _, _ = glove.vocabulary(of_sentences, 1)
-    return words, glove.cooccurrences(of_sentences, words, window, weighted=False)
+    return words, glove.cooccurrences(of_sentences, words, window, distance_weights=False)
 
 
 def published(of_sentences, window, alpha, shift):

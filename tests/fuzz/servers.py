@@ -228,7 +228,7 @@ def joined(seed: int, folder: Path) -> str:
     note = [{"url": urls[0], "sha256": hashlib.sha256(parts[0]).hexdigest(), "bytes": 1000}]
     Path(f"{there}.joined").write_bytes(damaged(parts[0], chance) if chance.random() < 0.3 else parts[0])
     Path(f"{there}.joined.json").write_bytes(damaged(json.dumps(note).encode(), chance))
-    options = {"pins": pins, "whole": {"sha256": SHA256}, **OPTIONS}
+    options = {"pins": pins, "file_pins": {"sha256": SHA256}, **OPTIONS}
     ended = outcome(download_parts, urls, there, **options)
     if ended == "refused":
         download_parts(urls, there, **options)

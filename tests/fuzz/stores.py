@@ -69,7 +69,7 @@ def store(seed: int, folder: Path) -> str:
         vectors = opened.take(words, rows)
         entries, places = opened.vocabulary(limit=chance.choice([None, 10]))
         opened.matrix(entries, places)
-        writers.write(folder / "out.txt", (len(words), opened.dimensions), by_row(opened))
+        writers.write(folder / "out.txt", (len(words), opened.dimensions), words_by_row(opened))
     except BiasgridError as error:
         refusal = str(error)
     else:
@@ -87,8 +87,8 @@ def store(seed: int, folder: Path) -> str:
     return "refused"
 
 
-def by_row(opened: EmbeddingStore):
-    for words, rows in writers.by_row(opened):
+def words_by_row(opened: EmbeddingStore):
+    for words, rows in writers.words_by_row(opened):
         yield words, opened.matrix(words, rows)
 
 

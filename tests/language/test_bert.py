@@ -192,7 +192,7 @@ def test_neither_other_texts_nor_threads_change_a_bit(bert, texts, draw):
 
 def test_copies_that_are_not_all_in_memory_at_once(bert, monkeypatch):
     expected = bert.score([Sentence(TEXT)])
-    monkeypatch.setattr("biasgrid.embeddings.language.bert.AT_ONCE", 20)
+    monkeypatch.setattr("biasgrid.embeddings.language.bert.BATCH", 20)
     assert bert.score([Sentence(TEXT)]) == near(expected)
 
 

@@ -138,20 +138,20 @@ def test_sentences_to_train_on_and_held_out(pieces, sentences, held_out):
 @pytest.mark.parametrize("all_masked", [False, True])
 def test_which_pieces_are_predicted(pieces, all_masked):
     sentences = [ids_of(" ".join("a" * length)) for length in (1, 2, 10, 20)] * 500
-    batch = bert_training.masked(
+    batch = bert_training.mask_pieces(
         sentences, pieces, 0.15, len(PIECES), np.random.default_rng(0), all_masked=all_masked
     )
     lengths = np.array(list(map(len, sentences)))
-    np.testing.assert_array_equal(batch.allowed.sum(axis=1), lengths)
+    np.testing.assert_array_equal(batch.is_piece.sum(axis=1), lengths)
     # 15 % of the pieces between [CLS] and [SEP], and one at least
     counts = np.bincount(batch.places[0], minlength=len(sentences))
     assert counts.reshape(-1, 4).tolist() == [[1, 1, 2, 3]] * 500
     assert (batch.places[1] > 0).all()
     assert (batch.places[1] < lengths[batch.places[0]] - 1).all()
     a = PIECES.index("a")
-    assert (batch.wanted == a).all()
+    assert (batch.labels == a).all()
     seen = batch.ids[batch.places]
-    untouched = batch.allowed.copy()
+    untouched = batch.is_piece.copy()
     untouched[batch.places] = False
     assert set(batch.ids[untouched]) == {CLS, SEP, a}
     if all_masked:
@@ -179,7 +179,7 @@ def test_padding_changes_no_prediction(tmp_path):
     bert = Bert(write_bert(tmp_path, weights), {})
     held = [ids_of(line) for line in text(30)]
     chosen = bert_training.Settings(**SMALL)
-    batch = bert_training.masked(
+    batch = bert_training.mask_pieces(
         held, bert.pieces, chosen.masked, len(PIECES), np.random.default_rng(1), all_masked=True
     )
     reference, losses, hits = Reference(weights), [], []

@@ -121,12 +121,14 @@ def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
 def test_filled_up_batches_as_for_a_gpu_say_the_same(model):
     texts = [f"{text} {number}" * 2 for text in TEXTS for number in range(7)]
     network = model.network
-    batched = [scores.sum() for scores in network._batched([network.pieces(text).ids for text in texts])]
+    batched = [
+        scores.sum() for scores in network._score_batches([network.pieces(text).ids for text in texts])
+    ]
     np.testing.assert_allclose(batched, model.score(texts), rtol=1e-5)
 
 
 def test_what_follows(model, tensors):
-    best = model.network.following("the nurs", best=3)
+    best = model.network.next_pieces("the nurs", best=3)
     expected = {
         token: math.exp(tiny.log_probabilities(tensors, ["the", "Ġnurs", token])[-1]) for token in tiny.TOKENS
     }
@@ -262,7 +264,7 @@ def test_pieces_by_scores(of_sentence_pieces, text):
 def test_a_model_of_such_pieces_scores(of_sentence_pieces):
     parts = of_sentence_pieces.score([Sentence("nan é", (0, 3)), Sentence("nan é", (3, 5))])
     assert parts.sum() == pytest.approx(of_sentence_pieces.score(["nan é"])[0])
-    assert of_sentence_pieces.network.following("nan", best=3).keys() <= {
+    assert of_sentence_pieces.network.next_pieces("nan", best=3).keys() <= {
         token.replace("▁", " ") for token in of_sentence_pieces.network.pieces.tokens
     }
 
@@ -390,8 +392,8 @@ def test_smollm2_as_it_is_known():
     )
     np.testing.assert_allclose(scores, [-34.52, -37.51, -59.52], atol=0.02)
     network = model.network
-    assert network.following("The capital of France is")[" Paris"] == pytest.approx(0.75, abs=0.005)
-    after = network.following("The nurse put down")
+    assert network.next_pieces("The capital of France is")[" Paris"] == pytest.approx(0.75, abs=0.005)
+    after = network.next_pieces("The nurse put down")
     assert (after[" her"], after[" his"]) == (pytest.approx(0.33, abs=0.005), pytest.approx(0.11, abs=0.005))
     # the probability of a word is that of its piece, given what comes before
     of_part = model.score([Sentence("The nurse put down her", (19, 22))])[0]

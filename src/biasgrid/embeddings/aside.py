@@ -1,4 +1,4 @@
-"""A model's files are written aside, and put into its folder when they are whole."""
+"""A model's files are written to a folder inside the model's own, and moved out of it when they are complete."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ PARTIAL = ".partial"
 
 
 @contextmanager
-def written_aside(folder: Path, doing: str) -> Iterator[Path]:
-    """An empty folder in a model's folder, which is made if need be and locked; the end of the block removes it.
+def write_aside(folder: Path, activity: str) -> Iterator[Path]:
+    """An empty folder inside a model's folder, which is made if it is missing, and locked; the end of the block
+    removes it.
 
-    Raises BiasgridError where another process is `doing` so.
+    Raises BiasgridError where another process has the lock; `activity` is what the message says that it is doing.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
+            stack.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
         except BlockingIOError:
-            raise BiasgridError(f"{folder}: another process is {doing}") from None
-        aside = folder / PARTIAL
-        shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
-        aside.mkdir()
-        held.callback(shutil.rmtree, aside, ignore_errors=True)
-        yield aside
+            raise BiasgridError(f"{folder}: another process is {activity}") from None
+        scratch = folder / PARTIAL
+        shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+        scratch.mkdir()
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        yield scratch

@@ -24,16 +24,16 @@ STORE_VERSION = 1
 def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False, stores: Path | None = None
 ) -> EmbeddingStore:
-    """The store `folder`/`name` of a model, from the archive in `folder`/raw/`name`, fetched if it is not there; of a
-    model that is made here of a corpus, from that one's archive, and of an encoded one, from its encoder's. With
-    `stores` it is `stores`/`name`, and no other study's.
+    """The store `folder`/`name` of a model, made from the archive in `folder`/raw/`name`, which is fetched if it is
+    missing; a model that is trained here is made from its corpus' archive, an encoded one from its encoder's. With
+    `stores` it is `stores`/`name`, which no other study uses.
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
-    of it is taken as it is, and nothing is written then, so that the folder may be read-only. Another one is
-    replaced; but not in a folder that studies share (`shared`), where another study may be at work on it.
-    Processes that need one store wait for each other.
+    from this entry is used as it is, and nothing is written, so that the folder may be read-only. Another one is
+    replaced; but not in a folder that studies share (`shared`), where another study may be using it. Processes that
+    need the same store wait for each other.
 
-    Raises BiasgridError for a source that cannot be had or is not what its checksum says, for a file that is not a
+    Raises BiasgridError for a source that cannot be fetched or does not match its checksum, for a file that is not a
     model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
@@ -42,49 +42,50 @@ def build_store(
     folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
     raw = folder / "raw"
     archives = {
-        kept: fetch(kept, source, raw, shared=shared) for kept, source in archives_of(name, model).items()
+        archive: fetch(archive, source, raw, shared=shared)
+        for archive, source in archives_of(name, model).items()
     }
     digests = [
-        {file: facts["sha256"] for file, facts in read_manifest(raw / kept)["files"].items()}
-        for kept in archives
+        {file: facts["sha256"] for file, facts in read_manifest(raw / archive)["files"].items()}
+        for archive in archives
     ]
     if stores is not None and stores != folder:
         folder, shared = stores, False
         folder.mkdir(parents=True, exist_ok=True)
     # all that the store depends on
-    made_of = _asked_for(model)
-    made_of |= dict(zip(("archive", "start"), digests, strict=False))
-    said = {"licence": model.get("licence", "not stated")}
+    origin = _origin(model)
+    origin |= dict(zip(("archive", "start"), digests, strict=False))
+    description = {"licence": model.get("licence", "not stated")}
     if "sorted" in model:
-        said["sorted"] = model["sorted"]
+        description["sorted"] = model["sorted"]
     record = _record(kind, folder / name)
-    if record.items() >= made_of.items():
-        if not shared and record | said != record:  # what is said of the vectors, not they
-            text = json.dumps(record | said, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    if record.items() >= origin.items():
+        if not shared and record | description != record:  # only the description differs
+            text = json.dumps(record | description, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             write_text(folder / name / MODEL, text)
         return kind.open(folder / name)
     try:
         with locked(folder / f".{name}.lock"):
             record = _record(kind, folder / name)
-            if record.items() >= made_of.items():  # another process has made it while this one waited
+            if record.items() >= origin.items():  # another process has made it while this one waited
                 return kind.open(folder / name)
             if shared and record:
-                key = next(key for key, value in made_of.items() if record.get(key) != value)
+                key = next(key for key, value in origin.items() if record.get(key) != value)
                 raise BiasgridError(
                     f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
                     f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
                 )
             settings = dict(zip(("archive", "start"), archives.values(), strict=False))
-            return kind.made(
-                folder=folder / name, name=name, model=model, metadata=made_of | said, **settings
+            return kind.build(
+                folder=folder / name, name=name, model=model, metadata=origin | description, **settings
             )
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
 def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The archives that a model is made from, name -> source: its own, or that of what it is made of, and after it
-    that of the weights that its training starts from."""
+    """The archives that a model is made from, name -> source: its own, or that of its corpus or encoder, then that of
+    the weights that its training starts from."""
     source = model["source"]
     parts = [source[part] for part in ("corpus", "encoder", "start") if part in source]
     if source["type"] not in ("trained", "shuffled", "encoded"):
@@ -105,13 +106,13 @@ def make_vectors(
     if source["type"] == "trained":
         from . import training
 
-        how = {"algorithm": source["algorithm"], "params": source["params"]}
+        options = {"algorithm": source["algorithm"], "params": source["params"]}
         corpus = source["corpus"]
         format = corpus.get("format")
         sentences = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
         if "shuffle" in corpus:
             sentences = Shuffled(sentences, corpus["shuffle"])
-        training.train(sentences, folder, where=archive, name=name, **how, metadata=metadata)
+        training.train(sentences, folder, where=archive, name=name, **options, metadata=metadata)
         return
     convert(
         archive,
@@ -127,36 +128,36 @@ def make_vectors(
 
 def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf:
     """The store `folder`/`name` of a study's model (`model` is its entry in `Study.models`)."""
-    made_of = json.dumps(_asked_for(model), sort_keys=True)
-    return StoreOf(Path(folder) / name, made_of, model.get("kind", VECTORS))
+    origin = json.dumps(_origin(model), sort_keys=True)
+    return StoreOf(Path(folder) / name, origin, model.get("kind", VECTORS))
 
 
-def _asked_for(model: Mapping[str, Any]) -> dict[str, Any]:
-    """What a study says of a store, in the words of its model.json."""
-    asked = {
+def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
+    """What a store must have been made from, and how, as entries of its model.json."""
+    origin = {
         "source": model["source"],
         "converted_as": model.get("format"),
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,
     }
     if "kind" in model:
-        asked["kind"] = model["kind"]
-        asked |= {key: model.get(key) for key in KINDS[model["kind"]].keys}
+        origin["kind"] = model["kind"]
+        origin |= {key: model.get(key) for key in KINDS[model["kind"]].keys}
     if model["source"]["type"] == "trained":
         from . import training
 
-        asked["trained_by"] = training.version(model["source"]["algorithm"])
+        origin["trained_by"] = training.version(model["source"]["algorithm"])
     if model["source"]["type"] == "encoded":
         from .language import encoding
 
-        asked["encoded_by"] = encoding.VERSION
-    return asked
+        origin["encoded_by"] = encoding.VERSION
+    return origin
 
 
 def maker_version(model: Mapping[str, Any]) -> str:
-    """Which version of the code trains or encodes a model; empty of one that is fetched."""
-    asked = _asked_for(model)
-    return str(asked.get("trained_by") or asked.get("encoded_by") or "")
+    """The version of the code that trains or encodes a model; empty for one that is fetched."""
+    origin = _origin(model)
+    return str(origin.get("trained_by") or origin.get("encoded_by") or "")
 
 
 def _record(kind: Kind, store: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How frequent the words of a model are: in the corpus that the model is of, or in other texts of its language."""
+"""How frequent the words of a model are: in the corpus that it was trained on, or in other texts of its language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import BiasgridError, unknown
 from ..extras import require
 
 COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # what frequencies are known by
-ENGLISH = "en"  # the language of a model that says none
+ENGLISH = "en"  # the language of a model whose config names none
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Frequency:
 
     counts    int64 (rows,), how often each word occurs in the corpus; None where that is not known
     tokens    how many tokens the corpus has; None where that is not known
-    language  where there are no counts, that of the package wordfreq in which words are looked up; empty: frequencies
-              are known by the order of rows
-    prefix    what stands before a word in the vocabulary, and is no part of it
+    language  without counts, the language in which the package wordfreq looks words up; empty: the order of rows
+              gives the frequencies
+    prefix    what stands before each word in the vocabulary
     """
 
     counts: NDArray[np.int64] | None = None
@@ -35,7 +35,7 @@ class Frequency:
 
     @classmethod
     def of(cls, model: Any, source: str | None = None, language: str | None = None) -> Frequency:
-        """Those of a model of `Study.counted`.
+        """The frequencies of a model's words.
 
         Parameters
         ----------
@@ -66,40 +66,39 @@ class Frequency:
         many times as frequent one word is as another. NaN of a word whose frequency is not known."""
         if self.language:
             words = [entry.removeprefix(self.prefix) for entry in entries]
-            known = np.array([_occurrences(word, self.language) for word in words], dtype=float) * 1e6
+            per_million = np.array([_occurrences(word, self.language) for word in words], dtype=float) * 1e6
         elif self.counts is None:
             return -np.log(rows + 1.0)
         else:
-            known = self.counts[rows] * (1e6 / (self.tokens or int(self.counts.sum())))
-        # a word that a model has without having counted it, such as one of a file's own, has no frequency, as has one
-        # that a list of words lacks
+            per_million = self.counts[rows] * (1e6 / (self.tokens or int(self.counts.sum())))
+        # no frequency: a word that has a vector but no count, and a word that wordfreq does not list
         with np.errstate(divide="ignore"):
-            logs = np.log(known)
+            logs = np.log(per_million)
         return np.where(np.isfinite(logs), logs, np.nan)
 
     @property
     def source(self) -> str:
-        """What frequencies are known by."""
+        """Where the frequencies come from: `COUNTS`, `RANK` or `WORDFREQ`."""
         return WORDFREQ if self.language else RANK if self.counts is None else COUNTS
 
     def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The rank of each row: 1, and as many more as words are more frequent; by the order of rows from 1. NaN
+        """The rank of each row: 1 plus the number of more frequent words; by the order of rows from 1. NaN
         where neither counts nor the order are known."""
         if self.language:
             return np.full(len(rows), np.nan)
         if self.counts is None:
             return rows + 1.0
-        rising = np.sort(self.counts)
-        return 1.0 + len(rising) - np.searchsorted(rising, self.counts[rows], side="right")
+        sorted_counts = np.sort(self.counts)
+        return 1.0 + len(sorted_counts) - np.searchsorted(sorted_counts, self.counts[rows], side="right")
 
     def of_set(
         self, rows: NDArray[np.int64], ranks: NDArray[np.float64], logs: NDArray[np.float64]
     ) -> dict[str, Any]:
-        """What the table says of a set's words; NaN are numbers of no words, and such as are not known."""
-        nothing = np.array([np.nan])
-        counts = nothing if self.counts is None or not len(rows) else self.counts[rows]
-        ranks = ranks if len(ranks) else nothing
-        known = logs[~np.isnan(logs)]
+        """A set's entries of the frequency table; NaN where no word has a known number."""
+        missing = np.array([np.nan])
+        counts = missing if self.counts is None or not len(rows) else self.counts[rows]
+        ranks = ranks if len(ranks) else missing
+        known_logs = logs[~np.isnan(logs)]
         return {
             "words": len(rows),
             "mean": float(np.mean(counts)),
@@ -107,21 +106,21 @@ class Frequency:
             "mean_rank": float(np.mean(ranks)),
             "median_rank": float(np.median(ranks)),
             "share": float(np.sum(counts) / self.tokens) if self.tokens else np.nan,
-            "known": len(known),
-            "mean_log": float(np.mean(known)) if len(known) else np.nan,
-            "variance_log": float(np.var(known)) if len(known) else np.nan,
+            "known": len(known_logs),
+            "mean_log": float(np.mean(known_logs)) if len(known_logs) else np.nan,
+            "variance_log": float(np.var(known_logs)) if len(known_logs) else np.nan,
         }
 
 
 def counts_of(model: Any) -> NDArray[np.int64] | None:
-    """How often the word of each row of an open model is in its corpus; None where that is not known, also in a store
-    in which all words have one count: such stores were once made of files that have no counts."""
+    """How often the word of each row of an open model is in its corpus; None where that is not known, and where all
+    words have the same count: older versions stored that for files without counts."""
     counts: NDArray[np.int64] | None = getattr(model, "counts", None)
     return None if counts is None or (len(counts) > 1 and counts.min() == counts.max()) else counts
 
 
 def most_frequent(number: int, language: str) -> list[str]:
-    """The most frequent words of a language, as the package wordfreq has them: those of letters alone.
+    """The most frequent words of a language, as the package wordfreq has them; only words of letters.
 
     Raises BiasgridError where the package, or its list of the language, is missing.
     """
@@ -130,8 +129,8 @@ def most_frequent(number: int, language: str) -> list[str]:
     _occurrences("", language)
     import wordfreq
 
-    listed = wordfreq.iter_wordlist(language.partition("-")[0])
-    return list(islice((word for word in listed if word.isalpha()), number))
+    words = wordfreq.iter_wordlist(language.partition("-")[0])
+    return list(islice((word for word in words if word.isalpha()), number))
 
 
 def _occurrences(word: str, language: str) -> float:

@@ -2,7 +2,7 @@
 
 X_ij is how often word j is near word i: each time that there are k - 1 words between them it grows by 1/k, up to a
 distance of `window`, on both sides, within a sentence (section 4.2). The vectors of words w, those of words as
-contexts c, and a bias of each, b and d, are what makes the least of (equations 8 and 9)
+contexts c, and a bias of each, b and d, minimise (equations 8 and 9)
 
     J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0,  f(x) = min(1, (x / x_max)^alpha)
 
@@ -34,39 +34,41 @@ TOKENS = 1 << 22  # tokens whose pairs are in memory at a time
 def vocabulary(sentences: Iterable[list[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], int]:
     """The words that occur `min_count` times, by falling frequency and then by the alphabet; their counts, int64
     (words,); and the number of all tokens."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for sentence in sentences:
-        found.update(sentence)
-    words = sorted((w for w, n in found.items() if n >= min_count), key=lambda w: (-found[w], w))
-    return words, np.array([found[word] for word in words], dtype=np.int64), found.total()
+        counts.update(sentence)
+    words = sorted((w for w, n in counts.items() if n >= min_count), key=lambda w: (-counts[w], w))
+    return words, np.array([counts[word] for word in words], dtype=np.int64), counts.total()
 
 
 def cooccurrences(
-    sentences: Iterable[list[str]], words: list[str], window: int, *, weighted: bool = True
+    sentences: Iterable[list[str]], words: list[str], window: int, *, distance_weights: bool = True
 ) -> sparse.csr_array:
     """How often words are near each other: X above, float64 (words, words), symmetric.
 
-    Tokens that are none of the words are left out first, as by word2vec. Not `weighted`, each pair counts 1 whatever
-    the distance.
+    Tokens that are none of the words are left out first, as by word2vec. Without `distance_weights` each pair
+    counts 1, whatever the distance.
     """
     shape = len(words), len(words)
     total = sparse.csr_array(shape)
     for ids in _blocks(sentences, words, window):
         for distance in range(1, window + 1):
             first, second = ids[:-distance], ids[distance:]
-            both = (first >= 0) & (second >= 0)
-            weights = np.full(np.count_nonzero(both), 1 / distance if weighted else 1.0)
-            total = total + sparse.coo_array((weights, (first[both], second[both])), shape=shape).tocsr()
+            is_pair = (first >= 0) & (second >= 0)
+            weights = np.full(np.count_nonzero(is_pair), 1 / distance if distance_weights else 1.0)
+            total = (
+                total + sparse.coo_array((weights, (first[is_pair], second[is_pair])), shape=shape).tocsr()
+            )
     return (total + total.T).tocsr()
 
 
 def _blocks(sentences: Iterable[list[str]], words: list[str], window: int) -> Iterator[NDArray[np.int32]]:
     """The words' numbers in whole sentences, each followed by `window` times -1."""
     row = {word: place for place, word in enumerate(words)}
-    remaining = iter(sentences)
+    iterator = iter(sentences)
     while True:
         ids: list[int] = []
-        for sentence in remaining:
+        for sentence in iterator:
             ids += [row[word] for word in sentence if word in row]
             ids += [-1] * window
             if len(ids) >= TOKENS:
@@ -92,63 +94,63 @@ class Pairs:
     weights: NDArray[np.floating]
 
     @classmethod
-    def of(
+    def from_matrix(
         cls, matrix: sparse.csr_array, x_max: float, alpha: float, dtype: type[np.floating] = np.float64
     ) -> Pairs:
         """All pairs of X."""
-        found = matrix.tocoo()
-        logs = np.log(found.data).astype(dtype)
-        weights = np.minimum(1, (found.data / x_max) ** alpha).astype(dtype)
-        rows, columns = found.coords
-        return cls._in_order(rows, columns, logs, weights, matrix.shape[0])
+        entries = matrix.tocoo()
+        logs = np.log(entries.data).astype(dtype)
+        weights = np.minimum(1, (entries.data / x_max) ** alpha).astype(dtype)
+        rows, columns = entries.coords
+        return cls._from_arrays(rows, columns, logs, weights, matrix.shape[0])
 
     @classmethod
-    def _in_order(cls, rows, columns, logs, weights, words: int) -> Pairs:
+    def _from_arrays(cls, rows, columns, logs, weights, words: int) -> Pairs:
         starts = np.searchsorted(rows, np.arange(words + 1)).astype(np.int32)
         return cls(rows.astype(np.int32), columns.astype(np.int32), starts, logs, weights)
 
-    def split(self, parts: int, draw: np.random.Generator) -> list[Pairs]:
-        """The pairs in so many parts, at random."""
-        of_pair = draw.integers(parts, size=len(self.rows))
+    def split(self, parts: int, rng: np.random.Generator) -> list[Pairs]:
+        """The pairs, divided at random into `parts` parts."""
+        part_of_pair = rng.integers(parts, size=len(self.rows))
         words = len(self.starts) - 1
-        places = (np.flatnonzero(of_pair == part) for part in range(parts))
+        places = (np.flatnonzero(part_of_pair == part) for part in range(parts))
         arrays = self.rows, self.columns, self.logs, self.weights
-        return [self._in_order(*(array[these] for array in arrays), words) for these in places]
+        return [self._from_arrays(*(array[indices] for array in arrays), words) for indices in places]
 
-    def errors(self, own: NDArray, context: NDArray) -> NDArray:
+    def errors(self, main: NDArray, context: NDArray) -> NDArray:
         """w_i . c_j + b_i + d_j - log X_ij of each pair."""
-        return np.einsum("ij,ij->i", own[self.rows], context[self.columns]) - self.logs
+        return np.einsum("ij,ij->i", main[self.rows], context[self.columns]) - self.logs
 
 
-def objective(own: NDArray, context: NDArray, pairs: Pairs) -> float:
+def objective(main: NDArray, context: NDArray, pairs: Pairs) -> float:
     """J, equation 8.
 
     Parameters
     ----------
-    own
+    main
         (words, dimensions + 2): w, b and a one.
     context
         (words, dimensions + 2): c, a one and d, so that a product of two rows is w . c + b + d.
     """
-    return float(pairs.weights @ pairs.errors(own, context) ** 2)
+    return float(pairs.weights @ pairs.errors(main, context) ** 2)
 
 
-def gradient(own: NDArray, context: NDArray, pairs: Pairs) -> tuple[NDArray, NDArray]:
-    """The derivatives of `objective` by `own` and by `context`; 0 where these hold a one."""
-    weighted = 2 * pairs.weights * pairs.errors(own, context)
-    shape = len(own), len(context)
-    matrix = sparse.csr_array((weighted, pairs.columns, pairs.starts), shape=shape)
-    of_own, of_context = matrix @ context, matrix.T @ own
-    of_own[:, -1] = 0
-    of_context[:, -2] = 0
-    return of_own, of_context
+def gradient(main: NDArray, context: NDArray, pairs: Pairs) -> tuple[NDArray, NDArray]:
+    """The derivatives of `objective` by `main` and by `context`; 0 where these hold a one."""
+    weighted_errors = 2 * pairs.weights * pairs.errors(main, context)
+    shape = len(main), len(context)
+    matrix = sparse.csr_array((weighted_errors, pairs.columns, pairs.starts), shape=shape)
+    main_gradient, context_gradient = matrix @ context, matrix.T @ main
+    main_gradient[:, -1] = 0
+    context_gradient[:, -2] = 0
+    return main_gradient, context_gradient
 
 
-def start(words: int, dimensions: int, draw: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """`own` and `context` before the first step: uniform within half a unit, divided by the dimensions."""
-    own, context = ((draw.random((words, dimensions + 2)) - 0.5) / dimensions for _ in range(2))
-    own[:, -1] = context[:, -2] = 1
-    return own, context
+def start(words: int, dimensions: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """`main` and `context` before the first step: uniform within half a unit, divided by the dimensions."""
+    main, context = ((rng.random((words, dimensions + 2)) - 0.5) / dimensions for _ in range(2))
+    main[:, -1] = context[:, -2] = 1
+    return main, context
 
 
 def fit(
@@ -161,25 +163,25 @@ def fit(
     alpha: float,
     seed: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """`own` and `context` of X, as `objective` has them, float32 (words, dimensions + 2)."""
-    draw = np.random.default_rng(seed)
-    batches = Pairs.of(matrix, x_max, alpha, np.float32).split(BATCHES, draw)
-    both = [part.astype(np.float32) for part in start(matrix.shape[0], vector_size, draw)]
+    """`main` and `context` of X, as `objective` has them, float32 (words, dimensions + 2)."""
+    rng = np.random.default_rng(seed)
+    batches = Pairs.from_matrix(matrix, x_max, alpha, np.float32).split(BATCHES, rng)
+    arrays = [array.astype(np.float32) for array in start(matrix.shape[0], vector_size, rng)]
     # from 1 on, so that no first step is larger than the gradient
-    squares = [np.ones_like(part) for part in both]
+    squares = [np.ones_like(array) for array in arrays]
     for _ in range(epochs):
-        for place in draw.permutation(BATCHES):
-            for part, square, step in zip(both, squares, gradient(*both, batches[place]), strict=True):
+        for place in rng.permutation(BATCHES):
+            for array, square, step in zip(arrays, squares, gradient(*arrays, batches[place]), strict=True):
                 square += step * step
                 step /= np.sqrt(square)
                 step *= learning_rate
-                part -= step
-    return both[0], both[1]
+                array -= step
+    return arrays[0], arrays[1]
 
 
-def vectors(own: NDArray, context: NDArray) -> NDArray:
+def vectors(main: NDArray, context: NDArray) -> NDArray:
     """The words' vectors, w + c: (words, dimensions)."""
-    return own[:, :-2] + context[:, :-2]
+    return main[:, :-2] + context[:, :-2]
 
 
 def train(
@@ -197,15 +199,15 @@ def train(
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
     """Words by falling frequency, their vectors (words, vector_size) and counts, and how many tokens there are.
 
-    `window`, `x_max` and `alpha` are the paper's by default. Its steps are of one pair each, and ours of a batch: the
-    rate, .05 in the paper, is larger, and there are fewer epochs.
+    `window`, `x_max` and `alpha` are the paper's by default. The paper's steps are of one pair each, and these of a
+    batch: the rate, .05 in the paper, is larger, and there are fewer epochs.
 
     Raises BiasgridError, naming the corpus as `where`, where no word occurs `min_count` times.
     """
     words, counts, tokens = vocabulary(sentences, min_count)
     if not words:
         raise BiasgridError(f"{where}: no word occurs {min_count} times (min_count)")
-    own, context = fit(
+    main, context = fit(
         cooccurrences(sentences, words, window),
         vector_size=vector_size,
         epochs=epochs,
@@ -214,4 +216,4 @@ def train(
         alpha=alpha,
         seed=seed,
     )
-    return words, vectors(own, context), counts, tokens
+    return words, vectors(main, context), counts, tokens

@@ -36,7 +36,7 @@ class MemoryModel(Model):
     vocab_prefix
         What stands before every word in the vocabulary.
     metadata
-        What is known of the model: its name, and what was put up with when it was made.
+        The model's name, and counts of the words that were dropped or repaired when it was made.
     """
 
     name: str
@@ -77,9 +77,9 @@ class MemoryModel(Model):
         """
         where = where or name
         if getattr(vectors, "ndim", 0) != 2 or vectors.dtype.kind not in "fiu":
-            found = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
+            summary = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
             raise InputError(
-                f"{where}: expected vectors as an array of numbers (words, dimensions), not {found:.80}"
+                f"{where}: expected vectors as an array of numbers (words, dimensions), not {summary:.80}"
             )
         if len(words) != len(vectors):
             raise InputError(f"{where}: {len(words)} words, but {len(vectors)} vectors")
@@ -87,24 +87,24 @@ class MemoryModel(Model):
             if not isinstance(word, str):
                 hint = " (pandas reads 'nan' and 'null' so: keep_default_na=False)" if word != word else ""
                 raise InputError(f"{where}: {shown(word)} is not a word{hint}: words are texts")
-        gathered = _Gathered(where, *vectors.shape)
+        array_rows = _ArrayRows(where, *vectors.shape)
         try:
             for start in range(0, len(words), BLOCK):
                 part = slice(start, start + BLOCK)
-                gathered.add([str(word) for word in words[part]], vectors[part])
+                array_rows.add([str(word) for word in words[part]], vectors[part])
         except BiasgridError as error:
             raise InputError(str(error)) from None
-        if not gathered.vocabulary:
+        if not array_rows.vocabulary:
             raise InputError(f"{where}: holds no vectors")
-        if vocab_prefix and not any(word.startswith(vocab_prefix) for word in gathered.vocabulary):
+        if vocab_prefix and not any(word.startswith(vocab_prefix) for word in array_rows.vocabulary):
             raise InputError(f"{where}: no word begins with vocab_prefix {shown(vocab_prefix)}")
-        if gathered.warnings:
-            counts = ", ".join(f"{key} {count}" for key, count in gathered.warnings.items())
+        if array_rows.warnings:
+            counts = ", ".join(f"{key} {count}" for key, count in array_rows.warnings.items())
             warnings.warn(f"{where}: {counts}", stacklevel=stacklevel())
-        array = gathered.array[: gathered.rows]
+        array = array_rows.array[: array_rows.rows]
         array.setflags(write=False)
-        metadata = {"name": name, "label": name, "warnings": dict(gathered.warnings)}
-        return cls(name, array, vocab_prefix, metadata, gathered.vocabulary)
+        metadata = {"name": name, "label": name, "warnings": dict(array_rows.warnings)}
+        return cls(name, array, vocab_prefix, metadata, array_rows.vocabulary)
 
     @property
     def dimensions(self) -> int:
@@ -146,8 +146,8 @@ class MemoryModel(Model):
         return len(self._rows)
 
 
-class _Gathered(Rows):
-    """Vectors in an array that is made at once."""
+class _ArrayRows(Rows):
+    """Collects vectors in an array of known size."""
 
     def __init__(self, where: str, rows: int, dimensions: int):
         super().__init__(where)

@@ -196,11 +196,11 @@ class Model(ABC):
             if value is not None and (type(value) is not int or value < 1):
                 raise InputError(not_allowed(name, value, "whole numbers from 1 on"))
         direction = np.zeros(self.dimensions)
-        given: list[str] = []
+        words: list[str] = []
         for sign, side in ((1, positive), (-1, negative)):
             for part in _parts(side):
                 if isinstance(part, str):
-                    given.append(part)
+                    words.append(part)
                     part = self[part]
                 vector = np.asarray(part, dtype=np.float64)
                 if vector.shape != (self.dimensions,):
@@ -219,10 +219,10 @@ class Model(ABC):
             part = slice(start, start + BLOCK)
             vectors = self.matrix(entries[part], rows[part])
             lengths = np.linalg.norm(vectors, axis=1)
-            # of no direction: nobody's neighbour
+            # a zero vector has no direction, and is no word's neighbour
             products = vectors @ (direction / length).astype(np.float32)
             cosines[part] = np.where(lengths > 0, products / np.where(lengths > 0, lengths, 1), -np.inf)
-        cosines[np.isin(rows, self.rows(given))] = -np.inf
+        cosines[np.isin(rows, self.rows(words))] = -np.inf
         topn = min(topn, int((cosines > -np.inf).sum()))
         best = np.argpartition(-cosines, topn - 1)[:topn] if topn else np.array([], dtype=np.int64)
         best = best[np.lexsort((best, -cosines[best]))]
@@ -270,10 +270,10 @@ class Model(ABC):
         DiskError
             It cannot be written.
         """
-        # by name: what only looks words up needs none of it, and is not stale when it changes
+        # imported by name: steps that only look words up do not depend on the code that saves
         importlib.import_module("biasgrid.embeddings.saving").save(self, path)
 
-    if not TYPE_CHECKING:  # a checker is to find fault with these names, too
+    if not TYPE_CHECKING:  # hidden from type checkers, so that they report these names
 
         def __getattr__(self, attribute: str) -> Any:
             message = f"{type(self).__name__} has no attribute {attribute!r}"
@@ -303,24 +303,24 @@ class Model(ABC):
         return {}
 
 
-def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def remembered(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """As functools.lru_cache, for functions whose first argument is a model, which it does not keep alive: a model in
     memory may take gigabytes."""
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        @lru_cache(most)
-        def cached(held: Callable[[], Any], *others: Any) -> R:
-            return function(held(), *others)  # type: ignore[call-arg]
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @lru_cache(size)
+        def call_cached(reference: Callable[[], Any], *further_arguments: Any) -> R:
+            return function(reference(), *further_arguments)  # type: ignore[call-arg]
 
         @wraps(function)
         def call(*arguments: P.args, **_: P.kwargs) -> R:
-            value: R = cached(weakref.ref(arguments[0]), *arguments[1:])
+            value: R = call_cached(weakref.ref(arguments[0]), *arguments[1:])
             return value
 
-        call.cache_clear = cached.cache_clear  # type: ignore[attr-defined]
+        call.cache_clear = call_cached.cache_clear  # type: ignore[attr-defined]
         return call
 
-    return decorated
+    return decorate
 
 
 def _parts(side: Any) -> list[Any]:

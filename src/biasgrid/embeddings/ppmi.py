@@ -41,26 +41,32 @@ def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float 
     shift
         k, of which the logarithm is subtracted: 1 is PPMI.
     """
-    found = matrix.tocoo()
-    rows, columns = found.coords
-    of_word, of_context = matrix.sum(axis=1), matrix.sum(axis=0) ** alpha
+    entries = matrix.tocoo()
+    rows, columns = entries.coords
+    word_counts, context_weights = matrix.sum(axis=1), matrix.sum(axis=0) ** alpha
     with np.errstate(divide="ignore"):  # of a word that stands beside no other
-        logs = np.log(found.data) - np.log(of_word)[rows] - np.log(of_context / of_context.sum())[columns]
+        logs = (
+            np.log(entries.data)
+            - np.log(word_counts)[rows]
+            - np.log(context_weights / context_weights.sum())[columns]
+        )
     values = np.maximum(0, logs - np.log(shift))
-    made = sparse.coo_array((values, (rows, columns)), shape=matrix.shape).tocsr()
-    made.eliminate_zeros()
-    return made
+    pmi = sparse.coo_array((values, (rows, columns)), shape=matrix.shape).tocsr()
+    pmi.eliminate_zeros()
+    return pmi
 
 
 def vectors(matrix: sparse.csr_array, dimensions: int, eig: float = 0.5) -> NDArray[np.float64]:
     """U S^eig of a matrix: (words, dimensions), the largest singular value first; zeros where that is 0."""
     start = np.random.default_rng(0).random(matrix.shape[0])
-    own, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
+    left_vectors, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
     order = np.argsort(-values, kind="stable")
-    own, values = own[:, order], values[order]
-    known = values > 1e-9 * max(values[0], 1e-300)  # what is left of a singular value that is 0
-    own = own * np.sign(own[np.abs(own).argmax(axis=0), np.arange(dimensions)])
-    return np.where(known, own * np.where(known, values, 1) ** eig, 0)
+    left_vectors, values = left_vectors[:, order], values[order]
+    nonzero = values > 1e-9 * max(values[0], 1e-300)  # below: rounding errors of a singular value that is 0
+    left_vectors = left_vectors * np.sign(
+        left_vectors[np.abs(left_vectors).argmax(axis=0), np.arange(dimensions)]
+    )
+    return np.where(nonzero, left_vectors * np.where(nonzero, values, 1) ** eig, 0)
 
 
 def train(
@@ -88,7 +94,7 @@ def train(
             f"{where}: {len(words)} words occur {min_count} times (min_count): too few for {vector_size} dimensions "
             "(vector_size), of which there must be fewer than words"
         )
-    matrix = cooccurrences(sentences, words, window, weighted=False)
+    matrix = cooccurrences(sentences, words, window, distance_weights=False)
     association = positive_pmi(matrix, alpha=alpha, shift=shift)
     if not association.nnz:
         raise BiasgridError(

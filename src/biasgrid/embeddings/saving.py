@@ -61,17 +61,17 @@ def write_model(
     """`materialize`, also without a transform."""
     output = Path(output)
     suffix = writers.format_of(output)
-    stored = isinstance(model, EmbeddingStore)
-    if stored and output.exists() and output.samefile(model.path):
+    is_store = isinstance(model, EmbeddingStore)
+    if is_store and output.exists() and output.samefile(model.path):
         raise BiasgridError(f"{output}: is the model itself; give another output")
     block = block or max(1, BLOCK // model.dimensions)
     if suffix == writers.STORE:
         writers.check_folder(output)
-        rows = (_copy_store if stored else _write_store)(model, transform, output, block)
+        rows = (_copy_store if is_store else _write_store)(model, transform, output, block)
     else:
         rows = len(model)
-        parts = writers.by_row(model, block)
-        writers.write(output, (rows, model.dimensions), _transformed(model, transform, parts, output))
+        parts = writers.words_by_row(model, block)
+        writers.write(output, (rows, model.dimensions), _transform_blocks(model, transform, parts, output))
     return {
         "output": str(output),
         "format": suffix,
@@ -95,7 +95,7 @@ def _record(model: Any, transform: Transform | None, output: Path) -> dict[str, 
 def _write_store(model: Any, transform: Transform | None, output: Path, block: int) -> int:
     """A store of a model in memory. Returns the number of rows."""
     with StoreWriter(output, model.name) as writer:
-        for words, vectors in _transformed(model, transform, writers.by_row(model, block), output):
+        for words, vectors in _transform_blocks(model, transform, writers.words_by_row(model, block), output):
             writer.add(words, vectors)
         writer.finish(_record(model, transform, output))
         return writer.rows
@@ -103,8 +103,8 @@ def _write_store(model: Any, transform: Transform | None, output: Path, block: i
 
 def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path, block: int) -> int:
     """A store with another's vocabulary. Returns the number of rows."""
-    word_of, added, moved = _rows(model, transform) if transform else ({}, [], {})
-    source = np.concatenate([np.arange(len(model.array)), np.array(added, dtype=np.int64)])
+    word_of, copied_rows, moved_words = _rows(model, transform) if transform else ({}, [], {})
+    source = np.concatenate([np.arange(len(model.array)), np.array(copied_rows, dtype=np.int64)])
     parts = (
         (
             [word_of.get(row) for row in range(start, min(start + block, len(source)))],
@@ -112,53 +112,53 @@ def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path
         )
         for start in range(0, len(source), block)
     )
-    with writers.StoreCopy(output, model, moved) as writer:
-        for _, vectors in _transformed(model, transform, parts, output):
-            here = source[writer.rows : writer.rows + len(vectors)]
-            writer.add([], vectors, counts=None if model.counts is None else model.counts[here])
+    with writers.StoreCopy(output, model, moved_words) as writer:
+        for _, vectors in _transform_blocks(model, transform, parts, output):
+            rows = source[writer.rows : writer.rows + len(vectors)]
+            writer.add([], vectors, counts=None if model.counts is None else model.counts[rows])
         writer.finish(_record(model, transform, output))
     return len(source)
 
 
 def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], list[int], dict[str, int]]:
-    """How the rows of a new store differ from the model's: row -> word for those of words that the transform names;
-    the model's row that each further row is made from; and word -> row for words that move to another.
+    """How the rows of a new store differ from the model's: row -> word where the transform names the word; the
+    model's row that each additional row copies; and word -> new row for words that move.
 
-    A row stays with its words that are not named. Where it has none, it goes to the first of the others.
+    A row stays with its words that the transform does not name. If it has none, its first named word keeps it.
     """
-    given = transform.leave if transform.only is None else transform.only
-    named = list(dict.fromkeys([*given, *transform.override_words]))
-    rows = model.rows(named)
+    word_list = transform.leave if transform.only is None else transform.only
+    words = list(dict.fromkeys([*word_list, *transform.override_words]))
+    rows = model.rows(words)
     if (rows < 0).all():
         return {}, [], {}
-    here = np.bincount(rows[rows >= 0], minlength=len(model.array))
-    free = set(np.flatnonzero((here > 0) & (here == writers.words_of_rows(model))).tolist())
+    named_counts = np.bincount(rows[rows >= 0], minlength=len(model.array))
+    free = set(np.flatnonzero((named_counts > 0) & (named_counts == writers.word_counts(model))).tolist())
     numbers = transform.override_rows
-    numbered = range(len(transform.override_words)) if numbers is None else numbers.tolist()
-    own = dict(zip(transform.override_words, numbered, strict=True))
+    override_rows = range(len(transform.override_words)) if numbers is None else numbers.tolist()
+    override_row = dict(zip(transform.override_words, override_rows, strict=True))
     word_of: dict[int, str] = {}
-    added: list[int] = []
-    moved: dict[str, int] = {}
+    copied_rows: list[int] = []
+    moved_words: dict[str, int] = {}
     places: dict[tuple[int, int | None], int] = {}
-    for row, word in sorted(zip(rows.tolist(), named, strict=True)):
+    for row, word in sorted(zip(rows.tolist(), words, strict=True)):
         if row < 0:
             continue
         # all named words of a row are treated alike, but for those that get another vector
-        treatment = (row, own.get(word))
+        treatment = (row, override_row.get(word))
         if treatment not in places:
             if row in free:
                 free.remove(row)
                 places[treatment] = row
             else:
-                places[treatment] = len(model.array) + len(added)
-                added.append(row)
+                places[treatment] = len(model.array) + len(copied_rows)
+                copied_rows.append(row)
             word_of[places[treatment]] = word
         if places[treatment] != row:
-            moved[word] = places[treatment]
-    return word_of, added, moved
+            moved_words[word] = places[treatment]
+    return word_of, copied_rows, moved_words
 
 
-def _transformed(
+def _transform_blocks(
     model: Any,
     transform: Transform | None,
     parts: Iterable[tuple[list[Any], np.ndarray]],
@@ -178,8 +178,8 @@ def _transformed(
         if not finite.all():
             place = int(np.argmin(finite))
             word = f"word {words[place]!r}" if words[place] is not None else f"row {rows[place] + 1}"
-            after = f" after {transform.method}" if transform else ""
+            suffix = f" after {transform.method}" if transform else ""
             raise BiasgridError(
-                f"{output}: {word} of {model.name} has a value that is not a finite float32{after}"
+                f"{output}: {word} of {model.name} has a value that is not a finite float32{suffix}"
             )
         yield words, vectors

@@ -1,4 +1,4 @@
-"""The embedding store: a folder that a cell opens in no time and reads only the rows it needs from.
+"""The embedding store: a folder that opens in under 1 ms, and from which a cell reads only the rows that it needs.
 
 - vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  the words and their rows: `vocabulary`
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..debias.transform import Transform
 
 VECTORS, COUNTS, MODEL = "vectors.npy", "counts.npy", "model.json"
-AGAIN = "convert the model again (in a study: snakemake stores)"
+REMEDY = "convert the model again (in a study: snakemake stores)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,11 +47,11 @@ class EmbeddingStore(Model):
         What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
     metadata
         model.json.
-    known
-        The words.
+    word_table
+        The words and their rows.
     counts
-        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None in a store
-        that does not know. `metadata["tokens"]` says of how many, where that is known.
+        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None where that
+        is not known. `metadata["tokens"]` is the number of tokens, where that is known.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class EmbeddingStore(Model):
     array: NDArray[np.float32]
     vocab_prefix: str
     metadata: dict[str, Any]
-    known: Vocabulary
+    word_table: Vocabulary
     _keeper: object = None
     counts: NDArray[np.int64] | None = None
 
@@ -79,55 +79,55 @@ class EmbeddingStore(Model):
         Raises
         ------
         BiasgridError
-            The folder is not a whole store. The vocabulary is held against its checksum at the first look-up (1 ms
+            The folder is not a whole store. The vocabulary is checked against its checksum at the first look-up (1 ms
             for 50,000 words), vectors and counts are not.
         """
         path = Path(path)
         try:
             text, stamp = (path / MODEL).read_text(encoding="utf-8"), _stamp(path)
             metadata = json.loads(text)
-            own, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
+            stored_name, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
             vectors = read_npy(path / VECTORS, mapped=True)
-            vocabulary = Vocabulary(path, len(vectors), metadata, AGAIN)
+            vocabulary = Vocabulary(path, len(vectors), metadata, REMEDY)
             hashes, words = metadata.get("sha256"), metadata.get("words")
-            # one that model.json does not name was left by a former store
-            named = isinstance(hashes, dict) and COUNTS in hashes
-            counts = read_npy(path / COUNTS, mapped=True) if named else None
-            # a writer removes it before it moves the other two in; two writers may have put the same one back
-            changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
+            # a file that model.json does not name was left by a former store
+            has_counts = isinstance(hashes, dict) and COUNTS in hashes
+            counts = read_npy(path / COUNTS, mapped=True) if has_counts else None
+            # a writer removes model.json before it moves the others in; two writers may have put the same one back
+            is_changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
             missing = Path(error.filename).name
             raise BiasgridError(
                 f"{path}: not a store, or one that was not finished: it has no {missing}"
             ) from None
         except sqlite3.Error as error:
-            raise BiasgridError(f"{path}: not a whole store: {VOCABULARY}: {error}; {AGAIN}") from None
+            raise BiasgridError(f"{path}: not a whole store: {VOCABULARY}: {error}; {REMEDY}") from None
         except BiasgridError as error:
-            raise BiasgridError(f"{path}: not a whole store: {error}; {AGAIN}") from None
+            raise BiasgridError(f"{path}: not a whole store: {error}; {REMEDY}") from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise BiasgridError(f"{path}: not a whole store: {error!r:.100}; {AGAIN}") from None
-        if changed:
+            raise BiasgridError(f"{path}: not a whole store: {error!r:.100}; {REMEDY}") from None
+        if is_changed:
             raise BiasgridError(f"{path}: another process is writing this store")
         if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or list(vectors.shape) != shape:
             raise BiasgridError(
                 f"{path}: not a whole store: {VECTORS} is {vectors.dtype} {vectors.shape}, {MODEL} says "
-                f"{str(shape)[:60]}; {AGAIN}"
+                f"{str(shape)[:60]}; {REMEDY}"
             )
         if counts is not None and (counts.dtype != np.int64 or counts.shape != vectors.shape[:1]):
             raise BiasgridError(
-                f"{path}: not a whole store: {COUNTS} is {counts.dtype} {counts.shape}, of {shape[0]} rows; {AGAIN}"
+                f"{path}: not a whole store: {COUNTS} is {counts.dtype} {counts.shape}, of {shape[0]} rows; {REMEDY}"
             )
-        texts = (own, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
+        texts = (stored_name, vocab_prefix, hashes.get(VECTORS) if isinstance(hashes, dict) else None)
         whole = type(words) is int and words > 0 and all(isinstance(text, str) for text in texts)
         if not whole or vectors.ndim != 2 or not vectors.size:
             raise BiasgridError(
-                f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {AGAIN}"
+                f"{path}: not a whole store: {MODEL} lacks an entry, or has one that cannot be; {REMEDY}"
             )
-        return cls(path, name or own, vectors, vocab_prefix, metadata, vocabulary, keeper, counts)
+        return cls(path, name or stored_name, vectors, vocab_prefix, metadata, vocabulary, keeper, counts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle is the path: what unpickles it opens the store again."""
-        return _opened, (self.path.absolute(), self.name)
+        return _unpickle, (self.path.absolute(), self.name)
 
     @property
     def dimensions(self) -> int:
@@ -138,11 +138,11 @@ class EmbeddingStore(Model):
 
         Words are looked up exactly as given: no case folding, no prefix.
         """
-        return self.known.find(words)
+        return self.word_table.find(words)
 
     def words(self) -> list[str]:
         """Every word, by row; words that share a row by code point."""
-        return self.known.words()
+        return self.word_table.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
         """One word for each of the first `limit` rows, and the rows (int64): no vector twice.
@@ -150,19 +150,19 @@ class EmbeddingStore(Model):
         Rows are in the order of the source file, in most models that of frequency. Where words share a row, the
         first plain lower-case one stands for it. A row without a word is left out.
         """
-        chosen: dict[int, str] = {}
-        for word, row in self.known.pairs(limit):
-            if row not in chosen or (_plain(word) and not _plain(chosen[row])):
-                chosen[self.known.checked_row(word, row)] = word
-        rows = sorted(chosen)
-        return [chosen[row] for row in rows], np.array(rows, dtype=np.int64)
+        word_of_row: dict[int, str] = {}
+        for word, row in self.word_table.pairs(limit):
+            if row not in word_of_row or (_plain(word) and not _plain(word_of_row[row])):
+                word_of_row[self.word_table.checked_row(word, row)] = word
+        rows = sorted(word_of_row)
+        return [word_of_row[row] for row in rows], np.array(rows, dtype=np.int64)
 
     def _finite(self, vectors: NDArray[np.float32], name_of: Callable[[int], str]) -> NDArray[np.float32]:
         # nearly always one product without a copy: it overflows only where a value is above 1e15
         if not np.isfinite(np.vdot(vectors, vectors)) and not np.isfinite(vectors).all():
             name = name_of(int(np.argmin(np.isfinite(vectors).all(axis=1))))
             raise BiasgridError(
-                f"{self.path / VECTORS} is damaged: {name:.60} has a value that is not finite; {AGAIN}"
+                f"{self.path / VECTORS} is damaged: {name:.60} has a value that is not finite; {REMEDY}"
             )
         return vectors
 
@@ -193,7 +193,7 @@ class EmbeddingStore(Model):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DebiasedModel(Model):
-    """A model under a transform; `model.under(transform)` makes it. It is looked up in like the model itself."""
+    """A model under a transform; `model.under(transform)` makes it. Words are looked up in it as in the model."""
 
     model: Model
     transform: Transform
@@ -246,14 +246,14 @@ class DebiasedModel(Model):
         return vectors
 
     def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
-        raise self._once()
+        raise self._transform_error()
 
     @property
     def fingerprint(self) -> str:
         """There is none: transforms are fitted on the vectors of a whole model."""
-        raise self._once()
+        raise self._transform_error()
 
-    def _once(self) -> BiasgridError:
+    def _transform_error(self) -> BiasgridError:
         return InputError(
             f"{self.name}: is under {self.transform.method} already: to debias it again, save it and load the file"
         )
@@ -266,13 +266,13 @@ class DebiasedModel(Model):
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Of one file model.json, and no other of the same content."""
+    """What identifies a file model.json, also among files of the same content."""
     facts = (path / MODEL).stat()
     return facts.st_ino, facts.st_mtime_ns
 
 
-def _opened(path: Path, name: str) -> EmbeddingStore:
-    """Of a pickle."""
+def _unpickle(path: Path, name: str) -> EmbeddingStore:
+    """Open the store of a pickled model."""
     if not (path / MODEL).exists():
         raise BiasgridError(
             f"{path}: the pickled model's store is gone; that of a file is kept as long as the model that `load` "

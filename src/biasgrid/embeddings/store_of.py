@@ -18,9 +18,9 @@ def open_folder(path: Path, name: str | None = None) -> Any:
     try:
         kind = json.loads((path / MODEL).read_text(encoding="utf-8")).get("kind")
     except (OSError, ValueError, AttributeError, RecursionError):
-        kind = None  # which vectors' own error says best
-    of_kind = REGISTRY[kind if isinstance(kind, str) and kind in REGISTRY else VECTORS]
-    return of_kind.open(path, name)
+        kind = None  # opened as vectors, whose error says what is wrong
+    model_kind = REGISTRY[kind if isinstance(kind, str) and kind in REGISTRY else VECTORS]
+    return model_kind.open(path, name)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Writing a store: aside, and moved to its place when it is whole."""
+"""Writing a store: in a folder inside its own, from which it is moved when it is complete."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from .vocabulary import VOCABULARY, write_vocabulary
 
 LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
 LONGEST_WORD = 1 << 16  # characters
-JOINED = 32 << 20  # characters
+LONGEST_TEXT = 32 << 20  # characters
 
 
 class Rows:
     """Words and vectors as they come from a file or an object: checked, rounded to float32, the first of duplicates
-    kept. What becomes of the vectors is `_append`'s to say.
+    kept. Subclasses store the vectors in `_append`.
 
     Parameters
     ----------
     where
         The input, as messages name it.
     subwords
-        Whether n-grams are wanted, where the input has them.
+        Whether to keep n-grams, where the input has them.
 
     Attributes
     ----------
     warnings
-        Counts what was put up with, such as `duplicate_words`; model.json keeps them.
+        Counts of what was dropped or repaired, such as `duplicate_words`; model.json keeps them.
     tokens
         How many tokens the corpus has that words are counted in; None where that is not known. model.json keeps it.
     """
@@ -70,8 +70,8 @@ class Rows:
         vectors
             (n, dimensions), of any float type; they are rounded to float32.
         rows
-            Integers (words,). Without them a word that was there before is dropped with its vector, so that the
-            first one counts, as in gensim.
+            Integers (words,). Without them a word that was added before is dropped with its vector: the first one
+            counts, as in gensim.
         counts
             How often each vector's word occurs in the corpus, integers (n,); given for all vectors or for none.
 
@@ -92,15 +92,15 @@ class Rows:
         if not finite:
             self._refuse(vectors, words if rows is None else None)
         if rows is None:
-            fresh = []
+            new_places = []
             for place, word in enumerate(words):
                 if word not in self.vocabulary:
-                    self.vocabulary[word] = self.rows + len(fresh)
-                    fresh.append(place)
-            if len(fresh) < len(words):
-                self.warnings["duplicate_words"] += len(words) - len(fresh)
-                vectors = vectors[fresh]
-                counts = counts if counts is None else counts[fresh]
+                    self.vocabulary[word] = self.rows + len(new_places)
+                    new_places.append(place)
+            if len(new_places) < len(words):
+                self.warnings["duplicate_words"] += len(words) - len(new_places)
+                vectors = vectors[new_places]
+                counts = counts if counts is None else counts[new_places]
         else:
             self.vocabulary.update(zip(words, (rows + self.rows).tolist(), strict=True))
         self._append(vectors)
@@ -109,7 +109,7 @@ class Rows:
             self.counts.append(np.asarray(counts, dtype="<i8"))
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
-        """The vectors of a fastText model's n-grams, for words that it does not have; of no use by default."""
+        """The vectors of a fastText model's n-grams, for words that it does not have; ignored by default."""
 
     def _append(self, vectors: np.ndarray) -> None:
         """Keep vectors: float32 (n, dimensions), contiguous."""
@@ -123,15 +123,17 @@ class Rows:
                 f"{self.where}: the word {word[:40]!r}... has {len(word)} characters; at most {LONGEST_WORD} are "
                 "allowed"
             )
-        if longest * len(words) > JOINED and sum(map(len, words)) > JOINED:  # the same long word, many times
+        if (
+            longest * len(words) > LONGEST_TEXT and sum(map(len, words)) > LONGEST_TEXT
+        ):  # the same long word, many times
             half = len(words) // 2
             return self._encodable(words[:half]) + self._encodable(words[half:])
         try:
             "".join(words).encode()
         except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file
-            repaired = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
-            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired, strict=True))
-            return repaired
+            repaired_words = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
+            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired_words, strict=True))
+            return repaired_words
         return words
 
     def _refuse(self, vectors: np.ndarray, words: list[str] | None) -> None:
@@ -144,14 +146,14 @@ class Rows:
 
 
 class StoreWriter(Rows):
-    """Builds a store aside, in a folder inside `output`, and moves it in when it is whole.
+    """Writes a store to a folder inside `output`, and moves it out of that when it is complete.
 
         with StoreWriter(output, where) as writer:
             writer.add(words, vectors)
             writer.finish(metadata)
 
-    Whatever ends it before `finish` leaves a former store in `output` as it was, and else no store. The same words
-    and vectors give the same bytes.
+    Where it ends before `finish`, a former store in `output` stays as it was. The same words and vectors give the
+    same bytes.
 
     Parameters
     ----------
@@ -166,27 +168,27 @@ class StoreWriter(Rows):
     def __init__(self, output: Path, where: Path | str, subwords: bool = False):
         super().__init__(where, subwords)
         self.output = output
-        self._further: list[str] = []
+        self._extra_files: list[str] = []
 
     def __enter__(self) -> StoreWriter:
-        self._aside = self.output / PARTIAL
-        self._held = self._exclusive()
+        self._scratch = self.output / PARTIAL
+        self._lock = self._exclusive()
         try:
-            shutil.rmtree(self._aside, ignore_errors=True)  # of a process that was killed
-            self._aside.mkdir()
-            self._vectors = (self._aside / VECTORS).open("wb")
+            shutil.rmtree(self._scratch, ignore_errors=True)  # of a process that was killed
+            self._scratch.mkdir()
+            self._vectors = (self._scratch / VECTORS).open("wb")
             self._vectors.write(npy_header(0, 0))
         except BaseException:
-            self._held.close()
+            self._lock.close()
             raise
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        with self._held:
+        with self._lock:
             # on a full disk what is in its buffer cannot be written: it is thrown away
             with suppress(OSError):
                 self._vectors.close()
-            shutil.rmtree(self._aside)
+            shutil.rmtree(self._scratch)
         with suppress(OSError):  # a store is in it, or another process is about to write one
             self.output.rmdir()
         # an error of writing names no file, and one of copying the file that it copies
@@ -195,15 +197,15 @@ class StoreWriter(Rows):
 
     def _exclusive(self) -> ExitStack:
         """The lock on the store's folder, which is made."""
-        held = ExitStack()
+        stack = ExitStack()
         while True:
             try:
                 self.output.mkdir(parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError):
                 raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
             try:
-                held.enter_context(locked(self.output / LOCK, wait=False))
-                return held
+                stack.enter_context(locked(self.output / LOCK, wait=False))
+                return stack
             except BlockingIOError:
                 raise BiasgridError(f"{self.output}: another process is writing this store") from None
             except FileNotFoundError:
@@ -214,13 +216,13 @@ class StoreWriter(Rows):
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
         if self.wants_subwords:
-            write_subwords(self._aside, ngrams, min_n, max_n)
-            self._further = [NGRAMS, SIZES]
+            write_subwords(self._scratch, ngrams, min_n, max_n)
+            self._extra_files = [NGRAMS, SIZES]
 
     @property
     def has_subwords(self) -> bool:
         """Whether n-grams were added."""
-        return bool(self._further)
+        return bool(self._extra_files)
 
     def finish(self, metadata: Mapping[str, Any]) -> None:
         """Write vocabulary and model.json, and move the store in.
@@ -248,15 +250,15 @@ class StoreWriter(Rows):
         self._vectors.write(npy_header(self.rows, self.dimensions))
         to_disk(self._vectors)
         with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
-            vectors_hash = pool.submit(hash_file, self._aside / VECTORS)
+            vectors_hash = pool.submit(hash_file, self._scratch / VECTORS)
             self._write_vocabulary()
             if counts is not None:
-                with (self._aside / COUNTS).open("wb") as file:
+                with (self._scratch / COUNTS).open("wb") as file:
                     np.save(file, counts)
                     to_disk(file)
-                self._further.append(COUNTS)
+                self._extra_files.append(COUNTS)
             files = [VOCABULARY, *([] if counts is None else [COUNTS])]
-            hashes = {name: hash_file(self._aside / name) for name in files}
+            hashes = {name: hash_file(self._scratch / name) for name in files}
             hashes[VECTORS] = vectors_hash.result()
         record = {
             **metadata,
@@ -270,22 +272,22 @@ class StoreWriter(Rows):
         try:
             text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
         except UnicodeEncodeError as error:  # a path on the command line may have any bytes
-            broken = error.object[error.start : error.end]
+            bad_text = error.object[error.start : error.end]
             raise BiasgridError(
-                f"{self.output}: {MODEL} cannot hold {broken!r}: names are UTF-8 text"
+                f"{self.output}: {MODEL} cannot hold {bad_text!r}: names are UTF-8 text"
             ) from None
-        with (self._aside / MODEL).open("wb") as file:
+        with (self._scratch / MODEL).open("wb") as file:
             file.write(text + b"\n")
             to_disk(file)
         # a former store stops being one before the first of its files changes
         (self.output / MODEL).unlink(missing_ok=True)
-        for name in (*self._further, VECTORS, VOCABULARY, MODEL):
-            os.replace(self._aside / name, self.output / name)
+        for name in (*self._extra_files, VECTORS, VOCABULARY, MODEL):
+            os.replace(self._scratch / name, self.output / name)
         if counts is None:
             (self.output / COUNTS).unlink(missing_ok=True)  # of a former store
 
     def _write_vocabulary(self) -> None:
-        path = self._aside / VOCABULARY
+        path = self._scratch / VOCABULARY
         try:
             write_vocabulary(path, self.vocabulary)
         except sqlite3.Error as error:

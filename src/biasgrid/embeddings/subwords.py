@@ -25,7 +25,7 @@ from .model import Model
 NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
 BLOCK = 4 << 20  # bytes
 LONGEST_NGRAM = 100  # characters: more are no model's
-MANY = 1000  # n-grams of a word
+MANY_NGRAMS = 1000  # n-grams of a word
 END_OF_SENTENCE = b"</s>"  # fastText's own word, of no n-grams
 OFFSET, PRIME = np.uint32(2166136261), np.uint32(16777619)
 
@@ -53,51 +53,54 @@ def ngram_rows(
     counts
         int64 (words,): how many each word has.
     """
-    none = np.zeros(len(words), dtype=np.int64)
+    no_ngrams = np.zeros(len(words), dtype=np.int64)
     if not buckets or max_n < 1 or not words:
-        return np.array([], dtype=np.int64), none
-    joined = np.frombuffer(b"".join(b"<%b>" % word for word in words), dtype=np.uint8)
+        return np.array([], dtype=np.int64), no_ngrams
+    text = np.frombuffer(b"".join(b"<%b>" % word for word in words), dtype=np.uint8)
     lengths = np.array([len(word) + 2 for word in words])
     # characters: bytes that do not continue one. (The "<" begins one, whatever the word's bytes are.)
-    begins = np.flatnonzero((joined & 0xC0) != 0x80)
-    ends = np.append(begins[1:], len(joined))
+    begins = np.flatnonzero((text & 0xC0) != 0x80)
+    ends = np.append(begins[1:], len(text))
     owner = np.repeat(np.arange(len(words)), lengths)[begins]
     last = np.searchsorted(owner, owner, side="right")  # the character behind the word's last
     first = np.searchsorted(owner, owner, side="left")
     place = np.arange(len(begins))
     # bytes are signed in fastText: those of other than ASCII characters are extended by ones
-    signed = joined.astype(np.int8).astype(np.int32).view(np.uint32)
+    signed_bytes = text.astype(np.int8).astype(np.int32).view(np.uint32)
     hashes = np.full(len(begins), OFFSET)
     longest = int((last - first).max())
-    found = np.full((len(begins), max(0, min(max_n, longest) - min_n + 1)), -1, dtype=np.int64)
+    ngrams = np.full((len(begins), max(0, min(max_n, longest) - min_n + 1)), -1, dtype=np.int64)
     for n in range(1, min(max_n, longest) + 1):
-        here = np.flatnonzero(place + n <= last)
-        added = here + n - 1
+        starts = np.flatnonzero(place + n <= last)
+        tails = starts + n - 1
         for byte in range(int((ends - begins).max())):
-            more = begins[added] + byte < ends[added]
-            at = here[more]
-            hashes[at] = (hashes[at] ^ signed[begins[added[more]] + byte]) * PRIME
+            has_byte = begins[tails] + byte < ends[tails]
+            longer = starts[has_byte]
+            hashes[longer] = (hashes[longer] ^ signed_bytes[begins[tails[has_byte]] + byte]) * PRIME
         # "<" and ">" alone are no n-grams
         if n >= min_n and n == 1:
-            here = here[(place[here] > first[here]) & (place[here] < last[here] - 1)]
+            starts = starts[(place[starts] > first[starts]) & (place[starts] < last[starts] - 1)]
         if n >= min_n:
-            found[here, n - min_n] = hashes[here] % np.uint32(buckets)
+            ngrams[starts, n - min_n] = hashes[starts] % np.uint32(buckets)
     if own_words:
-        found[np.array([word == END_OF_SENTENCE for word in words])[owner]] = -1
-    there = found >= 0
-    return found[there], np.bincount(owner, there.sum(axis=1), minlength=len(words)).astype(np.int64)
+        ngrams[np.array([word == END_OF_SENTENCE for word in words])[owner]] = -1
+    is_ngram = ngrams >= 0
+    return ngrams[is_ngram], np.bincount(owner, is_ngram.sum(axis=1), minlength=len(words)).astype(np.int64)
 
 
 def full_words(
-    own: NDArray[np.float32], ngrams: NDArray[np.float32], rows: NDArray[np.int64], counts: NDArray[np.int64]
+    word_vectors: NDArray[np.float32],
+    ngrams: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> NDArray[np.float32]:
     """The mean of each word's own row (n, d) and its n-grams' (`ngram_rows`): float32 (n, d)."""
-    total = _added(np.array(own, dtype=np.float32), ngrams, rows, counts)
+    total = _add_ngrams(np.array(word_vectors, dtype=np.float32), ngrams, rows, counts)
     total /= (counts + 1).astype(np.float32)[:, None]
     return total
 
 
-def _added(
+def _add_ngrams(
     total: NDArray[np.float32],
     ngrams: NDArray[np.float32],
     rows: NDArray[np.int64],
@@ -105,14 +108,14 @@ def _added(
 ) -> NDArray[np.float32]:
     """One n-gram of each word after the other, as float32 sums depend on their order."""
     starts = np.cumsum(counts) - counts
-    # words of most n-grams first: those that have an n-th one are the first so many
+    # words with the most n-grams first, so that those with an n-th n-gram are the first ones
     order = np.argsort(-counts, kind="stable")
-    falling = -counts[order]
-    for n in range(min(MANY, int(counts.max(initial=0)))):
-        these = order[: np.searchsorted(falling, -n, side="left")]
-        total[these] += ngrams[rows[starts[these] + n]]
-    for word in np.flatnonzero(counts > MANY):  # no word of a language
-        for row in rows[starts[word] + MANY : starts[word] + counts[word]]:
+    negative_counts = -counts[order]
+    for n in range(min(MANY_NGRAMS, int(counts.max(initial=0)))):
+        words = order[: np.searchsorted(negative_counts, -n, side="left")]
+        total[words] += ngrams[rows[starts[words] + n]]
+    for word in np.flatnonzero(counts > MANY_NGRAMS):  # no word of a language
+        for row in rows[starts[word] + MANY_NGRAMS : starts[word] + counts[word]]:
             total[word] += ngrams[row]
     return total
 
@@ -120,13 +123,13 @@ def _added(
 def parts(words: Sequence[bytes], dimensions: int, lengths: int) -> Iterator[slice]:
     """Slices of words to work on at a time: so few that neither their vectors nor their n-grams, of `lengths`
     different lengths, take much memory."""
-    most = step(dimensions)
-    start = room = 0
+    limit = step(dimensions)
+    start = size = 0
     for place, word in enumerate(words):
-        room += (len(word) + 2) * (2 + max(0, lengths))
-        if place + 1 - start == most or room > BLOCK // 8:
+        size += (len(word) + 2) * (2 + max(0, lengths))
+        if place + 1 - start == limit or size > BLOCK // 8:
             yield slice(start, place + 1)
-            start, room = place + 1, 0
+            start, size = place + 1, 0
     if start < len(words):
         yield slice(start, len(words))
 
@@ -164,17 +167,17 @@ class Subwords:
             return Subwords.open, (self.folder,)
         return Subwords, (self.ngrams, self.min_n, self.max_n)
 
-    def spelled(self, words: Sequence[str]) -> NDArray[np.bool_]:
+    def have_ngrams(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words have n-grams: bool (words,)."""
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        return ngram_rows(encoded, self.min_n, self.max_n, len(self.ngrams))[1] > 0
+        encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
+        return ngram_rows(encoded_words, self.min_n, self.max_n, len(self.ngrams))[1] > 0
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of words from their n-grams alone: float32 (words, dimensions)."""
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        rows, counts = ngram_rows(encoded, self.min_n, self.max_n, len(self.ngrams))
+        encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
+        rows, counts = ngram_rows(encoded_words, self.min_n, self.max_n, len(self.ngrams))
         zeros = np.zeros((len(words), self.ngrams.shape[1]), dtype=np.float32)
-        total = _added(zeros, self.ngrams, rows, counts)
+        total = _add_ngrams(zeros, self.ngrams, rows, counts)
         total /= np.maximum(counts, 1).astype(np.float32)[:, None]
         return total
 
@@ -251,7 +254,7 @@ class SubwordModel(Model):
         """The row of each word, -1 for one that is not in the vocabulary and has no n-grams."""
         rows: NDArray[np.int64] = self.base.rows(words)
         lost = np.flatnonzero(rows < 0)
-        lost = lost[self.subwords.spelled([words[place] for place in lost.tolist()])]
+        lost = lost[self.subwords.have_ngrams([words[place] for place in lost.tolist()])]
         with self._lock:
             for place in lost.tolist():
                 word = words[place]
@@ -267,10 +270,10 @@ class SubwordModel(Model):
             block: NDArray[np.float32] = self.base.read(rows)
             return block
         vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
-        inside = rows < len(self.array)
-        vectors[inside] = self.base.read(rows[inside])
-        further = rows[~inside] - len(self.array)
-        vectors[~inside] = self.subwords.vectors([self._words[place] for place in further])
+        is_known = rows < len(self.array)
+        vectors[is_known] = self.base.read(rows[is_known])
+        numbers = rows[~is_known] - len(self.array)
+        vectors[~is_known] = self.subwords.vectors([self._words[place] for place in numbers])
         return vectors
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -29,10 +29,10 @@ SENTENCE = 10_000  # tokens; as gensim's Text8Corpus has it, and the most that i
 BLOCK = 1 << 20
 LONGEST = 8 << 20  # characters of a token
 
-MOST = 2**31 - 1
-SWITCH, COUNT = (int, 0, 1), (int, 1, MOST)
+LARGEST = 2**31 - 1
+SWITCH, COUNT = (int, 0, 1), (int, 1, LARGEST)
 
-# gensim's names -> type, least, most. What is not here is no matter of a study: files, callbacks, threads.
+# gensim's names -> type, least, most. A study cannot set gensim's other parameters: files, callbacks, threads.
 WORD2VEC = {
     "vector_size": COUNT,
     "window": COUNT,
@@ -41,7 +41,7 @@ WORD2VEC = {
     "seed": (int, 0, 2**32 - 1),
     "sg": SWITCH,
     "hs": SWITCH,
-    "negative": (int, 0, MOST),
+    "negative": (int, 0, LARGEST),
     "ns_exponent": (float, -10, 10),
     "cbow_mean": SWITCH,
     "alpha": (float, 0, 1),
@@ -55,25 +55,25 @@ PARAMETERS = {
     "word2vec": WORD2VEC,
     "fasttext": WORD2VEC | {"min_n": COUNT, "max_n": COUNT, "bucket": COUNT},
     "glove": {name: WORD2VEC[name] for name in ("vector_size", "window", "min_count", "epochs", "seed")}
-    | {"x_max": (float, 0.001, MOST), "alpha": (float, 0, 10), "learning_rate": (float, 0, 10)},
+    | {"x_max": (float, 0.001, LARGEST), "alpha": (float, 0, 10), "learning_rate": (float, 0, 10)},
     "ppmi": {name: COUNT for name in ("vector_size", "window", "min_count")}
-    | {"alpha": (float, 0, 1), "shift": (float, 1, MOST), "eig": (float, 0, 1)},
+    | {"alpha": (float, 0, 1), "shift": (float, 1, LARGEST), "eig": (float, 0, 1)},
 }
 # what trains a language model; in `PARAMETERS` is what trains vectors
 LANGUAGE_MODELS = {
     "bert": {"seed": WORD2VEC["seed"]}
     | {"epochs": (float, 0.0001, 1000), "learning_rate": (float, 0, 1), "masked": (float, 0.01, 0.9)}
-    | {"batch_size": COUNT, "pieces": (int, 8, MOST), "held_out": COUNT},
+    | {"batch_size": COUNT, "pieces": (int, 8, LARGEST), "held_out": COUNT},
 }
-# modules of this package, which gensim has no part in
-OURS = {"glove": "glove", "ppmi": "ppmi", "bert": "language.bert_training"}
+# algorithms that this package has itself -> module
+MODULES = {"glove": "glove", "ppmi": "ppmi", "bert": "language.bert_training"}
 KINDS = {int: "whole numbers", float: "numbers"}
 
 
-def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
+def check_parameters(algorithm: str, params: Mapping[str, Any]) -> None:
     """Raises BiasgridError for a parameter that the algorithm does not have, or a value that it cannot take."""
     parameters = (PARAMETERS | LANGUAGE_MODELS)[algorithm]
-    for name, value in given.items():
+    for name, value in params.items():
         if name == "workers":
             raise BiasgridError(
                 "workers: is always 1, so that the same vectors come out each time; leave it out"
@@ -82,14 +82,14 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
             raise BiasgridError(
                 f"{algorithm} has no parameter {name!r}; allowed are: {', '.join(sorted(parameters))}"
             )
-        kind, least, most = parameters[name]
+        kind, low, high = parameters[name]
         fits = type(value) is kind or (kind is float and type(value) is int)
-        if not fits or not least <= value <= most:
-            allowed = "true and false" if kind is bool else f"{KINDS[kind]} from {least} to {most}"
-            raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are {allowed}")
-    if not given.get("hs") and given.get("negative", 5) == 0:
+        if not fits or not low <= value <= high:
+            choices = "true and false" if kind is bool else f"{KINDS[kind]} from {low} to {high}"
+            raise BiasgridError(f"{name}: {value!r} is not allowed; allowed are {choices}")
+    if not params.get("hs") and params.get("negative", 5) == 0:
         raise BiasgridError("negative: 0 without hs: 1 trains nothing; allowed are whole numbers from 1")
-    shortest, longest = given.get("min_n", 3), given.get("max_n", 6)
+    shortest, longest = params.get("min_n", 3), params.get("max_n", 6)
     if shortest > longest:
         raise BiasgridError(
             f"min_n: {shortest} is more than max_n, {longest}: no n-gram would have such a length"
@@ -98,9 +98,9 @@ def check_parameters(algorithm: str, given: Mapping[str, Any]) -> None:
 
 def version(algorithm: str) -> str:
     """What, besides the corpus and the parameters, a model's vectors depend on."""
-    if algorithm in OURS:
-        own = f"{algorithm} version {_ours(algorithm).VERSION}"
-        return f"{own} torch {_version('torch')}" if algorithm in LANGUAGE_MODELS else own
+    if algorithm in MODULES:
+        text = f"{algorithm} version {_module(algorithm).VERSION}"
+        return f"{text} torch {_version('torch')}" if algorithm in LANGUAGE_MODELS else text
     return f"version {VERSION} gensim {_version('gensim')}"
 
 
@@ -136,8 +136,8 @@ def train(
     Raises BiasgridError for a wrong parameter, and for a corpus that has too few words.
     """
     check_parameters(algorithm, params)
-    if algorithm in OURS:
-        words, vectors, counts, tokens = _ours(algorithm).train(sentences, where, **params)
+    if algorithm in MODULES:
+        words, vectors, counts, tokens = _module(algorithm).train(sentences, where, **params)
         facts = {"tokens": tokens}
     else:
         require("gensim", f"training {name}")
@@ -151,9 +151,9 @@ def train(
     return EmbeddingStore.open(output)
 
 
-def _ours(algorithm: str) -> Any:
+def _module(algorithm: str) -> Any:
     # by name and late: it imports SciPy
-    return importlib.import_module(f"{__package__}.{OURS[algorithm]}")
+    return importlib.import_module(f"{__package__}.{MODULES[algorithm]}")
 
 
 def _gensim(
@@ -162,9 +162,9 @@ def _gensim(
     """Words, their vectors and counts, and further entries of model.json."""
     import gensim
 
-    made_by = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
-    model = made_by(**params, workers=1)
-    with suppress(RuntimeError):  # gensim's word for no word at all
+    model_class = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
+    model = model_class(**params, workers=1)
+    with suppress(RuntimeError):  # gensim raises it where no word is left
         # the same two steps as in gensim's constructor; a damaged corpus shows in the first
         model.build_vocab(sentences)
     if not len(model.wv):
@@ -202,9 +202,9 @@ class Sentences:
                     raise BiasgridError(
                         f"{self.corpus}: has no white space in {LONGEST} characters: no corpus"
                     )
-                found = block.split()
-                rest = "" if block[-1].isspace() else found.pop()
-                tokens += found
+                block_tokens = block.split()
+                rest = "" if block[-1].isspace() else block_tokens.pop()
+                tokens += block_tokens
                 while len(tokens) >= SENTENCE:
                     yield tokens[:SENTENCE]
                     tokens = tokens[SENTENCE:]

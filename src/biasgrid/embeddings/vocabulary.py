@@ -1,4 +1,4 @@
-"""The words of a model's folder, in a database that is asked for few words without reading the others.
+"""The words of a model's folder, in a database: a few are looked up without reading the others.
 
 vocabulary.sqlite: table vocabulary(word TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID; words may share a row.
 """
@@ -26,7 +26,7 @@ VOCABULARY = "vocabulary.sqlite"
 class Vocabulary:
     """An opened vocabulary. Words are looked up exactly as given: no case folding, no prefix.
 
-    It is held against its checksum at the first look-up (1 ms for 50,000 words).
+    It is checked against its checksum at the first look-up (1 ms for 50,000 words).
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Vocabulary:
         How many rows the model has.
     metadata
         model.json: the number of `words`, and the `sha256` of files.
-    again
-        What to do about a damaged one, in messages.
+    remedy
+        What to do about a damaged one, as messages say it.
 
     Raises
     ------
@@ -47,31 +47,31 @@ class Vocabulary:
         It cannot be read.
     """
 
-    def __init__(self, folder: Path, rows: int, metadata: Mapping[str, Any], again: str):
-        self.path, self.rows, self.metadata, self.again = folder / VOCABULARY, rows, metadata, again
+    def __init__(self, folder: Path, rows: int, metadata: Mapping[str, Any], remedy: str):
+        self.path, self.rows, self.metadata, self.remedy = folder / VOCABULARY, rows, metadata, remedy
         # immutable: no locks and no look for changes, as nobody writes into a store
         address = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
         self._database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
         self._database.execute("SELECT word, row FROM vocabulary LIMIT 0")
-        self._unverified = self.path.open("rb")
+        self._unverified_file = self.path.open("rb")
         self._lock = threading.Lock()
         weakref.finalize(self, self._database.close)
-        weakref.finalize(self, self._unverified.close)
+        weakref.finalize(self, self._unverified_file.close)
 
     def find(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask."""
         if isinstance(words, str):
             raise InputError(f"{words!r}: expected a list of words, not one text")
-        found = np.full(len(words), -1, dtype=np.int64)
-        with self._asked() as ask:
+        rows = np.full(len(words), -1, dtype=np.int64)
+        with self._query() as execute:
             for place, word in enumerate(words):
                 try:
-                    row = ask("SELECT row FROM vocabulary WHERE word = ?", (word,)).fetchone()
+                    row = execute("SELECT row FROM vocabulary WHERE word = ?", (word,)).fetchone()
                 except UnicodeEncodeError:  # half a surrogate pair is in no vocabulary
                     continue
                 if row:
-                    found[place] = self.checked_row(word, row[0])
-        return found
+                    rows[place] = self.checked_row(word, row[0])
+        return rows
 
     def words(self) -> list[str]:
         """Every word, by row; words that share a row by code point."""
@@ -83,41 +83,43 @@ class Vocabulary:
 
     def pairs(self, limit: int | None = None) -> list[tuple[str, int]]:
         """Words by code point, with their rows, which are not checked; those of the first `limit` rows."""
-        with self._asked() as ask:
-            first = ("", ()) if limit is None else ("WHERE row < ?", (limit,))
-            return ask(f"SELECT word, row FROM vocabulary {first[0]} ORDER BY word", first[1]).fetchall()
+        with self._query() as execute:
+            condition = ("", ()) if limit is None else ("WHERE row < ?", (limit,))
+            return execute(
+                f"SELECT word, row FROM vocabulary {condition[0]} ORDER BY word", condition[1]
+            ).fetchall()
 
     @contextmanager
-    def _asked(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        """One thread at a time, as the connection is one."""
+    def _query(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        """Yields the connection's `execute`, to one thread at a time."""
         with self._lock:
-            # once: in a damaged tree some words are not found, and others are found elsewhere
-            if not self._unverified.closed:
-                self._unverified.seek(0)
-                digest = hashlib.file_digest(self._unverified, "sha256").hexdigest()
+            # checked once: a damaged database may give a word no row, or a wrong one
+            if not self._unverified_file.closed:
+                self._unverified_file.seek(0)
+                digest = hashlib.file_digest(self._unverified_file, "sha256").hexdigest()
                 if digest != self.metadata["sha256"].get(VOCABULARY):
-                    raise self.damaged("its checksum is not the one in model.json")
-                self._unverified.close()
+                    raise self.damage_error("its checksum is not the one in model.json")
+                self._unverified_file.close()
             try:
                 yield self._database.execute
             # what is not UTF-8 is an OperationalError
             except (sqlite3.Error, OverflowError) as error:
-                raise self.damaged(str(error)) from None
+                raise self.damage_error(str(error)) from None
 
     def checked_row(self, word: object, row: object) -> int:
         """`row`, if it can be that of a word; else raises BiasgridError."""
         if type(row) is not int or not 0 <= row < self.rows or type(word) is not str:
-            raise self.damaged(f"{word!r:.60} has the row {row!r:.40} of {self.rows}")
+            raise self.damage_error(f"{word!r:.60} has the row {row!r:.40} of {self.rows}")
         return row
 
     def check_count(self, words: int) -> None:
         """Raises BiasgridError unless the vocabulary has so many words."""
         if words != self.metadata["words"]:
-            raise self.damaged(f"it has {words} words, and model.json says {self.metadata['words']}")
+            raise self.damage_error(f"it has {words} words, and model.json says {self.metadata['words']}")
 
-    def damaged(self, why: str) -> BiasgridError:
-        """What to raise where the vocabulary cannot be right."""
-        return BiasgridError(f"{self.path} is damaged: {why}; {self.again}")
+    def damage_error(self, reason: str) -> BiasgridError:
+        """The error to raise where the vocabulary is damaged."""
+        return BiasgridError(f"{self.path} is damaged: {reason}; {self.remedy}")
 
 
 def write_vocabulary(path: Path, rows: Mapping[str, int]) -> None:

@@ -36,7 +36,7 @@ Blocks = Iterable[tuple[list[str], np.ndarray]]
 STORE = "store"
 KV, NPZ = ".kv", ".npz"
 LONGEST_NPZ = 1 << 31  # bytes of an .npz file's words, each of which takes as much as the longest
-APART = 10 << 20  # numbers from which on gensim puts an array beside the pickle
+LARGE = 10 << 20  # numbers from which on gensim puts an array beside the pickle
 FETCH = 10_000  # words
 # of all float32 the one whose shortest decimal, read as float64, rounds to its neighbour: 7.038531e-26
 ODD = np.float32(7.038530691851209e-26)
@@ -70,14 +70,14 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
         _write_npz(output, shape, blocks)
         return
     lines = _ROWS[suffix.removesuffix(".gz")]
-    with writing(output, sync=True) as raw, _zipped(raw, suffix) as file:
+    with writing(output, sync=True) as raw, _compress(raw, suffix) as file:
         file.write(b"%d %d\n" % shape)
         for words, vectors in blocks:
             _check_words(words, output)
             file.write(lines(words, vectors))
 
 
-def by_row(store: Model, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
+def words_by_row(store: Model, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
     """Every word and its row, `size` at a time, in the order of `Model.words`; of a store without holding all."""
     if not isinstance(store, EmbeddingStore):
         words = store.words()
@@ -86,45 +86,45 @@ def by_row(store: Model, size: int = FETCH) -> Iterator[tuple[list[str], np.ndar
             yield part, store.rows(part)
         return
     with _vocabulary(store) as database:
-        found = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
+        cursor = database.execute("SELECT word, row FROM vocabulary ORDER BY row, word")
         count = 0
-        while pairs := found.fetchmany(size):
+        while pairs := cursor.fetchmany(size):
             count += len(pairs)
-            rows = np.array([store.known.checked_row(*pair) for pair in pairs], dtype=np.int64)
+            rows = np.array([store.word_table.checked_row(*pair) for pair in pairs], dtype=np.int64)
             yield [word for word, _ in pairs], rows
-        store.known.check_count(count)
+        store.word_table.check_count(count)
 
 
-def words_of_rows(store: EmbeddingStore) -> np.ndarray:
+def word_counts(store: EmbeddingStore) -> np.ndarray:
     """How many words each row of the store has: int64 (rows,)."""
     with _vocabulary(store) as database:
         pairs = database.execute("SELECT word, row FROM vocabulary")
-        found = (store.known.checked_row(*pair) for pair in pairs)
-        return np.bincount(np.fromiter(found, np.int64), minlength=len(store.array))
+        rows = (store.word_table.checked_row(*pair) for pair in pairs)
+        return np.bincount(np.fromiter(rows, np.int64), minlength=len(store.array))
 
 
 class StoreCopy(StoreWriter):
-    """Builds a store with the vocabulary of another, but for `moved`: words that get another row.
+    """Builds a store with the vocabulary of another, but for `moved_words`: word -> its new row.
 
     Vectors are added without words. The vocabulary is copied as a file and never in memory.
     """
 
-    def __init__(self, output: Path, model: EmbeddingStore, moved: dict[str, int]):
+    def __init__(self, output: Path, model: EmbeddingStore, moved_words: dict[str, int]):
         super().__init__(output, model.path)
-        self.model, self.moved = model, moved
+        self.model, self.moved_words = model, moved_words
         self.vocabulary = _Words(model)
 
     def _write_vocabulary(self) -> None:
-        path = self._aside / VOCABULARY
+        path = self._scratch / VOCABULARY
         shutil.copyfile(self.model.path / VOCABULARY, path)
-        if self.moved:
-            moved = [(row, word) for word, row in self.moved.items()]
+        if self.moved_words:
+            updates = [(row, word) for word, row in self.moved_words.items()]
             try:
                 with closing(sqlite3.connect(path, isolation_level=None)) as database:
                     for setting in ("journal_mode = OFF", "synchronous = OFF"):
                         database.execute(f"PRAGMA {setting}")
                     database.execute("BEGIN")
-                    database.executemany("UPDATE vocabulary SET row = ? WHERE word = ?", moved)
+                    database.executemany("UPDATE vocabulary SET row = ? WHERE word = ?", updates)
                     database.execute("COMMIT")
             except sqlite3.Error as error:
                 raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
@@ -142,7 +142,7 @@ class _Words:
         return len(self.model)
 
     def __iter__(self) -> Iterator[str]:
-        return (word for words, _ in by_row(self.model) for word in words)
+        return (word for words, _ in words_by_row(self.model) for word in words)
 
 
 def check_folder(output: Path) -> None:
@@ -182,16 +182,22 @@ _ROWS: dict[str, Callable[[list[str], np.ndarray], bytes]] = {
 FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV, NPZ)
 
 
-def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
+def _write_array(file: IO[bytes], shape: tuple[int, int], blocks: Blocks) -> list[str]:
+    """Write the vectors of all blocks as one .npy array; returns their words."""
     words: list[str] = []
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for block_words, vectors in blocks:
+        words += block_words
+        file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+    return words
+
+
+def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
     with writing(output, sync=True) as raw, zipfile.ZipFile(raw, "w") as archive:
         # ZipInfo's date is the same for all: the same bytes for the same vectors
         with archive.open(zipfile.ZipInfo("vectors.npy"), "w", force_zip64=True) as file:
-            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            for more, vectors in blocks:
-                words += more
-                file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            words = _write_array(file, shape, blocks)
         longest = max(map(len, words))
         if 4 * longest * len(words) > LONGEST_NPZ:
             raise BiasgridError(
@@ -209,55 +215,50 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
     require("gensim", f"{output}: .kv, unlike .bin and a store,")
     from gensim.models import KeyedVectors
 
-    # a link stays one, and what lies beside it is beside what it points to
+    # a symbolic link stays, and the array lies beside the file that it points to
     output = Path(os.path.realpath(output))
-    beside = output.with_name(f"{output.name}.vectors.npy")
-    apart = shape[0] * shape[1] >= APART
-    words: list[str] = []
+    array_file = output.with_name(f"{output.name}.vectors.npy")
+    is_large = shape[0] * shape[1] >= LARGE
     # two files that belong together: another writer of them waits
     with (
         locked(output.with_name(f".{output.name}.lock")),
         replacing(output) as part,
-        ExitStack() as theirs,
+        ExitStack() as stack,
     ):
-        # names that begin with the part's are this writer's; gensim writes the second
-        rows, none = (part.with_name(f"{part.name}.{name}") for name in ("rows", "vectors.npy"))
-        for path in (rows, none):
-            theirs.callback(path.unlink, missing_ok=True)
+        # no other writer has names that begin with the part's; gensim writes the second
+        rows, placeholder = (part.with_name(f"{part.name}.{name}") for name in ("rows", "vectors.npy"))
+        for path in (rows, placeholder):
+            stack.callback(path.unlink, missing_ok=True)
         with rows.open("wb") as file:
-            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            for more, vectors in blocks:
-                words += more
-                file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            words = _write_array(file, shape, blocks)
             to_disk(file)
         model = KeyedVectors(shape[1])
         model.index_to_key, model.next_index = words, shape[0]
         model.key_to_index = {word: place for place, word in enumerate(words)}
-        # what it would log is the time
+        # gensim would log the time
         model.lifecycle_events = None
-        if not apart:
+        if not is_large:
             model.vectors = np.load(rows)
         # large vectors are on the disk already: gensim gets none, and leaves a file of none to be replaced
-        model.save(str(part), separately=["vectors"] if apart else [])
+        model.save(str(part), separately=["vectors"] if is_large else [])
         with part.open("rb+") as file:
             to_disk(file)
         # a former model stops being one before the first of its files changes
         output.unlink(missing_ok=True)
-        if apart:
-            os.replace(rows, beside)
+        if is_large:
+            os.replace(rows, array_file)
         else:
-            beside.unlink(missing_ok=True)
+            array_file.unlink(missing_ok=True)
 
 
 @contextmanager
-def _zipped(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+def _compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
     if not suffix.endswith(".gz"):
         yield file
         return
     # no name and no time in it: the same bytes for the same vectors
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zipped:
-        yield zipped
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as gzip_file:
+        yield gzip_file
 
 
 def _check_words(words: list[str], output: Path) -> None:
@@ -278,4 +279,4 @@ def _vocabulary(store: EmbeddingStore) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(address, uri=True)) as database:
             yield database
     except (sqlite3.Error, OverflowError) as error:
-        raise store.known.damaged(str(error)) from None
+        raise store.word_table.damage_error(str(error)) from None

@@ -1,1 +1,1 @@
-"""Corpora: texts whose words are looked up with all places that they stand at."""
+"""Corpora: texts whose words are looked up with all their places."""

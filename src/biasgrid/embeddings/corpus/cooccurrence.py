@@ -1,7 +1,7 @@
 """In how many sentences (or windows) of a corpus which words stand together.
 
-Sentences with the same words, of those that are asked for, count as one pattern. There are far fewer patterns than
-sentences, and they say all that any grouping of the words needs.
+Sentences that have the same ones of the given words count as one pattern. There are far fewer patterns than
+sentences, and they suffice for any grouping of the words.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrence:
-    """What a corpus says of words together.
+    """In how many sentences (or windows) of a corpus words stand together.
 
     Attributes
     ----------
     patterns
         Sparse float32 (patterns, words), 1 where a unit (a sentence, or a window) of the pattern has the word. Each
-        pattern has a word.
+        pattern has at least one word.
     units
         Int64 (patterns,): how many units have exactly these of the words.
     total
@@ -41,8 +41,8 @@ class Cooccurrence:
         return self.patterns[:, words]
 
 
-def of_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
-    """From the distinct units in which each word stands, one array a word, and the number of all units.
+def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
+    """From the distinct units in which each word stands, one array per word, and the number of all units.
 
     Memory holds these arrays, a few numbers for each unit that has a word, and the patterns.
     """
@@ -50,27 +50,27 @@ def of_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
 
     whole = np.concatenate(units)
     if len(whole) > total // 4:  # without sorting them
-        has = np.zeros(total, dtype=bool)
-        has[whole] = True
-        number = np.cumsum(has, dtype=np.int32) - 1
-        rows, present = [number[of_word] for of_word in units], int(has.sum())
+        is_present = np.zeros(total, dtype=bool)
+        is_present[whole] = True
+        number = np.cumsum(is_present, dtype=np.int32) - 1
+        rows, count = [number[word_units] for word_units in units], int(is_present.sum())
     else:
-        known = np.unique(whole)
-        rows, present = [np.searchsorted(known, of_word) for of_word in units], len(known)
+        unit_numbers = np.unique(whole)
+        rows, count = [np.searchsorted(unit_numbers, word_units) for word_units in units], len(unit_numbers)
     del whole
     # units with the same words have the same two sums of the words' random numbers of 64 bits, and others have not
     numbers = np.random.default_rng(0).integers(2**63, size=(2, len(units)), dtype=np.uint64)
-    sums = np.zeros((2, present), dtype=np.uint64)
-    for word, of_word in enumerate(rows):
-        sums[:, of_word] += numbers[:, [word]]
+    sums = np.zeros((2, count), dtype=np.uint64)
+    for word, word_units in enumerate(rows):
+        sums[:, word_units] += numbers[:, [word]]
     order = np.lexsort(sums)
-    differs = (np.diff(sums[:, order], axis=1) != 0).any(axis=0)
-    starts = np.concatenate([[0], np.flatnonzero(differs) + 1]) if present else np.zeros(0, dtype=np.int64)
-    counts = np.diff(starts, append=present)
+    is_new = (np.diff(sums[:, order], axis=1) != 0).any(axis=0)
+    starts = np.concatenate([[0], np.flatnonzero(is_new) + 1]) if count else np.zeros(0, dtype=np.int64)
+    counts = np.diff(starts, append=count)
     # each pattern's words are those of its first unit
-    pattern = np.full(present, -1, dtype=np.int64)
+    pattern = np.full(count, -1, dtype=np.int64)
     pattern[order[starts]] = np.arange(len(starts))
-    columns = [of_word[of_word >= 0] for of_word in (pattern[of_word] for of_word in rows)]
+    columns = [word_units[word_units >= 0] for word_units in (pattern[word_units] for word_units in rows)]
     ends = np.cumsum([0, *map(len, columns)])
     indices = np.concatenate(columns)
     entries = np.ones(len(indices), dtype=np.float32), indices, ends

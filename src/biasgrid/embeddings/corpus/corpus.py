@@ -1,4 +1,4 @@
-"""A corpus that was counted: a folder that opens at once, and from which a word's places are read alone.
+"""A counted corpus: a folder that opens at once, and from which only the places of words in question are read.
 
 - vocabulary.sqlite  the words, in lower case, and their rows, by falling frequency
 - counts.npy         int64 (words,): how often the word of each row occurs
@@ -25,10 +25,10 @@ from ...bounded import read_npy
 from ...errors import BiasgridError, InputError, not_allowed
 from ..model import remembered
 from ..vocabulary import Vocabulary
-from .cooccurrence import Cooccurrence, of_units
+from .cooccurrence import Cooccurrence, group_units
 
 COUNTS, PLACES, STARTS, MODEL = "counts.npy", "places.npy", "starts.npy", "model.json"
-AGAIN = "count the corpus again (in a study: snakemake stores)"
+REMEDY = "count the corpus again (in a study: snakemake stores)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,8 +47,8 @@ class Corpus:
         The number of the word in the text that each sentence starts with, int64 (sentences,).
     metadata
         model.json.
-    known
-        The words.
+    word_table
+        The words and their rows.
     """
 
     path: Path
@@ -56,13 +56,13 @@ class Corpus:
     counts: NDArray[np.int64]
     starts: NDArray[np.int64]
     metadata: dict[str, Any]
-    known: Vocabulary
+    word_table: Vocabulary
     _places: NDArray[Any]
     _keeper: object = None
 
     kind = "corpus"
     vocab_prefix = ""
-    fold = staticmethod(str.lower)  # as which a word is looked up
+    fold = staticmethod(str.lower)  # what a word is looked up as
 
     @classmethod
     def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> Corpus:
@@ -85,15 +85,15 @@ class Corpus:
         path = Path(path)
         try:
             metadata = json.loads((path / MODEL).read_text(encoding="utf-8"))
-            own, words, tokens, sentences = (
+            stored_name, words, tokens, sentences = (
                 metadata[key] for key in ("name", "words", "tokens", "sentences")
             )
             counts, places, starts = (read_npy(path / file, mapped=True) for file in (COUNTS, PLACES, STARTS))
             if (len(counts), len(places), len(starts)) != (words, tokens, sentences) or not isinstance(
-                own, str
+                stored_name, str
             ):
                 raise BiasgridError(f"its files do not fit {MODEL}")
-            known = Vocabulary(path, words, metadata, AGAIN)
+            word_table = Vocabulary(path, words, metadata, REMEDY)
         except (FileNotFoundError, NotADirectoryError) as error:
             missing = Path(error.filename).name
             raise BiasgridError(
@@ -108,9 +108,9 @@ class Corpus:
             RecursionError,
             sqlite3.Error,
         ) as error:
-            said = str(error) if isinstance(error, BiasgridError) else repr(error)
-            raise BiasgridError(f"{path}: not a whole corpus: {said:.300}; {AGAIN}") from None
-        return cls(path, name or own, counts, starts, metadata, known, places, keeper)
+            reason = str(error) if isinstance(error, BiasgridError) else repr(error)
+            raise BiasgridError(f"{path}: not a whole corpus: {reason:.300}; {REMEDY}") from None
+        return cls(path, name or stored_name, counts, starts, metadata, word_table, places, keeper)
 
     @property
     def tokens(self) -> int:
@@ -130,7 +130,7 @@ class Corpus:
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word as int64, -1 where the corpus lacks it: words are looked up in lower case."""
-        return self.known.find(words if isinstance(words, str) else list(map(self.fold, words)))
+        return self.word_table.find(words if isinstance(words, str) else list(map(self.fold, words)))
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """How often each of the words occurs that were looked up (`rows`, none -1), as float64 (n, 1)."""
@@ -138,7 +138,7 @@ class Corpus:
 
     def words(self) -> list[str]:
         """Every word, by falling frequency."""
-        return self.known.words()
+        return self.word_table.words()
 
     def places(self, row: int) -> NDArray[Any]:
         """The numbers of the words in the text, from 0, at which the word of a row stands; rising."""
@@ -172,7 +172,7 @@ class Corpus:
                 f"{self.name}: the corpus is one sentence, in which all words stand together: count in windows "
                 "(such as window: 10)"
             )
-        return _counted(self, tuple(words), window)
+        return _count(self, tuple(words), window)
 
     @cached_property
     def _ends(self) -> NDArray[np.int64]:
@@ -220,15 +220,17 @@ def check_window(window: object) -> None:
         )
 
 
-# a test, an interval and a value ask for the same
+# a value, its test and its interval need the same counts
 @remembered(64)
-def _counted(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
+def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
     units = []
     kind = np.int32 if corpus.units(window) < 2**31 else np.int64
     for row in corpus.rows(words):
         places = corpus.places(int(row))
         sentences = window is None
-        of_word = np.searchsorted(corpus.starts, places, side="right") - 1 if sentences else places // window
+        word_units = (
+            np.searchsorted(corpus.starts, places, side="right") - 1 if sentences else places // window
+        )
         # places rise, and so do the sentences: a word counts once in each
-        units.append(of_word[np.diff(of_word.astype(np.int64), prepend=-1) > 0].astype(kind))
-    return of_units(units, corpus.units(window))
+        units.append(word_units[np.diff(word_units.astype(np.int64), prepend=-1) > 0].astype(kind))
+    return group_units(units, corpus.units(window))

@@ -17,11 +17,11 @@ import numpy as np
 
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
-from ..aside import written_aside
+from ..aside import write_aside
 from ..vocabulary import VOCABULARY, write_vocabulary
 from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
 from .formats import DEFAULT
-from .shuffled import in_order
+from .shuffled import shuffle_tokens
 from .text import blocks
 
 BLOCK = 1 << 20  # words that are sorted at a time
@@ -51,24 +51,24 @@ def make_corpus(
     # words by their numbers, in the order of their first occurrence
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    with written_aside(folder, "counting this corpus") as aside:
-        text = aside / "text"
-        with text.open("wb") as of_words, (aside / STARTS).open("wb") as of_starts:
+    with write_aside(folder, "counting this corpus") as scratch:
+        text = scratch / "text"
+        with text.open("wb") as words_file, (scratch / STARTS).open("wb") as starts_file:
             tokens, sentences = _number(
-                blocks(archive, model.get("format", DEFAULT)), numbers, of_words, of_starts
+                blocks(archive, model.get("format", DEFAULT)), numbers, words_file, starts_file
             )
             if not tokens:
                 raise BiasgridError(f"{archive}: has no words: no corpus")
-            to_disk(of_starts)
+            to_disk(starts_file)
         source = model.get("source", {})
         if source.get("type") == "shuffled":
-            in_order(np.fromfile(text, np.uint32), source["seed"]).tofile(text)
-        _finish_npy(aside / STARTS, "<i8", sentences)
-        counts, rows = _ranked(text, len(numbers))
-        _place(text, counts, rows, tokens, aside / PLACES)
+            shuffle_tokens(np.fromfile(text, np.uint32), source["seed"]).tofile(text)
+        _finish_npy(scratch / STARTS, "<i8", sentences)
+        counts, rows = _rank(text, len(numbers))
+        _place(text, counts, rows, tokens, scratch / PLACES)
         text.unlink()
-        np.save(aside / COUNTS, counts)
-        write_vocabulary(aside / VOCABULARY, dict(zip(numbers, rows.tolist(), strict=True)))
+        np.save(scratch / COUNTS, counts)
+        write_vocabulary(scratch / VOCABULARY, dict(zip(numbers, rows.tolist(), strict=True)))
         record = {
             **metadata,
             "name": name,
@@ -78,37 +78,40 @@ def make_corpus(
             "words": len(numbers),
             "tokens": tokens,
             "sentences": sentences,
-            "sha256": {file: hash_file(aside / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
+            "sha256": {file: hash_file(scratch / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
         }
-        (aside / MODEL).write_text(
+        (scratch / MODEL).write_text(
             json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
         )
-        # a former one stops being whole before the first of its files changes
+        # a former corpus stops being one before the first of its files changes
         (folder / MODEL).unlink(missing_ok=True)
         for file in (VOCABULARY, COUNTS, PLACES, STARTS, MODEL):
-            os.replace(aside / file, folder / file)
+            os.replace(scratch / file, folder / file)
     return Corpus.open(folder)
 
 
 def _number(
-    text: Iterable[tuple[list[str], list[int]]], numbers: defaultdict[str, int], of_words: Any, of_starts: Any
+    text: Iterable[tuple[list[str], list[int]]],
+    numbers: defaultdict[str, int],
+    words_file: Any,
+    starts_file: Any,
 ) -> tuple[int, int]:
     """Write each word of a text as its number, and where each sentence starts; how many of both there are."""
-    of_starts.write(_header("<i8", 0))
+    starts_file.write(_header("<i8", 0))
     tokens = sentences = 0
     start = 0  # of the sentence that has not ended
     for words, ends in text:
-        of_words.write(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)).data)
+        words_file.write(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)).data)
         if ends:
             starts = np.array([start, *(tokens + end for end in ends[:-1])], dtype="<i8")
-            of_starts.write(starts.data)
+            starts_file.write(starts.data)
             sentences += len(starts)
             start = tokens + ends[-1]
         tokens += len(words)
     return tokens, sentences
 
 
-def _ranked(text: Path, words: int) -> tuple[np.ndarray, np.ndarray]:
+def _rank(text: Path, words: int) -> tuple[np.ndarray, np.ndarray]:
     """How often each word occurs, by falling frequency, and the row that each number has there. Of words that occur
     equally often, the one that occurs first comes first."""
     counts = np.zeros(words, dtype=np.int64)
@@ -124,18 +127,18 @@ def _place(text: Path, counts: np.ndarray, rows: np.ndarray, tokens: int, output
     """Write the places of all words, those of the first row first, each word's in order."""
     dtype = np.uint32 if tokens < 2**32 else np.uint64
     places = np.lib.format.open_memmap(output, "w+", dtype, (tokens,))
-    following = np.cumsum(counts) - counts  # where each row's next place belongs
-    done = 0
+    next_places = np.cumsum(counts) - counts  # where each row's next place belongs
+    offset = 0
     for block in _blocks(text):
-        of_rows = rows[block]
-        order = np.argsort(of_rows, kind="stable")
-        of_rows = of_rows[order]
-        first = np.flatnonzero(np.diff(of_rows, prepend=-1))
-        many = np.diff(first, append=len(of_rows))
-        within = np.arange(len(of_rows)) - np.repeat(first, many)
-        places[following[of_rows] + within] = order + done
-        following[of_rows[first]] += many
-        done += len(block)
+        block_rows = rows[block]
+        order = np.argsort(block_rows, kind="stable")
+        block_rows = block_rows[order]
+        first = np.flatnonzero(np.diff(block_rows, prepend=-1))
+        lengths = np.diff(first, append=len(block_rows))
+        ranks = np.arange(len(block_rows)) - np.repeat(first, lengths)
+        places[next_places[block_rows] + ranks] = order + offset
+        next_places[block_rows[first]] += lengths
+        offset += len(block)
     places.flush()
 
 

@@ -1,4 +1,4 @@
-"""A corpus whose tokens are shuffled: every word as frequent as before, and no word nearer to one than to another."""
+"""A corpus whose tokens are shuffled: words are as frequent as before, and stand together by chance."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class Shuffled:
     sentences
         Lists of tokens, read once.
     seed
-        Of the order: another number is another shuffled corpus.
+        Of the random order: each number gives another shuffled corpus.
     """
 
     sentences: Iterable[list[str]]
     seed: int
 
     def __iter__(self) -> Iterator[list[str]]:
-        words, tokens, ends = self._shuffled
+        words, tokens, ends = self._shuffle
         start = 0
         for end in ends:
             yield [words[i] for i in tokens[start:end].tolist()]
             start = end
 
     @cached_property
-    def _shuffled(self) -> tuple[list[str], NDArray[np.int32], list[int]]:
-        """The words, the number of the word at each place (4 bytes a token), and where sentences end."""
+    def _shuffle(self) -> tuple[list[str], NDArray[np.int32], list[int]]:
+        """The words, the number of the word at each place (4 bytes per token), and where sentences end."""
         numbers: dict[str, int] = {}
         tokens, ends = [], []
         for sentence in self.sentences:
-            of_sentence = [numbers.setdefault(word, len(numbers)) for word in sentence]
-            tokens.append(np.array(of_sentence, dtype=np.int32))
-            ends.append(len(of_sentence))
-        joined = np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32)
-        return list(numbers), in_order(joined, self.seed), np.cumsum(ends).tolist()
+            sentence_numbers = [numbers.setdefault(word, len(numbers)) for word in sentence]
+            tokens.append(np.array(sentence_numbers, dtype=np.int32))
+            ends.append(len(sentence_numbers))
+        all_tokens = np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32)
+        return list(numbers), shuffle_tokens(all_tokens, self.seed), np.cumsum(ends).tolist()
 
 
-def in_order(tokens: NDArray[Any], seed: int) -> NDArray[Any]:
-    """Tokens (tokens,) in the random order of a seed, which is the same of texts of the same length."""
+def shuffle_tokens(tokens: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Tokens (tokens,) in the random order of a seed; texts of the same length get the same order."""
     return np.random.default_rng(seed).permutation(tokens)

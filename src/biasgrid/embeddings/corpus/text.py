@@ -13,18 +13,18 @@ from typing import IO
 
 from ...bounded import allowed, damaged, zip_member
 from ...errors import BiasgridError
-from ..readers.files import opened
+from ..readers.files import open_content
 from .formats import DEFAULT
 
 BLOCK = 1 << 20  # characters that are read at a time
 LONGEST = 8 << 20  # characters without white space
-MOST = 1 << 40  # words of a sentence, where there is no limit
+UNLIMITED = 1 << 40  # words of a sentence, where there is no limit
 
 # letters and digits, and what stands between two of them: don't, u.s, well-known
 WORD = re.compile(r"\w+(?:[.'’\-]\w+)*")
 
 
-def _untagged(text: str) -> list[str]:
+def _strip_tags(text: str) -> list[str]:
     # without a tag, all of it is the word
     return [token.rpartition("/")[0] or token for token in text.split()]
 
@@ -33,7 +33,7 @@ def _untagged(text: str) -> list[str]:
 WORDS: dict[str, Callable[[str], list[str]]] = {
     "text": WORD.findall,
     "tokens": str.split,
-    "tagged": _untagged,
+    "tagged": _strip_tags,
 }
 
 
@@ -85,7 +85,7 @@ class Sentences:
 
     archive: Path
     format: str = DEFAULT
-    longest: int = MOST
+    longest: int = UNLIMITED
 
     def __iter__(self) -> Iterator[list[str]]:
         rest: list[str] = []
@@ -129,7 +129,7 @@ def text_of(path: Path) -> Iterator[IO[str]]:
     """A corpus' file as text: plain, gzipped, or alone in a .zip. Raises BiasgridError for what is damaged."""
     with path.open("rb") as file:
         if file.read(4) != b"PK\x03\x04":
-            with opened(path) as content:
+            with open_content(path) as content:
                 yield io.TextIOWrapper(content, encoding="utf-8")
             return
         with damaged(path, "the zip archive is damaged"):

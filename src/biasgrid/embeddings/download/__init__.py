@@ -1,4 +1,4 @@
-"""Large files over HTTP, in one piece or in parts: resumed, retried, verified, landed whole or not at all.
+"""Large files over HTTP, in one piece or in parts: resumed, retried, verified; complete or not there at all.
 
 What this module holds needs no HTTP client, so that a study can be planned without one.
 """
@@ -20,7 +20,7 @@ class Limits:
     stall: float = 30.0  # without a byte, after which a connection counts as lost
     reach: float = 10.0  # without a connection, after which a host counts as unreachable
     answer: float = 60.0  # for all that comes before a body: handshakes, redirects, headers
-    slowest: float = 1000.0  # bytes a second, on the average of `stall` seconds; less counts as nothing
+    slowest: float = 1000.0  # bytes per second, on the average of `stall` seconds; less counts as nothing
     largest: int = 1 << 34  # bytes of a body whose length is not announced (16 GiB)
 
 

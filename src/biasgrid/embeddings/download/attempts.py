@@ -23,53 +23,57 @@ log = logging.getLogger(__name__)
 NUMBER = r"\d{1,18}"  # of bytes or seconds in a header
 
 
-def receive(url: str, part: Path, pinned: bool, progress: bool, limits: Limits) -> bool:
+def receive(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits) -> bool:
     """Fill `part` until it is as long as the server says; return whether several responses may be in it."""
-    begun, _, total = resume_point(url, part, pinned)
-    if begun and begun == total:  # an earlier run was ended between the last byte and the landing
+    initial_size, _, total = resume_point(url, part, has_hash)
+    if (
+        initial_size and initial_size == total
+    ):  # an earlier run was ended between the last byte and the landing
         return True
     reach(url, limits.reach)
-    failures, furthest, first_failure = 0, begun, None
+    failures, largest_size, first_failure = 0, initial_size, None
     while True:
         try:
-            started = time.monotonic()
-            return _attempt(url, part, pinned, progress, limits)
+            start = time.monotonic()
+            return _attempt(url, part, has_hash, progress, limits)
         except Retry as error:
-            size = resume_point(url, part, pinned)[0]
-            # only new ground counts: a server that always starts anew, or sends next to nothing, must not keep us
-            if size - furthest > limits.slowest * (time.monotonic() - started):
+            size = resume_point(url, part, has_hash)[0]
+            # only new bytes count: a server that always starts anew, or sends next to nothing, must not hold this up
+            if size - largest_size > limits.slowest * (time.monotonic() - start):
                 failures = 0
-            furthest = max(furthest, size)
+            largest_size = max(largest_size, size)
             failures += 1
             first_failure = first_failure or time.monotonic()
-            if error.connecting and furthest == begun:
+            if error.unreachable and largest_size == initial_size:
                 # Nothing ever came from this host (the target of a redirect, say): say so soon.
                 if failures >= 3 or time.monotonic() - first_failure > limits.reach:
                     raise NetworkError(str(error)) from None
             elif failures >= limits.attempts:
-                kept = f"; {size} bytes are kept, the next run goes on from there" if size else ""
-                raise NetworkError(f"{url}: gave up after {failures} attempts: {error}{kept}") from None
+                hint = f"; {size} bytes are kept, the next run goes on from there" if size else ""
+                raise NetworkError(f"{url}: gave up after {failures} attempts: {error}{hint}") from None
             wait = min(max(limits.backoff * 2 ** (failures - 1), error.wait), limits.longest_wait)
             log.warning("%s: %s; next attempt in %.3g s", url, error, wait)
             time.sleep(wait)
 
 
-def _attempt(url: str, part: Path, pinned: bool, progress: bool, limits: Limits) -> bool:
+def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits) -> bool:
     """One request. Returns whether it continued an earlier one; Retry if `part` is not whole after it."""
     with Patience(limits.answer) as patience:
         try:
-            return _answered(url, part, pinned, progress, limits, patience)
+            return _request_body(url, part, has_hash, progress, limits, patience)
         except (Retry, BiasgridError):
-            if not patience.ended:
+            if not patience.is_over:
                 raise
-            what = f"under {limits.slowest:g} bytes a second" if patience.body else "no whole answer"
-            within = limits.stall if patience.body else limits.answer
-            raise Retry(f"{what} for {within:g} s") from None
+            problem = f"under {limits.slowest:g} bytes a second" if patience.body else "no whole answer"
+            seconds = limits.stall if patience.body else limits.answer
+            raise Retry(f"{problem} for {seconds:g} s") from None
 
 
-def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits, patience: Patience) -> bool:
+def _request_body(
+    url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, patience: Patience
+) -> bool:
     stall = limits.stall
-    offset, validator, expected = resume_point(url, part, pinned)
+    offset, validator, expected = resume_point(url, part, has_hash)
     # identity: a decoded body would match neither the announced length nor the hash
     headers = {"Accept-Encoding": "identity"}
     if offset:
@@ -89,9 +93,9 @@ def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits
         if status not in ((200, 206) if offset else (200,)):
             raise NetworkError(f"{url}: {answer}")
         if status == 206:
-            total = _continued(part, response, offset, validator, expected)
+            total = _total_length(part, response, offset, validator, expected)
         else:
-            total = _announced(url, response, pinned)
+            total = _body_length(url, response, has_hash)
 
         limit = limits.largest if total is None else total
         room = shutil.disk_usage(part.parent).free + (
@@ -109,14 +113,14 @@ def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits
             offset = 0
             begin(part, url, _validator(response), total)
         size = offset
-        with part.open("ab") as file, reporter(part.stem, offset, total, progress) as received:
+        with part.open("ab") as file, reporter(part.stem, offset, total, progress) as report:
             while chunk and size <= limit:
                 file.write(chunk)
                 size += len(chunk)
-                received(len(chunk))
-                patience.received(len(chunk))
+                report(len(chunk))
+                patience.count_bytes(len(chunk))
                 chunk = next(body, b"")
-        if patience.ended:  # what looks like the end of a body may be ours
+        if patience.is_over:  # the body may have ended because `Patience` closed the connection
             raise Retry("ended")
         if total is None and size > limit:
             empty(part)
@@ -132,12 +136,12 @@ def _answered(url: str, part: Path, pinned: bool, progress: bool, limits: Limits
         return status == 206
 
 
-def _announced(url: str, response: requests.Response, pinned: bool) -> int | None:
-    """Length of a whole body (None: it ends by chunk, or its hash must tell)."""
+def _body_length(url: str, response: requests.Response, has_hash: bool) -> int | None:
+    """Length of a whole body (None: chunks mark its end, or a hash checks it)."""
     length = re.fullmatch(NUMBER, response.headers.get("Content-Length", ""), re.ASCII)
     if length:
         return int(length[0])
-    if not pinned and "chunked" not in response.headers.get("Transfer-Encoding", "").lower():
+    if not has_hash and "chunked" not in response.headers.get("Transfer-Encoding", "").lower():
         raise NetworkError(
             f"{url}: the server does not say how long the file is, so a broken download would not be "
             "noticed: pin its sha256"
@@ -145,16 +149,16 @@ def _announced(url: str, response: requests.Response, pinned: bool) -> int | Non
     return None
 
 
-def _continued(part, response, offset: int, validator: str | None, expected: int | None) -> int | None:
+def _total_length(part, response, offset: int, validator: str | None, expected: int | None) -> int | None:
     """Length of the whole file of which a 206 sends the rest; Retry if that is not the rest of our part."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf"bytes ({NUMBER})-{NUMBER}/({NUMBER}|\*)", response.headers.get("Content-Range", ""), re.ASCII
     )
-    total = expected if not found or found[2] == "*" else int(found[2])
+    total = expected if not match or match[2] == "*" else int(match[2])
     # A 206 may leave the validator out (RFC 9110, 15.3.7); one that is there must be the one we asked for.
     kind = "ETag" if (validator or "").startswith('"') else "Last-Modified"
-    changed = validator and response.headers.get(kind, validator) != validator
-    if not found or int(found[1]) != offset or changed or (expected and total != expected):
+    is_changed = validator and response.headers.get(kind, validator) != validator
+    if not match or int(match[1]) != offset or is_changed or (expected and total != expected):
         empty(part)
         raise Retry("the file changed between two parts of the download")
     return total
@@ -173,8 +177,8 @@ def _retry_after(response: requests.Response) -> float:
     if re.fullmatch(NUMBER, value, re.ASCII):
         return float(value)
     try:
-        then = parsedate_to_datetime(value)
-        return max(0.0, (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+        date = parsedate_to_datetime(value)
+        return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError, LookupError, OverflowError):
         return 0.0
 

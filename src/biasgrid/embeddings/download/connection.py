@@ -25,17 +25,17 @@ CONNECT = 3.0  # seconds for one address of a host; a host may have eight
 class Retry(Exception):
     """This attempt failed in a way that the next one may not."""
 
-    def __init__(self, why: str, *, wait: float = 0.0, connecting: bool = False):
-        super().__init__(why)
+    def __init__(self, reason: str, *, wait: float = 0.0, unreachable: bool = False):
+        super().__init__(reason)
         self.wait = wait  # seconds that the server asked for
-        self.connecting = connecting  # no connection stood
+        self.unreachable = unreachable  # no connection was made
 
 
 class Patience:
     """Ends an attempt's connections when too little comes: a socket's own timeout begins anew with every byte."""
 
     def __init__(self, seconds: float):
-        self.ended = self.body = False
+        self.is_over = self.body = False
         self._due = time.monotonic() + seconds
         self._sockets: list[socket.socket] = []
         self._over = threading.Event()
@@ -46,31 +46,31 @@ class Patience:
 
     def __exit__(self, *_) -> None:
         self._over.set()
-        for connected in self._sockets:
-            connected.close()
+        for connection in self._sockets:
+            connection.close()
 
-    def add(self, connected: socket.socket) -> None:
-        """Watch a connection; what encrypts it later takes the object, so this keeps another of the same."""
-        self._sockets.append(connected.dup())
+    def add(self, connection: socket.socket) -> None:
+        """Watch a connection. TLS takes over the socket object later, so this keeps a duplicate."""
+        self._sockets.append(connection.dup())
 
     def wait_for_body(self, limits: Limits) -> None:
         """Wait, from now on, for `limits.slowest * limits.stall` bytes in each `limits.stall` seconds."""
-        self.body, self._seconds, self._wanted = True, limits.stall, limits.slowest * limits.stall
-        self.received(0, begin=True)
+        self.body, self._seconds, self._quota = True, limits.stall, limits.slowest * limits.stall
+        self.count_bytes(0, begin=True)
 
-    def received(self, count: int, begin: bool = False) -> None:
-        """So many bytes of the body came."""
-        self._missing = self._wanted if begin else self._missing - count
-        if begin or self._missing <= 0:
-            self._missing, self._due = self._wanted, time.monotonic() + self._seconds
+    def count_bytes(self, count: int, begin: bool = False) -> None:
+        """Count bytes of the body that came."""
+        self._missing_bytes = self._quota if begin else self._missing_bytes - count
+        if begin or self._missing_bytes <= 0:
+            self._missing_bytes, self._due = self._quota, time.monotonic() + self._seconds
 
     def _watch(self) -> None:
         while not self._over.wait(max(self._due - time.monotonic(), 0.01)):
             if time.monotonic() >= self._due:
-                self.ended = True
-                for connected in tuple(self._sockets):
+                self.is_over = True
+                for connection in tuple(self._sockets):
                     with suppress(OSError):
-                        connected.shutdown(socket.SHUT_RDWR)
+                        connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Response(http.client.HTTPResponse):
@@ -95,9 +95,9 @@ class _Adapter(requests.adapters.HTTPAdapter):
             response_class = _Response
 
             def _new_conn(self):
-                connected = super()._new_conn()
-                patience.add(connected)
-                return connected
+                connection = super()._new_conn()
+                patience.add(connection)
+                return connection
 
         pool.ConnectionCls = Connection
         return pool
@@ -121,7 +121,7 @@ def request(url: str, headers: dict[str, str], stall: float, patience: Patience)
         reason = getattr(error.args[0] if error.args else None, "reason", None)
         if isinstance(reason, urllib3.exceptions.HTTPError):  # urllib3 gave up before a request was sent
             host = urlsplit(error.request.url if error.request else url).hostname
-            raise Retry(f"cannot reach {host}: {reason_of(reason)}", connecting=True) from None
+            raise Retry(f"cannot reach {host}: {reason_of(reason)}", unreachable=True) from None
         raise Retry(f"connection lost before an answer: {reason_of(error)}") from None
     except requests.exceptions.RequestException as error:
         raise NetworkError(f"{url}: {reason_of(error)}") from None

@@ -59,10 +59,10 @@ def download(
     """
     destination = replaceable(destination)
     part = Path(f"{destination}.part")
-    pinned = {algorithm: digest for algorithm, digest in (("sha256", sha256), ("md5", md5)) if digest}
+    hashes = {algorithm: digest for algorithm, digest in (("sha256", sha256), ("md5", md5)) if digest}
 
-    def wrong() -> str | None:
-        for algorithm, expected in pinned.items():
+    def find_mismatch() -> str | None:
+        for algorithm, expected in hashes.items():
             if (got := hash_file(part, algorithm)) != expected:
                 return f"{url}: expected {algorithm} {expected}, got {got}"
         return None
@@ -70,13 +70,13 @@ def download(
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         with locked(lock_file(destination)):
-            resumed = receive(url, part, bool(pinned), progress, limits)
-            if resumed and wrong():
+            is_resumed = receive(url, part, bool(hashes), progress, limits)
+            if is_resumed and find_mismatch():
                 # Pieces of two different files, perhaps: the server's file may have changed between them.
                 log.warning("%s: wrong hash after a resumed download, once more from the start", url)
                 part.unlink()
-                receive(url, part, bool(pinned), progress, limits)
-            if reason := wrong():
+                receive(url, part, bool(hashes), progress, limits)
+            if reason := find_mismatch():
                 part.unlink()
                 note_file(part).unlink(missing_ok=True)
                 raise WrongHash(f"{reason}; nothing was kept")

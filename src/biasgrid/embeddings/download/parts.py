@@ -22,8 +22,8 @@ def download_parts(
     destination: Path | str,
     *,
     pins: Sequence[Mapping[str, str]],
-    whole: Mapping[str, str],
-    landed: Callable[[str, str], object] = lambda url, digest: None,
+    file_pins: Mapping[str, str],
+    on_download: Callable[[str, str], object] = lambda url, digest: None,
     progress: bool = True,
     limits: Limits = LIMITS,
 ) -> str:
@@ -42,10 +42,10 @@ def download_parts(
         The joined file.
     pins
         For each part, the hashes that it must have: {"sha256": hex digits}, {"md5": ...}, {} for none.
-    whole
+    file_pins
         The same for the joined file.
-    landed
-        Called with a part's address and sha256 when it is there.
+    on_download
+        Called with a part's address and sha256 when it is downloaded.
     progress, limits
         As for `download`.
 
@@ -60,74 +60,77 @@ def download_parts(
         As `download`; also if the disk changed what had been joined.
     """
     destination = replaceable(destination)
-    joined, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
+    joined_file, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
 
     def drop() -> None:
-        joined.unlink(missing_ok=True)
+        joined_file.unlink(missing_ok=True)
         record.unlink(missing_ok=True)
 
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         with locked(lock_file(destination)):
-            there = _joined(joined, record, urls, pins)
+            entries = _read_record(joined_file, record, urls, pins)
             for number, (url, pin) in enumerate(zip(urls, pins, strict=True)):
                 part = Path(f"{destination}.{number:02}")
-                if number >= len(there):
+                if number >= len(entries):
                     digest = download(url, part, **pin, progress=progress, limits=limits)
-                    landed(url, digest)
+                    on_download(url, digest)
                     facts = {**pin, "url": url, "sha256": digest, "bytes": part.stat().st_size}
-                    _append(part, joined, sum(entry["bytes"] for entry in there))
-                    there.append(facts)
-                    write_text(record, json.dumps(there))
+                    _append(part, joined_file, sum(entry["bytes"] for entry in entries))
+                    entries.append(facts)
+                    write_text(record, json.dumps(entries))
                 part.unlink(missing_ok=True)
-            with joined.open("rb") as file:
-                for entry in there:
+            with joined_file.open("rb") as file:
+                for entry in entries:
                     if _hash_next(file, entry["bytes"]) != entry["sha256"]:
                         drop()
                         raise BiasgridError(
-                            f"{joined}: changed on the disk since {entry['url']} was downloaded; nothing was kept"
+                            f"{joined_file}: changed on the disk since {entry['url']} was downloaded; "
+                            "nothing was kept"
                         )
-            digest = hash_file(joined)
-            for algorithm, expected in whole.items():
-                if (got := hash_file(joined, algorithm)) != expected:
+            digest = hash_file(joined_file)
+            for algorithm, expected in file_pins.items():
+                if (got := hash_file(joined_file, algorithm)) != expected:
                     drop()
                     raise WrongHash(
                         f"{urls[0]} and its other parts, joined: expected {algorithm} {expected}, got {got}; "
                         "nothing was kept"
                     )
-            os.replace(joined, destination)
+            os.replace(joined_file, destination)
             record.unlink(missing_ok=True)
     except OSError as error:
-        raise DiskError(f"cannot write {error.filename or joined}: {error.strerror or error}") from None
+        raise DiskError(f"cannot write {error.filename or joined_file}: {error.strerror or error}") from None
     return digest
 
 
-def _joined(joined: Path, record: Path, urls: Sequence[str], pins: Sequence[Mapping[str, str]]) -> list[dict]:
-    """What an earlier call has joined of these parts: address, size and hashes of each; none if that is damaged."""
+def _read_record(
+    joined_file: Path, record: Path, urls: Sequence[str], pins: Sequence[Mapping[str, str]]
+) -> list[dict]:
+    """Address, size and hashes of the parts that an earlier call has joined; none if the record is damaged."""
     try:
         entries = json.loads(record.read_text(encoding="utf-8"))
-        size = joined.stat().st_size
+        size = joined_file.stat().st_size
     except (FileNotFoundError, ValueError, RecursionError):
         return []
     if not isinstance(entries, list):
         return []
-    there: list[dict] = []
+    matches: list[dict] = []
     for entry, url, pin in zip(entries, urls, pins, strict=False):
-        named = isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
+        has_hash = isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
         if (
-            not named
+            not has_hash
             or not is_size(entry.get("bytes"))
             or entry.get("url") != url
             or not pin.items() <= entry.items()
         ):
             break
-        there.append(entry)
-    return there if sum(entry["bytes"] for entry in there) <= size else []
+        matches.append(entry)
+    return matches if sum(entry["bytes"] for entry in matches) <= size else []
 
 
-def _append(part: Path, joined: Path, offset: int) -> None:
-    """Put `part` into `joined` after `offset` bytes, in place of whatever a killed process left there."""
-    with part.open("rb") as source, joined.open("ab") as file:
+def _append(part: Path, joined_file: Path, offset: int) -> None:
+    """Put `part` into `joined_file` after `offset` bytes, in place of whatever a killed process left there."""
+    with part.open("rb") as source, joined_file.open("ab") as file:
         file.truncate(offset)
         shutil.copyfileobj(source, file, 1 << 20)
         to_disk(file)

@@ -13,22 +13,22 @@ LINE_EVERY = 30.0  # seconds between two progress lines where standard error is 
 
 
 @contextmanager
-def reporter(label: str, done: int, total: int | None, wanted: bool) -> Iterator[Callable[[int], object]]:
+def reporter(label: str, size: int, total: int | None, show: bool) -> Iterator[Callable[[int], object]]:
     """A function to call with every number of bytes received: a bar on a terminal, lines in a log."""
-    if not wanted:
+    if not show:
         yield lambda count: None
     elif sys.stderr.isatty():
-        with tqdm(desc=label, initial=done, total=total, unit="B", unit_scale=True, leave=False) as bar:
+        with tqdm(desc=label, initial=size, total=total, unit="B", unit_scale=True, leave=False) as bar:
             yield bar.update
     else:
-        spoken = time.monotonic()
+        last_report = time.monotonic()
 
-        def received(count: int) -> None:
-            nonlocal done, spoken
-            done += count
-            if time.monotonic() - spoken >= LINE_EVERY:
-                spoken = time.monotonic()
-                of = f" of {total / 1e6:.0f} MB ({done / total:.0%})" if total else " MB"
-                print(f"{label}: {done / 1e6:.0f}{of}", file=sys.stderr, flush=True)
+        def report(count: int) -> None:
+            nonlocal size, last_report
+            size += count
+            if time.monotonic() - last_report >= LINE_EVERY:
+                last_report = time.monotonic()
+                total_text = f" of {total / 1e6:.0f} MB ({size / total:.0%})" if total else " MB"
+                print(f"{label}: {size / 1e6:.0f}{total_text}", file=sys.stderr, flush=True)
 
-        yield received
+        yield report

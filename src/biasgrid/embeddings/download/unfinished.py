@@ -1,4 +1,4 @@
-"""What has come of a file, `<file>.part`, and the note beside it about it: a later attempt goes on from there."""
+"""An unfinished download, `<file>.part`, and the note beside it that says of what: a later attempt continues it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def begin(part: Path, url: str, validator: str | None, total: int | None) -> Non
     write_text(note_file(part), json.dumps({"url": url, "validator": validator, "total": total}))
 
 
-def resume_point(url: str, part: Path, pinned: bool) -> tuple[int, str | None, int | None]:
-    """How much of `part` can be built on, the server's validator for it, its whole length (None: unknown)."""
+def resume_point(url: str, part: Path, has_hash: bool) -> tuple[int, str | None, int | None]:
+    """How many bytes of `part` can be kept, the server's validator for it, the file's length (None: unknown)."""
     try:
         facts = json.loads(note_file(part).read_text(encoding="utf-8"))
         size = part.stat().st_size
-        there, validator, total = (facts[key] for key in ("url", "validator", "total"))
+        noted_url, validator, total = (facts[key] for key in ("url", "validator", "total"))
     except (FileNotFoundError, ValueError, LookupError, TypeError, RecursionError):  # not there, or damaged
         return 0, None, None
     # Without a validator the server's file may change unseen between two parts; only a pinned hash shows it.
-    if there != url or not (pinned or validator):
+    if noted_url != url or not (has_hash or validator):
         return 0, None, None
     if not (validator is None or can_be_sent(validator)) or not (total is None or is_size(total)):
         return 0, None, None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-VECTORS = "vectors"  # the kind of a model that says none
+VECTORS = "vectors"  # the kind of a model whose config names none
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ class Kind:
         Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
         model of another kind may have them, too, or None.
     complete
-        Whether what such a model lacks is known: a word that is not in a text occurs no time, where one without a
-        vector may have any. No set that has a word loses too many then (`WordOptions.lost_vocabulary_threshold`).
+        Whether a word that such a model lacks has a known value: a word that is not in a text occurs zero times,
+        where one without a vector may have any. Then no set with at least one word has lost too many
+        (`WordOptions.lost_vocabulary_threshold`).
     scores
         Whether such a model scores texts (`score`): a study does so in a step of its own, once for all cells of a
         query.
@@ -62,7 +63,7 @@ class Kind:
     complete: bool = False
     scores: bool = False
 
-    def made(self, archive: Path, folder: Path, **settings: Any) -> Any:
+    def build(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""
         module, _, name = self.make.partition(":")
         getattr(importlib.import_module(module), name)(archive, folder, **settings)

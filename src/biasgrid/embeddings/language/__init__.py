@@ -1,1 +1,1 @@
-"""Language models: what they say a text is worth, and what they make of the words in it."""
+"""Language models: scores of texts, and vectors of words in contexts."""

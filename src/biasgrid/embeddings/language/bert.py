@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019): its pieces' states, and the pseudo-log-likelihood of a text where it has its head.
+"""BERT (Devlin et al. 2019): states of a text's pieces, and its pseudo-log-likelihood if the model has its head.
 
 Each sentence runs alone, with its own masked copies as one batch, on one thread: what shape the sums have, and so in
 what order they are added up, depends on nothing but the sentence.
@@ -19,14 +19,14 @@ from ...errors import BiasgridError, InputError, shown
 from ...extras import require
 from .bert_network import WEIGHTS, Shape, head, layers, read_shape, read_weights
 from .sentence import Sentence, Span
-from .threads import each, one_thread
+from .threads import map_on_threads, one_thread
 from .word_pieces import MASK, read_pieces
 
-AT_ONCE = 8192  # pieces of masked copies that are in memory at a time
+BATCH = 8192  # pieces of masked copies that are in memory at a time
 
 
 class States(NamedTuple):
-    """What a text's pieces became in a layer.
+    """The states of a text's pieces after a layer.
 
     states   float32 (pieces, dimensions)
     offsets  int64 (pieces, 2): the characters of the text that each piece stands for, from, up to; (0, 0) of [CLS]
@@ -61,7 +61,7 @@ class Bert:
     """
 
     def __init__(self, folder: Path, metadata: Mapping[str, Any]) -> None:
-        needed(f"a BERT model ({Path(folder).name})")
+        require_packages(f"a BERT model ({Path(folder).name})")
         import torch
 
         self._folder = Path(folder)
@@ -82,10 +82,10 @@ class Bert:
         return "cls.predictions.bias" in self._weights
 
     def states(self, texts: Sequence[str], layer: int = -1, *, specials: bool = False) -> list[States]:
-        """What each text's pieces became in a layer.
+        """The states of each text's pieces after a layer.
 
-        A text's states are the same to the last bit, whatever else is asked with it and however many threads there
-        are.
+        A text's states are the same to the last bit, whatever other texts are passed with it and however many threads
+        there are.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Bert:
         count = self.shape.layers + 1
         if not -count <= layer < count:
             raise InputError(f"layer: {layer} is not allowed; allowed: {-count} to {count - 1}")
-        return self._each(partial(self._states, layer=layer % count, specials=specials), texts)
+        return self._map(partial(self._states, layer=layer % count, specials=specials), texts)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
@@ -119,14 +119,14 @@ class Bert:
         InputError
             The model has no head for masked words.
         """
-        self._can_score()
-        return np.array(self._each(self._score, sentences), dtype=np.float64)
+        self._check_head()
+        return np.array(self._map(self._score, sentences), dtype=np.float64)
 
     def fill(self, texts: Sequence[str], words: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """The log-probability of each text's words at its [MASK].
 
-        Texts of one number of pieces are a batch, up to `AT_ONCE` pieces: how a sum is rounded may depend on which
-        texts are asked together.
+        Texts of one number of pieces are a batch, up to `BATCH` pieces: how a sum is rounded may depend on which
+        texts are passed together.
 
         Parameters
         ----------
@@ -146,47 +146,49 @@ class Bert:
             The model has no head for masked words; a text without its one [MASK], or with too many pieces; a word of
             several pieces, or none.
         """
-        self._can_score()
-        split = [self.pieces.split(text)[0] for text in texts]
-        for text, ids in zip(texts, split, strict=True):
+        self._check_head()
+        ids_of_texts = [self.pieces.split(text)[0] for text in texts]
+        for text, ids in zip(texts, ids_of_texts, strict=True):
             if ids.count(self.pieces.mask) != 1 or len(ids) > self.shape.positions:
                 raise InputError(
                     f"{shown(text)}: expected one {MASK}, and up to {self.shape.positions} pieces with [CLS] and "
                     "[SEP]"
                 )
-        piece = {word: self.pieces.single(word) for own in set(map(tuple, words)) for word in own}
-        wanted = np.array([[piece[word] for word in own] for own in words], dtype=np.int64)
-        found = np.full(wanted.shape, np.nan)
-        lengths = np.array([len(ids) for ids in split])
+        piece = {word: self.pieces.single(word) for group in set(map(tuple, words)) for word in group}
+        word_ids = np.array([[piece[word] for word in group] for group in words], dtype=np.int64)
+        log_probabilities = np.full(word_ids.shape, np.nan)
+        lengths = np.array([len(ids) for ids in ids_of_texts])
         with one_thread():
             for length in np.unique(lengths):
-                alike, step = np.flatnonzero(lengths == length), max(1, AT_ONCE // int(length))
-                for start in range(0, len(alike), step):
-                    rows = alike[start : start + step]
-                    found[rows] = self._filled(np.array([split[row] for row in rows]), wanted[rows])
-        return found
+                rows_of_length, step = np.flatnonzero(lengths == length), max(1, BATCH // int(length))
+                for start in range(0, len(rows_of_length), step):
+                    rows = rows_of_length[start : start + step]
+                    log_probabilities[rows] = self._fill(
+                        np.array([ids_of_texts[row] for row in rows]), word_ids[rows]
+                    )
+        return log_probabilities
 
-    def _filled(self, ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _fill(self, ids: NDArray[np.int64], word_ids: NDArray[np.int64]) -> NDArray[np.float64]:
         import torch
 
         rows, columns = np.nonzero(ids == self.pieces.mask)
         with torch.inference_mode():
             states = layers(self._weights, self.shape, torch.from_numpy(ids).to(self._device))[rows, columns]
             logits = head(self._weights, self.shape, states).double().log_softmax(-1)
-            return logits.gather(1, torch.from_numpy(wanted).to(self._device)).cpu().numpy()
+            return logits.gather(1, torch.from_numpy(word_ids).to(self._device)).cpu().numpy()
 
-    def _can_score(self) -> None:
+    def _check_head(self) -> None:
         if not self.masked:
             raise InputError(
                 f"{self._folder}: has no head for masked words (cls.predictions): it is an encoder, and no language "
                 "model"
             )
 
-    def _each(self, function: Callable[[Any], Any], asked: Sequence[Any]) -> list[Any]:
-        """The function's value of each, several at a time where torch may use several threads: each on one."""
+    def _map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
+        """The function's value for each argument; on a processor several at a time, each on one thread."""
         if self._device.type == "cpu":
-            return each(function, asked)
-        return [function(one) for one in asked]
+            return map_on_threads(function, arguments)
+        return [function(argument) for argument in arguments]
 
     def _states(self, text: str, layer: int, specials: bool) -> States:
         import torch
@@ -198,38 +200,38 @@ class Bert:
             )
         with torch.inference_mode():
             batch = torch.tensor([ids], device=self._device)
-            states = layers(self._weights, self.shape, batch, until=layer)[0].cpu().numpy()
-        kept = slice(None) if specials else slice(1, -1)
-        return States(states[kept], np.array(offsets, dtype=np.int64).reshape(-1, 2)[kept])
+            states = layers(self._weights, self.shape, batch, depth=layer)[0].cpu().numpy()
+        selection = slice(None) if specials else slice(1, -1)
+        return States(states[selection], np.array(offsets, dtype=np.int64).reshape(-1, 2)[selection])
 
     def _score(self, sentence: Sentence) -> float:
         ids, offsets = self.pieces.split(sentence.text)
-        scored = self._scored(sentence, ids, offsets)
-        hidden = _within(offsets, sentence.hidden) if sentence.hidden else []
-        # of what it does not know it can say nothing, and where nothing is hidden it is not asked for a prior
-        unknown = all(ids[place] == self.pieces.unknown for place in scored)
-        if unknown or (sentence.hidden and not hidden) or len(ids) > self.shape.positions:
+        places = self._places_to_score(sentence, ids, offsets)
+        hidden = _pieces_of(offsets, sentence.hidden) if sentence.hidden else []
+        # NaN where all pieces are [UNK], and where the part to hide has no piece
+        all_unknown = all(ids[place] == self.pieces.unk for place in places)
+        if all_unknown or (sentence.hidden and not hidden) or len(ids) > self.shape.positions:
             return float("nan")
         # one copy with the whole part masked, or a copy per piece
-        masked = [scored] if sentence.part else [[place] for place in scored]
-        step = max(1, AT_ONCE // len(ids))
+        copies = [places] if sentence.part else [[place] for place in places]
+        step = max(1, BATCH // len(ids))
         return float(
             sum(
-                self._log_probabilities(ids, masked[i : i + step], hidden)
-                for i in range(0, len(masked), step)
+                self._log_probabilities(ids, copies[i : i + step], hidden)
+                for i in range(0, len(copies), step)
             )
         )
 
-    def _scored(self, sentence: Sentence, ids: list[int], offsets: list[Span]) -> list[int]:
+    def _places_to_score(self, sentence: Sentence, ids: list[int], offsets: list[Span]) -> list[int]:
         """Which pieces are scored, as places in `ids`."""
-        scored = set(range(1, len(ids) - 1))
+        places = set(range(1, len(ids) - 1))
         if sentence.beside:
-            scored &= shared(ids, self.pieces.split(sentence.beside)[0])
+            places &= shared(ids, self.pieces.split(sentence.beside)[0])
         if sentence.part:
-            scored &= set(_within(offsets, sentence.part))
+            places &= set(_pieces_of(offsets, sentence.part))
         elif sentence.hidden:
-            scored -= set(_within(offsets, sentence.hidden))
-        return sorted(scored)
+            places -= set(_pieces_of(offsets, sentence.hidden))
+        return sorted(places)
 
     def _log_probabilities(self, ids: list[int], masked: list[list[int]], hidden: list[int]) -> float:
         """The sum of the log-probabilities of the masked pieces in each copy."""
@@ -238,33 +240,33 @@ class Bert:
         rows = [copy for copy, places in enumerate(masked) for _ in places]
         columns = [place for places in masked for place in places]
         batch = torch.tensor([ids] * len(masked))
-        wanted = batch[rows, columns]
+        true_ids = batch[rows, columns]
         batch[:, hidden] = self.pieces.mask
         batch[rows, columns] = self.pieces.mask
         with torch.inference_mode():
             states = layers(self._weights, self.shape, batch.to(self._device))[rows, columns]
             logits = head(self._weights, self.shape, states).double()
-            return float(logits.log_softmax(-1).gather(1, wanted.to(self._device)[:, None]).sum())
+            return float(logits.log_softmax(-1).gather(1, true_ids.to(self._device)[:, None]).sum())
 
 
-def needed(purpose: str) -> None:
+def require_packages(purpose: str) -> None:
     """Check for the packages that BERT needs. Raises BiasgridError."""
     for package in ("safetensors", "tokenizers", "torch"):
         require(package, purpose)
 
 
-def shared(ids: Sequence[int], beside: Sequence[int]) -> set[int]:
+def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:
     """The places of `ids` whose pieces another sentence has, too: the equal blocks that difflib finds.
 
     difflib may find others when the two change places; the one that is less goes first here, so that of a pair as
     many pieces are scored in each.
     """
-    first, second = sorted((list(ids), list(beside)))
+    first, second = sorted((list(ids), list(other_ids)))
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     starts = [(block.a if first == list(ids) else block.b, block.size) for block in blocks]
     return {place for start, size in starts for place in range(start, start + size)}
 
 
-def _within(offsets: Sequence[Span], span: Span) -> list[int]:
+def _pieces_of(offsets: Sequence[Span], span: Span) -> list[int]:
     """The places of the pieces that have any of the characters."""
     return [place for place, (start, end) in enumerate(offsets) if start < span[1] and end > span[0]]

@@ -1,4 +1,4 @@
-"""The network of BERT (Devlin et al. 2019) in plain torch: a function of weights, so that it is trained as it is run.
+"""The network of BERT (Devlin et al. 2019) in plain torch: a function of weights, for training and for scoring.
 
 Weights are called as Hugging Face's files call them, without the prefix `bert.`; those of a LayerNorm `weight` and
 `bias`, which older files call `gamma` and `beta`.
@@ -46,7 +46,7 @@ class Shape:
 
     def names(self) -> dict[str, tuple[int, ...]]:
         """The weights that the network needs, and the shape of each."""
-        d, found = (
+        d, sizes = (
             self.dimensions,
             {
                 "embeddings.word_embeddings.weight": (self.words, self.dimensions),
@@ -58,11 +58,11 @@ class Shape:
         for place in range(self.layers):
             layer = f"encoder.layer.{place}."
             for name in ("attention.self.query", "attention.self.key", "attention.self.value"):
-                found |= _dense(f"{layer}{name}", d, d)
-            found |= _dense(f"{layer}attention.output.dense", d, d) | _norm(f"{layer}attention.output.", d)
-            found |= _dense(f"{layer}intermediate.dense", self.inner, d)
-            found |= _dense(f"{layer}output.dense", d, self.inner) | _norm(f"{layer}output.", d)
-        return found
+                sizes |= _dense(f"{layer}{name}", d, d)
+            sizes |= _dense(f"{layer}attention.output.dense", d, d) | _norm(f"{layer}attention.output.", d)
+            sizes |= _dense(f"{layer}intermediate.dense", self.inner, d)
+            sizes |= _dense(f"{layer}output.dense", d, self.inner) | _norm(f"{layer}output.", d)
+        return sizes
 
     def names_of_head(self) -> dict[str, tuple[int, ...]]:
         """Those that predict masked pieces. The decoder may be left out: it is the pieces' embeddings then."""
@@ -75,8 +75,8 @@ def _dense(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
-def _norm(before: str, size: int) -> dict[str, tuple[int, ...]]:
-    return {f"{before}LayerNorm.weight": (size,), f"{before}LayerNorm.bias": (size,)}
+def _norm(prefix: str, size: int) -> dict[str, tuple[int, ...]]:
+    return {f"{prefix}LayerNorm.weight": (size,), f"{prefix}LayerNorm.bias": (size,)}
 
 
 def read_shape(folder: Path) -> Shape:
@@ -97,7 +97,7 @@ def read_shape(folder: Path) -> Shape:
             )
         ]
         shape = Shape(*counts, config["hidden_act"], float(config.get("layer_norm_eps", 1e-12)))
-        others = config.get("model_type", "bert"), config.get("position_embedding_type", "absolute")
+        network = config.get("model_type", "bert"), config.get("position_embedding_type", "absolute")
     except FileNotFoundError:
         raise BiasgridError(f"{folder}: has no {CONFIG}") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -105,9 +105,9 @@ def read_shape(folder: Path) -> Shape:
     whole = all(type(count) is int and count > 0 for count in counts) and 0 < shape.epsilon < 1
     if not whole or shape.dimensions % shape.heads:
         raise BiasgridError(f"{path}: is not a BERT model's: {shape}")
-    if others != ("bert", "absolute"):
+    if network != ("bert", "absolute"):
         raise BiasgridError(
-            f"{path}: model_type {others[0]!r} with position_embedding_type {others[1]!r} cannot be read; allowed: "
+            f"{path}: model_type {network[0]!r} with position_embedding_type {network[1]!r} cannot be read; allowed: "
             "'bert' with 'absolute'"
         )
     if shape.activation not in ACTIVATIONS:
@@ -128,29 +128,29 @@ def read_weights(folder: Path, shape: Shape) -> dict[str, Any]:
     try:
         with safe_open(str(path), "pt") as file:
             names = {_name(name): name for name in file.keys()}  # noqa: SIM118 (the file is no mapping)
-            # a config may say anything: a layer has more weights than one
+            # a damaged config may name any number of layers; a layer has more weights than one
             if shape.layers > len(names) or f"encoder.layer.{shape.layers}.output.dense.weight" in names:
                 raise BiasgridError(f"{path}: has not the {shape.layers} layers that {CONFIG} says")
-            wanted = shape.names()
+            sizes = shape.names()
             if f"{HEAD}transform.dense.weight" in names:
-                wanted |= shape.names_of_head()
+                sizes |= shape.names_of_head()
                 # the same numbers under one name or the other; without either they are zeros
                 names.setdefault(f"{HEAD}bias", names.get(f"{HEAD}decoder.bias", ""))
                 if f"{HEAD}decoder.weight" not in names:
-                    del wanted[f"{HEAD}decoder.weight"]
-            found = {name: file.get_tensor(names[name]).float() for name in wanted if names.get(name)}
+                    del sizes[f"{HEAD}decoder.weight"]
+            weights = {name: file.get_tensor(names[name]).float() for name in sizes if names.get(name)}
     except BiasgridError:
         raise
     except (SafetensorError, OSError, ValueError) as error:
         raise BiasgridError(f"{path}: is damaged, or no safetensors file: {error!r:.200}") from None
-    for name, size in wanted.items():
-        if name not in found:
+    for name, size in sizes.items():
+        if name not in weights:
             raise BiasgridError(f"{path}: has no weight {name}: not a BERT model's")
-        if tuple(found[name].shape) != size:
+        if tuple(weights[name].shape) != size:
             raise BiasgridError(
-                f"{path}: {name} has the shape {tuple(found[name].shape)}, and {CONFIG} says {size}"
+                f"{path}: {name} has the shape {tuple(weights[name].shape)}, and {CONFIG} says {size}"
             )
-    return found
+    return weights
 
 
 def _name(name: str) -> str:
@@ -158,12 +158,11 @@ def _name(name: str) -> str:
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
-def layers(weights: Weights, shape: Shape, ids: Any, allowed: Any = None, until: int | None = None) -> Any:
-    """The pieces' states after the layer `until`, (texts, pieces, dimensions); None for the last layer, 0 for the
-    embeddings.
+def layers(weights: Weights, shape: Shape, ids: Any, is_piece: Any = None, depth: int | None = None) -> Any:
+    """The pieces' states after `depth` layers, (texts, pieces, dimensions); None for all, 0 for the embeddings.
 
-    ids      int64 (texts, pieces)
-    allowed  bool (texts, pieces): which pieces others may look at, all but the padding; None for all
+    ids       int64 (texts, pieces)
+    is_piece  bool (texts, pieces): which places are pieces, and not padding, which no piece looks at; None for all
     """
     from torch.nn.functional import embedding, scaled_dot_product_attention
 
@@ -171,9 +170,9 @@ def layers(weights: Weights, shape: Shape, ids: Any, allowed: Any = None, until:
     states = embedding(ids, weights["embeddings.word_embeddings.weight"])
     states = states + weights["embeddings.position_embeddings.weight"][:pieces]
     states = states + weights["embeddings.token_type_embeddings.weight"][0]
-    states = _normed(weights, EMBEDDINGS, states, shape)
-    seen = None if allowed is None else allowed[:, None, None, :]
-    for place in range(shape.layers if until is None else until):
+    states = _normalize(weights, EMBEDDINGS, states, shape)
+    attention_mask = None if is_piece is None else is_piece[:, None, None, :]
+    for place in range(shape.layers if depth is None else depth):
         layer = f"encoder.layer.{place}."
         query, key, value = (
             _linear(weights, f"{layer}attention.self.{name}", states)
@@ -181,31 +180,31 @@ def layers(weights: Weights, shape: Shape, ids: Any, allowed: Any = None, until:
             .transpose(1, 2)
             for name in ("query", "key", "value")
         )
-        mixed = (
-            scaled_dot_product_attention(query, key, value, attn_mask=seen)
+        attention = (
+            scaled_dot_product_attention(query, key, value, attn_mask=attention_mask)
             .transpose(1, 2)
             .reshape(states.shape)
         )
-        mixed = _linear(weights, f"{layer}attention.output.dense", mixed)
-        states = _normed(weights, f"{layer}attention.output.", states + mixed, shape)
-        inner = activated(_linear(weights, f"{layer}intermediate.dense", states), shape)
-        states = _normed(
+        attention = _linear(weights, f"{layer}attention.output.dense", attention)
+        states = _normalize(weights, f"{layer}attention.output.", states + attention, shape)
+        inner = activate(_linear(weights, f"{layer}intermediate.dense", states), shape)
+        states = _normalize(
             weights, f"{layer}output.", states + _linear(weights, f"{layer}output.dense", inner), shape
         )
     return states
 
 
 def head(weights: Weights, shape: Shape, states: Any) -> Any:
-    """What each state says of the piece at its place: (..., words), before the softmax."""
+    """The logits of the piece at each state's place: (..., words)."""
     from torch.nn.functional import linear
 
-    states = activated(_linear(weights, f"{HEAD}transform.dense", states), shape)
-    states = _normed(weights, f"{HEAD}transform.", states, shape)
+    states = activate(_linear(weights, f"{HEAD}transform.dense", states), shape)
+    states = _normalize(weights, f"{HEAD}transform.", states, shape)
     decoder = weights.get(f"{HEAD}decoder.weight", weights["embeddings.word_embeddings.weight"])
     return linear(states, decoder, weights[f"{HEAD}bias"])
 
 
-def activated(states: Any, shape: Shape) -> Any:
+def activate(states: Any, shape: Shape) -> Any:
     """The function between the two products of a layer."""
     from torch.nn.functional import gelu, relu
 
@@ -220,8 +219,8 @@ def _linear(weights: Weights, name: str, states: Any) -> Any:
     return linear(states, weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-def _normed(weights: Weights, before: str, states: Any, shape: Shape) -> Any:
+def _normalize(weights: Weights, prefix: str, states: Any, shape: Shape) -> Any:
     from torch.nn.functional import layer_norm
 
-    scale, shift = weights[f"{before}LayerNorm.weight"], weights[f"{before}LayerNorm.bias"]
+    scale, shift = weights[f"{prefix}LayerNorm.weight"], weights[f"{prefix}LayerNorm.bias"]
     return layer_norm(states, (shape.dimensions,), scale, shift, shape.epsilon)

@@ -4,8 +4,8 @@ In every sentence some pieces are to be predicted; of these four fifths are mask
 and a tenth stay (section 3.1). Sentences that are held out measure the model and are never trained on.
 
 The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch:
-NumPy draws all that is drawn, from one seed, and sums are added up on the processor in one thread. Nothing is dropped
-out: a corpus is gone through about once.
+NumPy draws all random numbers from one seed, and sums are added up on the processor in one thread. There is no
+dropout: the model reads a corpus about once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
-from .bert import needed
+from .bert import require_packages
 from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
 from .building import make_language_model
 from .formats import BERT
@@ -32,9 +32,10 @@ from .threads import one_thread
 from .word_pieces import TOKENIZER, Pieces, read_pieces
 
 VERSION = 2  # raise it when a change of this module changes weights
-LEAST = 6  # words of a sentence that is trained on
+SHORTEST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
-MASKED, ANY = 0.8, 0.9  # below the one a piece is masked, below the other it is replaced by any
+# with a random number below the first a piece is masked, below the second it is replaced by any
+MASKED, ANY = 0.8, 0.9
 
 Ids = list[int]
 
@@ -42,23 +43,23 @@ Ids = list[int]
 class Batch(NamedTuple):
     """Sentences that are trained on at once.
 
-    ids      int64 (sentences, pieces): what the model sees; 0 after a sentence's end
-    allowed  bool (sentences, pieces): where there is a piece
-    places   two arrays (predicted,): in which sentence, at which piece something is predicted
-    wanted   int64 (predicted,): the piece there
+    ids       int64 (sentences, pieces): what the model sees; 0 after a sentence's end
+    is_piece  bool (sentences, pieces): where there is a piece, and no padding
+    places    two arrays (predicted,): in which sentence, at which piece something is predicted
+    labels    int64 (predicted,): the piece there
     """
 
     ids: NDArray[np.int64]
-    allowed: NDArray[np.bool_]
+    is_piece: NDArray[np.bool_]
     places: tuple[NDArray[np.intp], NDArray[np.intp]]
-    wanted: NDArray[np.int64]
+    labels: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Settings:
     """Parameters of a training.
 
-    epochs         how often the corpus is gone through; with a part of one, not all of it the last time
+    epochs         how often the corpus is read; a fraction reads a part of it the last time
     batch_size     sentences of a step
     learning_rate  of AdamW, the same in all steps
     masked         the share of a sentence's pieces that is predicted
@@ -97,7 +98,7 @@ def train(
     Parameters
     ----------
     corpus
-        The corpus' file or folder; how it is read says the model's entry.
+        The corpus' file or folder; the model's entry says how it is read.
     start
         The weights to begin with: a folder, or model.safetensors with the other files beside it.
     folder
@@ -115,22 +116,24 @@ def train(
     """
     source = model["source"]
 
-    def trained(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
-        return _trained(corpus, source, weights, shape, pieces)
+    def train_weights(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
+        return _train_on_corpus(corpus, source, weights, shape, pieces)
 
-    return made_from(start, folder, trained, name=name, start_name=source["start"]["name"], metadata=metadata)
+    return made_from(
+        start, folder, train_weights, name=name, start_name=source["start"]["name"], metadata=metadata
+    )
 
 
 def made_from(
     start: Path,
     folder: Path,
-    trained: Callable[[dict[str, Any], Shape, Pieces], Mapping[str, Any]],
+    change_weights: Callable[[dict[str, Any], Shape, Pieces], Mapping[str, Any]],
     *,
     name: str,
     start_name: str,
     metadata: Mapping[str, Any],
 ) -> LanguageModel:
-    """Make a model's folder of weights that are changed.
+    """Make a model's folder by changing given weights.
 
     Parameters
     ----------
@@ -138,7 +141,7 @@ def made_from(
         The weights to begin with: a folder, or model.safetensors with the other files beside it.
     folder
         The model's.
-    trained
+    change_weights
         Changes the weights in place, and returns what is to stand in model.json.
     name, start_name
         The model's, and that of the weights to begin with.
@@ -150,54 +153,54 @@ def made_from(
     BiasgridError
         Weights that are none of a BERT with its head for masked words.
     """
-    needed(f"training {name}")
-    aside = folder.with_name(f".{folder.name}.training")
-    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
-    begun, made = aside / "start", aside / "made"
+    require_packages(f"training {name}")
+    scratch = folder.with_name(f".{folder.name}.training")
+    shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+    start_folder, output = scratch / "start", scratch / "made"
     try:
-        make_language_model(start, begun, name=name, model={"format": BERT}, metadata={}, keep=False)
-        made.mkdir()
-        shape, pieces = read_shape(begun), read_pieces(begun)
-        weights = read_weights(begun, shape)
+        make_language_model(start, start_folder, name=name, model={"format": BERT}, metadata={}, keep=False)
+        output.mkdir()
+        shape, pieces = read_shape(start_folder), read_pieces(start_folder)
+        weights = read_weights(start_folder, shape)
         if f"{HEAD}bias" not in weights:
             raise BiasgridError(f"{start_name}: has no head for masked words, and so cannot be trained on")
-        facts = trained(weights, shape, pieces)
-        write(made, begun, weights, pieces)
+        facts = change_weights(weights, shape, pieces)
+        write(output, start_folder, weights, pieces)
         entry = {"format": BERT, "source": {"type": "trained"}}
-        return make_language_model(made, folder, name=name, model=entry, metadata={**metadata, **facts})
+        return make_language_model(output, folder, name=name, model=entry, metadata={**metadata, **facts})
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _trained(
+def _train_on_corpus(
     corpus: Path, source: Mapping[str, Any], weights: dict[str, Any], shape: Shape, pieces: Pieces
 ) -> dict[str, Any]:
     """Train on a corpus; what is to stand in model.json."""
-    settings, said = Settings(**source["params"]), source["corpus"]
+    settings, entry = Settings(**source["params"]), source["corpus"]
     if settings.pieces > shape.positions:
         raise BiasgridError(f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}")
-    # a running text has no sentences: it is cut into some of which few have too many pieces to be read whole
+    # running text has no sentences: it is cut into stretches, few of which have too many pieces
     sentences: Any = (
-        Sentences(corpus, said["format"])
-        if "format" in said
+        Sentences(corpus, entry["format"])
+        if "format" in entry
         else Sentences(corpus, "tokens", settings.pieces)
     )
-    if "shuffle" in said:
-        sentences = Shuffled(sentences, said["shuffle"])
-    trained, held = split(sentences, pieces, settings.pieces, settings.held_out)
-    if not trained:
+    if "shuffle" in entry:
+        sentences = Shuffled(sentences, entry["shuffle"])
+    training_ids, held_out_ids = split(sentences, pieces, settings.pieces, settings.held_out)
+    if not training_ids:
         raise BiasgridError(
-            f"{corpus}: of its {len(held)} sentences of {LEAST} words or more {settings.held_out} are held out "
-            "(held_out): none is left to train on"
+            f"{corpus}: of its {len(held_out_ids)} sentences of {SHORTEST} words or more {settings.held_out} are "
+            "held out (held_out): none is left to train on"
         )
     with one_thread():
-        losses = fit(weights, shape, pieces, trained, settings)
-        found = quality(weights, shape, pieces, held, settings)
+        losses = fit(weights, shape, pieces, training_ids, settings)
+        scores = quality(weights, shape, pieces, held_out_ids, settings)
     return {
-        "perplexity": found.perplexity,
-        "masked_accuracy": found.accuracy,
-        "held_out": len(held),
-        "sentences": len(trained),
+        "perplexity": scores.perplexity,
+        "masked_accuracy": scores.accuracy,
+        "held_out": len(held_out_ids),
+        "sentences": len(training_ids),
         "steps": len(losses),
         "loss": [losses[0], losses[-1]],
     }
@@ -207,8 +210,8 @@ def write(folder: Path, start: Path, weights: Weights, pieces: Pieces) -> None:
     """The files of a model: its weights as Hugging Face names them, and whatever else `start` has."""
     from safetensors.torch import save
 
-    named = {name if name.startswith(HEAD) else f"bert.{name}": weight for name, weight in weights.items()}
-    (folder / WEIGHTS).write_bytes(save(dict(sorted(named.items())), metadata={"format": "pt"}))
+    tensors = {name if name.startswith(HEAD) else f"bert.{name}": weight for name, weight in weights.items()}
+    (folder / WEIGHTS).write_bytes(save(dict(sorted(tensors.items())), metadata={"format": "pt"}))
     shutil.copyfile(start / CONFIG, folder / CONFIG)
     pieces.tokenizer.save(str(folder / TOKENIZER))
 
@@ -221,11 +224,17 @@ def split(
     Sentences of less than 6 words are left out, longer ones than `longest` pieces cut. What is the same as a held-out
     one is not trained on.
     """
-    found = [cut(pieces.split(" ".join(words))[0], longest) for words in sentences if len(words) >= LEAST]
-    held = {place * len(found) // held_out for place in range(min(held_out, len(found)))}
-    kept = [found[place] for place in sorted(held)]
-    same = set(map(tuple, kept))
-    return [ids for place, ids in enumerate(found) if place not in held and tuple(ids) not in same], kept
+    all_ids = [
+        cut(pieces.split(" ".join(words))[0], longest) for words in sentences if len(words) >= SHORTEST
+    ]
+    held_out_places = {place * len(all_ids) // held_out for place in range(min(held_out, len(all_ids)))}
+    held_out_ids = [all_ids[place] for place in sorted(held_out_places)]
+    held_out_tuples = set(map(tuple, held_out_ids))
+    return [
+        ids
+        for place, ids in enumerate(all_ids)
+        if place not in held_out_places and tuple(ids) not in held_out_tuples
+    ], held_out_ids
 
 
 def cut(ids: Ids, longest: int) -> Ids:
@@ -233,60 +242,60 @@ def cut(ids: Ids, longest: int) -> Ids:
     return ids if len(ids) <= longest else [*ids[: longest - 1], ids[-1]]
 
 
-def batches(sentences: Sequence[Ids], size: int, draw: np.random.Generator) -> Iterator[list[Ids]]:
+def batches(sentences: Sequence[Ids], size: int, rng: np.random.Generator) -> Iterator[list[Ids]]:
     """The sentences in a random order again and again, those of a batch of about one length."""
     while True:
-        order = draw.permutation(len(sentences))
-        found = []
+        order = rng.permutation(len(sentences))
+        groups = []
         for start in range(0, len(order), size * TOGETHER):
-            near = sorted(order[start : start + size * TOGETHER], key=lambda place: len(sentences[place]))
-            found += [near[first : first + size] for first in range(0, len(near), size)]
-        for place in draw.permutation(len(found)):
-            yield [sentences[number] for number in found[place]]
+            block = sorted(order[start : start + size * TOGETHER], key=lambda place: len(sentences[place]))
+            groups += [block[first : first + size] for first in range(0, len(block), size)]
+        for place in rng.permutation(len(groups)):
+            yield [sentences[number] for number in groups[place]]
 
 
 def padded(sentences: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """`ids` and `allowed` of a `Batch`."""
+    """`ids` and `is_piece` of a `Batch`."""
     lengths = np.array([len(ids) for ids in sentences])
-    allowed = np.arange(lengths.max()) < lengths[:, None]
-    ids = np.zeros(allowed.shape, dtype=np.int64)
-    ids[allowed] = np.concatenate([np.array(one) for one in sentences])
-    return ids, allowed
+    is_piece = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.zeros(is_piece.shape, dtype=np.int64)
+    ids[is_piece] = np.concatenate([np.array(sentence) for sentence in sentences])
+    return ids, is_piece
 
 
-def masked(
+def mask_pieces(
     sentences: Sequence[Ids],
     pieces: Pieces,
     share: float,
     words: int,
-    draw: np.random.Generator,
+    rng: np.random.Generator,
     *,
     all_masked: bool = False,
 ) -> Batch:
-    """Sentences with so large a share of their pieces to predict, and one at least; [CLS] and [SEP] are none of them.
-    `all_masked`: all of these are masked, as in what the model is asked later."""
+    """A batch in which a share of each sentence's pieces, and at least one, is to be predicted, never [CLS] and
+    [SEP]. `all_masked`: all of these are masked, as when the model is used."""
     lengths = np.array([len(ids) for ids in sentences])
-    ids, allowed = padded(sentences)
-    inner = (np.arange(lengths.max()) < lengths[:, None] - 1) & (np.arange(lengths.max()) > 0)
-    rank = np.where(inner, draw.random(ids.shape), 2).argsort(axis=1).argsort(axis=1)
-    chosen = inner & (rank < np.maximum(1, np.rint(share * (lengths - 2)))[:, None])
-    wanted = ids[chosen]
-    seen, fate = np.full(len(wanted), pieces.mask), draw.random(len(wanted))
+    ids, is_piece = padded(sentences)
+    is_inner = (np.arange(lengths.max()) < lengths[:, None] - 1) & (np.arange(lengths.max()) > 0)
+    rank = np.where(is_inner, rng.random(ids.shape), 2).argsort(axis=1).argsort(axis=1)
+    is_target = is_inner & (rank < np.maximum(1, np.rint(share * (lengths - 2)))[:, None])
+    labels = ids[is_target]
+    inputs, fate = np.full(len(labels), pieces.mask), rng.random(len(labels))
     if not all_masked:
-        seen = np.where(
-            fate < MASKED, seen, np.where(fate < ANY, draw.integers(words, size=len(wanted)), wanted)
+        inputs = np.where(
+            fate < MASKED, inputs, np.where(fate < ANY, rng.integers(words, size=len(labels)), labels)
         )
-    ids[chosen] = seen
-    return Batch(ids, allowed, np.nonzero(chosen), wanted)
+    ids[is_target] = inputs
+    return Batch(ids, is_piece, np.nonzero(is_target), labels)
 
 
 def predictions(weights: Weights, shape: Shape, batch: Batch) -> Any:
-    """What the model says at each place of a batch: (predicted, words), before the softmax."""
+    """The logits at each place of a batch: (predicted, words)."""
     import torch
 
     device = weights[f"{HEAD}bias"].device
-    ids, allowed = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.allowed))
-    return head(weights, shape, layers(weights, shape, ids, allowed)[batch.places])
+    ids, is_piece = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.is_piece))
+    return head(weights, shape, layers(weights, shape, ids, is_piece)[batch.places])
 
 
 def fit(
@@ -297,11 +306,11 @@ def fit(
     settings: Settings,
 ) -> list[float]:
     """Train the weights, which change in place, on sentences with pieces to predict: the loss of each step."""
-    draw = np.random.default_rng(settings.seed)
+    rng = np.random.default_rng(settings.seed)
     steps = max(1, round(settings.epochs * len(sentences) / settings.batch_size))
-    chosen = islice(batches(sentences, settings.batch_size, draw), steps)
-    each = (masked(one, pieces, settings.masked, shape.words, draw) for one in chosen)
-    return descend(weights, shape, each, settings.learning_rate)
+    groups = islice(batches(sentences, settings.batch_size, rng), steps)
+    examples = (mask_pieces(group, pieces, settings.masked, shape.words, rng) for group in groups)
+    return descend(weights, shape, examples, settings.learning_rate)
 
 
 def descend(
@@ -316,8 +325,8 @@ def descend(
     optimizer = torch.optim.AdamW(weights.values(), lr=learning_rate)
     losses = []
     for batch in examples:
-        found = predictions(weights, shape, batch)
-        loss = cross_entropy(found, torch.from_numpy(batch.wanted).to(found.device))
+        logits = predictions(weights, shape, batch)
+        loss = cross_entropy(logits, torch.from_numpy(batch.labels).to(logits.device))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -333,14 +342,14 @@ def quality(
     """How well the pieces of held-out sentences are predicted, `masked` of each masked at once."""
     import torch
 
-    draw, losses, hits = np.random.default_rng(settings.seed), [], []
+    rng, losses, hits = np.random.default_rng(settings.seed), [], []
     for start in range(0, len(sentences), 50):
-        batch = masked(
-            sentences[start : start + 50], pieces, settings.masked, shape.words, draw, all_masked=True
+        batch = mask_pieces(
+            sentences[start : start + 50], pieces, settings.masked, shape.words, rng, all_masked=True
         )
         with torch.inference_mode():
-            said = predictions(weights, shape, batch).double().log_softmax(-1)
-            wanted = torch.from_numpy(batch.wanted)
-            losses += said[range(len(wanted)), wanted].tolist()
-            hits += (said.argmax(-1) == wanted).tolist()
+            log_probabilities = predictions(weights, shape, batch).double().log_softmax(-1)
+            labels = torch.from_numpy(batch.labels)
+            losses += log_probabilities[range(len(labels)), labels].tolist()
+            hits += (log_probabilities.argmax(-1) == labels).tolist()
     return Quality(float(np.exp(-np.mean(losses))), float(np.mean(hits)))

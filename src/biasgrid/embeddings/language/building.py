@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import BiasgridError, unknown
 from ...files import hash_file
-from ..aside import written_aside
+from ..aside import write_aside
 from .bert_network import CONFIG, HEAD, WEIGHTS
 from .byte_pairs import check
 from .formats import BERT, LLAMA, SCORES
@@ -24,7 +24,7 @@ from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 
 GGUF = "model.gguf"
 HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
-# weights with a head for masked words that predict none: their sha256, and what is said where they are to score
+# sha256 of weights whose head predicts no masked words -> why they cannot score texts
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
     "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
@@ -71,34 +71,34 @@ def make_language_model(
         from .bert_training import train  # late: it imports this module
 
         return train(archive, start, folder, name=name, model=model, metadata=metadata)
-    said = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
-    found = _files(archive)
-    format = model.get("format") or said.get("format") or _format(archive, found)
+    old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
+    source_files = _files(archive)
+    format = model.get("format") or old_record.get("format") or _format(archive, source_files)
     if format not in READ:
         raise BiasgridError(f"format: {unknown('format', format, READ)}")
-    files, facts = READ[format](archive, found)
-    # what the user may write over is copied, and not linked
-    put = _linked if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
-    with written_aside(folder, "making this model") as aside:
+    files, facts = READ[format](archive, source_files)
+    # the user's own files are copied, and not linked: they may be overwritten
+    put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
+    with write_aside(folder, "making this model") as scratch:
         for file, path in files.items():
-            (put if keep else _referenced)(path.resolve(), aside / file)
+            (put if keep else _reference)(path.resolve(), scratch / file)
         record = {
-            **{key: value for key, value in said.items() if key != NO_SCORES},
+            **{key: value for key, value in old_record.items() if key != NO_SCORES},
             **metadata,
             "name": name,
             "kind": KIND,
             "format": format,
             **facts,
-            "sha256": {file: hash_file(aside / file) for file in files},
+            "sha256": {file: hash_file(scratch / file) for file in files},
         }
         if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
             record[NO_SCORES] = reason
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-        (aside / MODEL).write_text(text, "utf-8")
+        (scratch / MODEL).write_text(text, "utf-8")
         # a former one stops being whole before the first of its files changes
         (folder / MODEL).unlink(missing_ok=True)
         for file in (*files, MODEL):
-            os.replace(aside / file, folder / file)
+            os.replace(scratch / file, folder / file)
     return LanguageModel.open(folder)
 
 
@@ -106,14 +106,14 @@ def _files(archive: Path) -> Files:
     """The files by their names: those of a folder, or a file and what lies beside it if its format has several."""
     try:
         if archive.is_dir() or archive.suffix == ".safetensors":
-            beside = archive if archive.is_dir() else archive.parent
-            found = {
-                path.name: path for path in sorted(beside.iterdir()) if path.is_file() and path.name != MODEL
+            parent = archive if archive.is_dir() else archive.parent
+            files = {
+                path.name: path for path in sorted(parent.iterdir()) if path.is_file() and path.name != MODEL
             }
             if not archive.is_dir():  # whatever its name is
-                found = {name: path for name, path in found.items() if path.suffix != ".safetensors"}
-                found[WEIGHTS] = archive
-            return found
+                files = {name: path for name, path in files.items() if path.suffix != ".safetensors"}
+                files[WEIGHTS] = archive
+            return files
         if not archive.is_file():
             raise BiasgridError(f"{archive}: no such file or folder")
         return {archive.name: archive}
@@ -121,65 +121,65 @@ def _files(archive: Path) -> Files:
         raise BiasgridError(f"{archive}: {error.strerror or error}") from None
 
 
-def _format(archive: Path, found: Files) -> str:
+def _format(archive: Path, files: Files) -> str:
     """The format that the names of the files, or a single one's first bytes, say."""
-    if any(name.endswith(".gguf") for name in found):
+    if any(name.endswith(".gguf") for name in files):
         return LLAMA
-    if WEIGHTS in found:
+    if WEIGHTS in files:
         return BERT
-    if len(found) == 1 and _beginning(archive if archive.is_file() else next(iter(found.values()))) == MAGIC:
+    if len(files) == 1 and _beginning(archive if archive.is_file() else next(iter(files.values()))) == MAGIC:
         return LLAMA
     raise BiasgridError(
         f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZER}"
     )
 
 
-def _llama(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
-    ours = [path for name, path in found.items() if name.endswith(".gguf")] or list(found.values())
-    if len(ours) != 1:
-        raise BiasgridError(f"{archive}: has {len(ours)} .gguf files, and a model is one of them")
-    file = GgufFile.open(ours[0])
+def _llama(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    paths = [path for name, path in files.items() if name.endswith(".gguf")] or list(files.values())
+    if len(paths) != 1:
+        raise BiasgridError(f"{archive}: has {len(paths)} .gguf files, and a model is one of them")
+    file = GgufFile.open(paths[0])
     check(file.path, file.fields)
-    Sizes.of(file)
-    return {GGUF: ours[0]}, {"masked": False}
+    Sizes.from_file(file)
+    return {GGUF: paths[0]}, {"masked": False}
 
 
-def _bert(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
-    # a list of pieces does as well, and how it is to be read
-    split = [TOKENIZER] if TOKENIZER in found or VOCABULARY not in found else [VOCABULARY]
-    for name in (WEIGHTS, CONFIG, *split):
-        if name not in found:
+def _bert(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    # vocab.txt serves in place of tokenizer.json, with tokenizer_config.json if it is there
+    tokenizer_files = [TOKENIZER] if TOKENIZER in files or VOCABULARY not in files else [VOCABULARY]
+    for name in (WEIGHTS, CONFIG, *tokenizer_files):
+        if name not in files:
             raise BiasgridError(f"{archive}: has no {name}; a BERT is {WEIGHTS}, {CONFIG} and {TOKENIZER}")
-    if VOCABULARY in split and SETTINGS in found:
-        split.append(SETTINGS)
+    if VOCABULARY in tokenizer_files and SETTINGS in files:
+        tokenizer_files.append(SETTINGS)
     try:
-        config = json.loads(found[CONFIG].read_bytes())
+        config = json.loads(files[CONFIG].read_bytes())
         kind = config["model_type"]
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise BiasgridError(f"{found[CONFIG]}: not the config of a model: {error!r:.200}") from None
+        raise BiasgridError(f"{files[CONFIG]}: not the config of a model: {error!r:.200}") from None
     if kind != "bert":
-        raise BiasgridError(f"{found[CONFIG]}: model_type: {unknown('value', kind, ['bert'])}")
-    masked = any(tensor.startswith(HEAD) for tensor in _tensors(found[WEIGHTS]))
+        raise BiasgridError(f"{files[CONFIG]}: model_type: {unknown('value', kind, ['bert'])}")
+    masked = any(tensor.startswith(HEAD) for tensor in _tensors(files[WEIGHTS]))
     facts: dict[str, Any] = {"masked": masked}
     if not masked:
         facts[NO_SCORES] = "has no head for masked words: it is an encoder, and no language model"
-    return {name: found[name] for name in (WEIGHTS, CONFIG, *split)}, facts
+    return {name: files[name] for name in (WEIGHTS, CONFIG, *tokenizer_files)}, facts
 
 
-def _measured(archive: Path, found: Files) -> tuple[Files, dict[str, Any]]:
-    if len(found) != 1:
-        raise BiasgridError(f"{archive}: has {len(found)} files, and measured scores are one")
-    (table,) = found.values()
+def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    if len(files) != 1:
+        raise BiasgridError(f"{archive}: has {len(files)} files, and measured scores are one")
+    (table,) = files.values()
     read_table(table)
     # of a text that the table lacks nothing is known
     return {TABLE: table}, {"masked": True, MEASURED: True}
 
 
-# what the files of each format are called in the folder, and what of model.json they say
+# format -> the model's files by their names in its folder, and entries of model.json
 READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {
     LLAMA: _llama,
     BERT: _bert,
-    SCORES: _measured,
+    SCORES: _scores,
 }
 
 
@@ -200,14 +200,14 @@ def _beginning(path: Path) -> bytes:
         return file.read(len(MAGIC))
 
 
-def _linked(source: Path, target: Path) -> None:
+def _link(source: Path, target: Path) -> None:
     with suppress(OSError):  # another file system, or one without hard links
         os.link(source, target)
         return
     shutil.copyfile(source, target)
 
 
-def _referenced(source: Path, target: Path) -> None:
+def _reference(source: Path, target: Path) -> None:
     try:
         target.symlink_to(source)
     except OSError:  # Windows allows it to few

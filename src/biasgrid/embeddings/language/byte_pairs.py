@@ -31,7 +31,7 @@ class Pieces:
     ids: list[int]
     spans: NDArray[np.int64]
 
-    def within(self, part: Span) -> NDArray[np.bool_]:
+    def overlap(self, part: Span) -> NDArray[np.bool_]:
         """Which of them have characters of a part (n,)."""
         return np.maximum(self.spans[:, 0], part[0]) < np.minimum(self.spans[:, 1], part[1])
 
@@ -91,8 +91,8 @@ class BytePairs:
     def __call__(self, text: str) -> Pieces:
         """The pieces of a text. Raises InputError for one that has none, as half of a surrogate pair."""
         check_text(text)
-        found = self._tokenizer.encode(text, add_special_tokens=False)
-        return Pieces(found.ids, np.array(found.offsets, dtype=np.int64).reshape(-1, 2))
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        return Pieces(encoding.ids, np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
 
     def text(self, number: int) -> str:
         """What a token adds to a text."""
@@ -101,16 +101,16 @@ class BytePairs:
 
 def check(path: Path, fields: dict[str, Any]) -> None:
     """Raises BiasgridError for a tokenizer that is not known."""
-    known = {MODEL: (BYTE_PAIRS, SENTENCE_PIECES)}
+    choices = {MODEL: (BYTE_PAIRS, SENTENCE_PIECES)}
     if fields.get(MODEL) == BYTE_PAIRS:
-        known[SPLIT] = SPLITS
-    for key, values in known.items():
+        choices[SPLIT] = SPLITS
+    for key, values in choices.items():
         if fields.get(key) not in values:
             raise BiasgridError(f"{path}: {key}: {unknown('value', fields.get(key), values)}")
 
 
-def token_number(given: Any, tokens: list[str]) -> int:
+def token_number(number: Any, tokens: list[str]) -> int:
     """The number of a token. Raises ValueError if it has none."""
-    if not isinstance(given, int) or not 0 <= given < len(tokens):
-        raise ValueError(f"there is no token {given!r:.40}")
-    return given
+    if not isinstance(number, int) or not 0 <= number < len(tokens):
+        raise ValueError(f"there is no token {number!r:.40}")
+    return number

@@ -47,12 +47,12 @@ class ContextualVectors:
 
     @classmethod
     def of(cls, words: Sequence[str], vectors: NDArray[Any], *, name: str) -> ContextualVectors:
-        """A model in memory of words and their vectors (words, contexts, dimensions). Raises InputError for what is
-        none."""
+        """A model in memory of words and their vectors (words, contexts, dimensions). Raises InputError for vectors
+        of another shape."""
         if getattr(vectors, "ndim", 0) != 3 or vectors.dtype.kind not in "fiu" or not vectors.size:
-            found = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
+            summary = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
             raise InputError(
-                f"{name}: expected vectors as an array of numbers (words, contexts, dimensions), not {found:.80}"
+                f"{name}: expected vectors as an array of numbers (words, contexts, dimensions), not {summary:.80}"
             )
         flat = vectors.reshape(len(vectors), -1)
         return cls(MemoryModel.of(words, flat, name=name), vectors.shape[1])

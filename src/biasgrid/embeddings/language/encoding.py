@@ -19,7 +19,7 @@ from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
 from .bert import Bert
 from .contextual import CONTEXTS, KIND
-from .templates import Placed, Templates
+from .templates import PlacedWord, Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
 VERSION = 1
@@ -36,40 +36,51 @@ def encode(
     layer: int = -1,
     contexts: bool = False,
 ) -> dict[str, NDArray[np.float32]]:
-    """The vectors of words: the mean over the templates of what `pooled` has (dimensions,), or with `contexts` all of
-    it, one after the other (templates x dimensions,). A word without any piece has none.
+    """The vectors of words: the mean over the templates of what `pool_states` returns (dimensions,), or with
+    `contexts` all of it, one after the other (templates x dimensions,). A word without any piece has none.
 
     Raises
     ------
     BiasgridError
         A layer that the encoder does not have, or a sentence that is too long for it.
     """
-    found, distinct = {}, list(dict.fromkeys(words))
-    for start in range(0, len(distinct), BLOCK):
-        of_words = {word: templates.placed(word) for word in distinct[start : start + BLOCK]}
-        rows = pooled(encoder, [item for placed in of_words.values() for item in placed], pool, layer)
-        ends = np.cumsum([len(placed) for placed in of_words.values()])
-        for word, vectors in zip(of_words, np.split(rows, ends[:-1]), strict=True):
+    word_vectors, unique_words = {}, list(dict.fromkeys(words))
+    for start in range(0, len(unique_words), BLOCK):
+        sentences_of_words = {word: templates.placed(word) for word in unique_words[start : start + BLOCK]}
+        rows = pool_states(
+            encoder,
+            [sentence for sentences in sentences_of_words.values() for sentence in sentences],
+            pool,
+            layer,
+        )
+        ends = np.cumsum([len(sentences) for sentences in sentences_of_words.values()])
+        for word, vectors in zip(sentences_of_words, np.split(rows, ends[:-1]), strict=True):
             if np.isfinite(vectors).all():
-                found[word] = (vectors.ravel() if contexts else vectors.mean(axis=0)).astype(np.float32)
-    return found
+                word_vectors[word] = (vectors.ravel() if contexts else vectors.mean(axis=0)).astype(
+                    np.float32
+                )
+    return word_vectors
 
 
-def pooled(encoder: Bert, placed: Sequence[Placed], pool: str = WORD, layer: int = -1) -> NDArray[np.float64]:
+def pool_states(
+    encoder: Bert, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
+) -> NDArray[np.float64]:
     """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece.
 
     `word`: the mean of the states of the pieces that have any character of the word. `sentence`: the mean of the
     states of all pieces, [CLS] and [SEP] among them, as sentence-transformers pools.
     """
-    of_sentences = encoder.states([item.text for item in placed], layer, specials=pool == SENTENCE)
+    states_of_sentences = encoder.states(
+        [sentence.text for sentence in sentences], layer, specials=pool == SENTENCE
+    )
     vectors = []
-    for item, (states, offsets) in zip(placed, of_sentences, strict=True):
+    for sentence, (states, offsets) in zip(sentences, states_of_sentences, strict=True):
         if pool == WORD:
-            states = states[(offsets[:, 0] < item.end) & (offsets[:, 1] > item.start)]
+            states = states[(offsets[:, 0] < sentence.end) & (offsets[:, 1] > sentence.start)]
         # float64: a mean in float32 loses digits with the number of pieces
-        own = states.astype(np.float64)
-        there = len(own) and item.end > item.start
-        vectors.append(own.mean(axis=0) if there else np.full(own.shape[1], np.nan))
+        piece_states = states.astype(np.float64)
+        has_pieces = len(piece_states) and sentence.end > sentence.start
+        vectors.append(piece_states.mean(axis=0) if has_pieces else np.full(piece_states.shape[1], np.nan))
     return np.array(vectors)
 
 
@@ -77,30 +88,30 @@ def write(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
     """The store of an encoded model (`Study.models` has it) from its encoder's files. Vectors of a former store in
-    `folder` that were made alike are kept, so that a study with more words encodes the new ones alone."""
+    `folder` that were made in the same way are kept, so that a study with more words encodes only the new ones."""
     source = model["source"]
     templates = Templates.of(source["templates"])
-    further = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
+    extra = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
     words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
-    vectors = _former(folder, words, metadata)
-    if fresh := [word for word in words if word not in vectors]:
+    vectors = _read_former(folder, words, metadata)
+    if new_words := [word for word in words if word not in vectors]:
         encoder = Bert(archive.parent if archive.is_file() else archive, {})
-        vectors |= encode(encoder, fresh, templates, source["pool"], source["layer"], bool(further))
-    there = [word for word in dict.fromkeys(words) if word in vectors]
-    if not there:
+        vectors |= encode(encoder, new_words, templates, source["pool"], source["layer"], bool(extra))
+    encoded_words = [word for word in dict.fromkeys(words) if word in vectors]
+    if not encoded_words:
         raise BiasgridError(f"{name}: the study asks about no word that {source['encoder']['name']} has")
     with StoreWriter(folder, archive) as writer:
-        writer.add(there, np.array([vectors[word] for word in there]))
+        writer.add(encoded_words, np.array([vectors[word] for word in encoded_words]))
         record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
-        writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | further)
+        writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | extra)
 
 
-def _former(
+def _read_former(
     folder: Path, words: Sequence[str], metadata: Mapping[str, Any]
 ) -> dict[str, NDArray[np.float32]]:
     """The vectors that the store in the folder has of these words, if it was made in the same way."""
 
-    def made(record: Mapping[str, Any]) -> Any:
+    def recipe(record: Mapping[str, Any]) -> Any:
         source = {key: value for key, value in record["source"].items() if key not in ("words", "frequent")}
         return (
             source,
@@ -110,11 +121,11 @@ def _former(
 
     try:
         store = EmbeddingStore.open(folder)
-        if made(store.metadata) != made(metadata):
+        if recipe(store.metadata) != recipe(metadata):
             return {}
     except (BiasgridError, LookupError, AttributeError, TypeError):
         return {}
     rows = store.rows(words)
-    there = [word for word, row in zip(words, rows, strict=True) if row >= 0]
-    vectors = store.take(there, rows[rows >= 0]).astype(np.float32)
-    return dict(zip(there, vectors, strict=True))
+    stored_words = [word for word, row in zip(words, rows, strict=True) if row >= 0]
+    vectors = store.take(stored_words, rows[rows >= 0]).astype(np.float32)
+    return dict(zip(stored_words, vectors, strict=True))

@@ -37,7 +37,7 @@ class Network(Protocol):
         """The natural logarithm of the probability of each (sentences,), NaN where there is none: the
         log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
 
-        A sentence's score does not depend on the others that are asked with it, nor on the number of threads: on one
+        A sentence's score does not depend on the others that are passed with it, nor on the number of threads: on one
         machine it is the same to the last bit.
         """
         ...

@@ -82,11 +82,11 @@ class GgufFile:
                 raise ValueError(f"it begins with {magic!r}")
             if (version := header.number("<u4")) not in VERSIONS:
                 raise ValueError(f"version {version} of GGUF is not known")
-            tensors, fields = header.number("<u8"), header.number("<u8")
-            said = {header.text(): header.value(header.number("<u4")) for _ in range(fields)}
-            found = {header.text(): header.tensor() for _ in range(tensors)}
-            alignment = said.get(*ALIGNMENT)
-            return cls(path, said, found, -(-header.place // alignment) * alignment)
+            tensor_count, field_count = header.number("<u8"), header.number("<u8")
+            fields = {header.text(): header.value(header.number("<u4")) for _ in range(field_count)}
+            tensors = {header.text(): header.tensor() for _ in range(tensor_count)}
+            alignment = fields.get(*ALIGNMENT)
+            return cls(path, fields, tensors, -(-header.place // alignment) * alignment)
 
     def array(self, name: str) -> NDArray[np.float32]:
         """A tensor. Raises BiasgridError for one that is missing, damaged, or of a type that is not known."""
@@ -116,7 +116,7 @@ class GgufFile:
 
 
 class _Header:
-    """Values that stand one after the other. ValueError where the file ends before one."""
+    """Reads a header's values in order. Raises ValueError where the file ends before one."""
 
     def __init__(self, content: mmap.mmap):
         self.content, self.place = content, 0
@@ -141,8 +141,12 @@ class _Header:
             return self.text()
         if type != ARRAY:
             return self.number(TYPES[type])
-        of, count = self.number("<u4"), self.number("<u8")
-        return [self.text() for _ in range(count)] if of == STRING else self.array(TYPES[of], count).tolist()
+        item_type, count = self.number("<u4"), self.number("<u8")
+        return (
+            [self.text() for _ in range(count)]
+            if item_type == STRING
+            else self.array(TYPES[item_type], count).tolist()
+        )
 
     def tensor(self) -> Tensor:
         shape = self.array("<u8", self.number("<u4")).tolist()

@@ -24,7 +24,7 @@ from .gguf_file import GgufFile
 from .llama_sizes import Sizes
 from .sentence import Sentence
 from .sentence_pieces import SentencePieces
-from .threads import each, one_thread
+from .threads import map_on_threads, one_thread
 
 BLOCK = (
     256  # positions whose next tokens are predicted at a time: a row of logits is as long as the vocabulary
@@ -54,7 +54,7 @@ class Llama:
         from .llama_network import LlamaNetwork
 
         file = GgufFile.open((folder / GGUF).resolve())  # which errors name: a user's file, where it is
-        self.sizes = Sizes.of(file)
+        self.sizes = Sizes.from_file(file)
         tokenizer = SentencePieces if file.fields.get(MODEL) == SENTENCE_PIECES else BytePairs
         self.pieces = tokenizer(file.path, file.fields)
         self.network = LlamaNetwork(file, self.sizes, len(self.pieces.tokens))
@@ -66,18 +66,22 @@ class Llama:
         are scored at the same time as torch may use threads.
         """
         pieces = {text: self.pieces(text) for text in {sentence.text: None for sentence in sentences}}
-        able = [text for text, of_text in pieces.items() if 0 < len(of_text.ids) <= self.sizes.longest]
-        found = dict(zip(able, self._log_probabilities([pieces[text].ids for text in able]), strict=True))
+        scorable = [
+            text for text, text_pieces in pieces.items() if 0 < len(text_pieces.ids) <= self.sizes.longest
+        ]
+        scores_of_text = dict(
+            zip(scorable, self._log_probabilities([pieces[text].ids for text in scorable]), strict=True)
+        )
 
-        def of(sentence: Sentence) -> float:
-            scores = found.get(sentence.text, np.empty(0))
+        def total(sentence: Sentence) -> float:
+            scores = scores_of_text.get(sentence.text, np.empty(0))
             if sentence.part is not None and len(scores):
-                scores = scores[pieces[sentence.text].within(sentence.part)]
+                scores = scores[pieces[sentence.text].overlap(sentence.part)]
             return float(scores.sum()) if len(scores) else np.nan
 
-        return np.array([of(sentence) for sentence in sentences], dtype=np.float64)
+        return np.array([total(sentence) for sentence in sentences], dtype=np.float64)
 
-    def following(self, text: str, best: int = 10) -> dict[str, float]:
+    def next_pieces(self, text: str, best: int = 10) -> dict[str, float]:
         """The most probable pieces after a text, with their probabilities, falling.
 
         Raises
@@ -99,25 +103,25 @@ class Llama:
         return {self.pieces.text(number): value for number, value in values}
 
     def _log_probabilities(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
-        """Of each piece of each text, given BOS and those before it."""
+        """The log-probability of each piece of each text, given BOS and the pieces before it."""
         if self.network.device.type == "cuda":
-            return self._batched(texts)
-        return each(lambda ids: self._of_rows([ids], len(ids))[0], texts)
+            return self._score_batches(texts)
+        return map_on_threads(lambda ids: self._score_rows([ids], len(ids))[0], texts)
 
-    def _batched(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
+    def _score_batches(self, texts: Sequence[list[int]]) -> list[NDArray[np.float64]]:
         """The same, of texts of about one length together."""
-        found: dict[int, NDArray[np.float64]] = {}
-        by_length: dict[int, list[int]] = {}
+        scores: dict[int, NDArray[np.float64]] = {}
+        numbers_by_length: dict[int, list[int]] = {}
         for number, ids in enumerate(texts):
-            by_length.setdefault(-(-len(ids) // LENGTHS) * LENGTHS, []).append(number)
-        for length, numbers in by_length.items():
+            numbers_by_length.setdefault(-(-len(ids) // LENGTHS) * LENGTHS, []).append(number)
+        for length, numbers in numbers_by_length.items():
             for start in range(0, len(numbers), ROWS):
                 batch = numbers[start : start + ROWS]
                 rows = [texts[number] for number in batch] + [[]] * (ROWS - len(batch))
-                found |= zip(batch, self._of_rows(rows, length), strict=False)
-        return [found[number] for number in range(len(texts))]
+                scores |= zip(batch, self._score_rows(rows, length), strict=False)
+        return [scores[number] for number in range(len(texts))]
 
-    def _of_rows(self, texts: Sequence[list[int]], length: int) -> list[NDArray[np.float64]]:
+    def _score_rows(self, texts: Sequence[list[int]], length: int) -> list[NDArray[np.float64]]:
         """The same, of texts of at most this length. What fills up a row comes after its text, where a causal model
         does not look."""
         import torch
@@ -125,11 +129,11 @@ class Llama:
         bos, device = self.pieces.bos, self.network.device
         with torch.inference_mode():
             ids = torch.tensor([[bos, *text, *[bos] * (length - len(text))] for text in texts], device=device)
-            states, following = self.network.states(ids[:, :-1]), ids[:, 1:, None]
-            found = []
+            states, next_ids = self.network.states(ids[:, :-1]), ids[:, 1:, None]
+            blocks = []
             for start in range(0, length, BLOCK):
                 block = slice(start, start + BLOCK)
                 logits = self.network.logits(states[:, block])
-                found.append(logits.gather(-1, following[:, block])[..., 0] - logits.logsumexp(-1))
-            scores = torch.cat(found, dim=1).double().cpu().numpy()
+                blocks.append(logits.gather(-1, next_ids[:, block])[..., 0] - logits.logsumexp(-1))
+            scores = torch.cat(blocks, dim=1).double().cpu().numpy()
         return [row[: len(text)] for row, text in zip(scores, texts, strict=True)]

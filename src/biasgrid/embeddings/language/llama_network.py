@@ -36,11 +36,15 @@ class LlamaNetwork:
     def __init__(self, file: GgufFile, sizes: Sizes, tokens: int, device: str | None = None) -> None:
         self.sizes = sizes
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        needed, may = shapes(sizes, tokens)
-        if unknown := sorted(file.tensors.keys() - needed.keys() - may.keys()):
-            raise BiasgridError(f"{file.path}: has a tensor {unknown[0]:.100}, which is not known here")
+        mandatory, optional = shapes(sizes, tokens)
+        if unknown_tensors := sorted(file.tensors.keys() - mandatory.keys() - optional.keys()):
+            raise BiasgridError(
+                f"{file.path}: has a tensor {unknown_tensors[0]:.100}, which is not known here"
+            )
         self.weights = {}
-        for name, shape in needed.items() | {item for item in may.items() if item[0] in file.tensors}:
+        for name, shape in mandatory.items() | {
+            entry for entry in optional.items() if entry[0] in file.tensors
+        }:
             array = file.array(name)
             if array.shape != shape:
                 raise BiasgridError(f"{file.path}: tensor {name} is {array.shape}, and should be {shape}")
@@ -55,14 +59,18 @@ class LlamaNetwork:
         for layer in range(sizes.layers):
             name = f"blk.{layer}."
             y = self._norm(x, f"{name}attn_norm")
-            heads = (self._linear(y, f"{name}attn_{of}").unflatten(-1, (-1, sizes.head)) for of in "qkv")
-            q, k, v = (of.transpose(1, 2) for of in heads)  # (rows, heads, length, head)
-            k, v = (of.repeat_interleave(sizes.heads // sizes.groups, 1) for of in (_turned(k, *turns), v))
-            y = scaled_dot_product_attention(_turned(q, *turns), k, v, is_causal=True)
+            heads = (
+                self._linear(y, f"{name}attn_{letter}").unflatten(-1, (-1, sizes.head)) for letter in "qkv"
+            )
+            q, k, v = (states.transpose(1, 2) for states in heads)  # (rows, heads, length, head)
+            k, v = (
+                states.repeat_interleave(sizes.heads // sizes.groups, 1) for states in (_turn(k, *turns), v)
+            )
+            y = scaled_dot_product_attention(_turn(q, *turns), k, v, is_causal=True)
             x = x + self._linear(y.transpose(1, 2).flatten(2), f"{name}attn_output")
             y = self._norm(x, f"{name}ffn_norm")
-            gated = silu(self._linear(y, f"{name}ffn_gate")) * self._linear(y, f"{name}ffn_up")
-            x = x + self._linear(gated, f"{name}ffn_down")
+            inner = silu(self._linear(y, f"{name}ffn_gate")) * self._linear(y, f"{name}ffn_up")
+            x = x + self._linear(inner, f"{name}ffn_down")
         return self._norm(x, "output_norm")
 
     def logits(self, states: Tensor) -> Tensor:
@@ -77,7 +85,7 @@ class LlamaNetwork:
 
     def _turns(self, length: int) -> tuple[Tensor, Tensor]:
         """Cosine and sine of the angle by which each pair of values turns at each position (length, turned / 2)."""
-        powers = torch.arange(0, self.sizes.turned, 2, dtype=torch.float64) / self.sizes.turned
+        powers = torch.arange(0, self.sizes.rotary, 2, dtype=torch.float64) / self.sizes.rotary
         frequencies = self.sizes.base**-powers
         if (factors := self.weights.get("rope_freqs.weight")) is not None:
             frequencies /= factors.cpu().double()
@@ -85,9 +93,9 @@ class LlamaNetwork:
         return angles.cos().float().to(self.device), angles.sin().float().to(self.device)
 
 
-def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Queries or keys (rows, heads, length, head), turned at their positions."""
-    turned, rest = x.tensor_split((2 * cos.shape[1],), dim=-1)
-    a, b = turned.unflatten(-1, (-1, 2)).unbind(-1)
-    turned = torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
-    return torch.cat((turned, rest), dim=-1)
+    rotary, rest = x.tensor_split((2 * cos.shape[1],), dim=-1)
+    a, b = rotary.unflatten(-1, (-1, 2)).unbind(-1)
+    rotary = torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
+    return torch.cat((rotary, rest), dim=-1)

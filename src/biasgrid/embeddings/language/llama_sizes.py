@@ -10,7 +10,7 @@ from .gguf_file import GgufFile
 
 ARCHITECTURE = "general.architecture"
 LLAMA = "llama"
-# what a file may say besides a network's sizes; None: whatever it says
+# further entries that a file may have -> the only value allowed; None: any value
 PLAIN = {
     "vocab_size": None,
     "tensor_data_layout": None,
@@ -32,7 +32,7 @@ class Sizes:
         How many layers it has, and how wide their input, and their gated layer, is.
     heads, groups, head
         Heads of attention, groups of them that share keys and values, and the width of a head.
-    turned
+    rotary
         How many values of a head rotary positions turn.
     longest
         Tokens that it takes.
@@ -46,21 +46,21 @@ class Sizes:
     heads: int
     groups: int
     head: int
-    turned: int
+    rotary: int
     longest: int
     base: float
     epsilon: float
 
     @classmethod
-    def of(cls, file: GgufFile) -> Sizes:
+    def from_file(cls, file: GgufFile) -> Sizes:
         """The sizes that a file says. Raises BiasgridError for a network of another shape."""
         if (kind := file.fields.get(ARCHITECTURE)) != LLAMA:
             raise BiasgridError(f"{file.path}: {ARCHITECTURE}: {unknown('architecture', kind, [LLAMA])}")
         prefix = f"{LLAMA}."
-        said = {key.removeprefix(prefix): v for key, v in file.fields.items() if key.startswith(prefix)}
+        entries = {key.removeprefix(prefix): v for key, v in file.fields.items() if key.startswith(prefix)}
 
         def number(key: str, default: Any = None, type: type = int) -> Any:
-            value = said.pop(key, default)
+            value = entries.pop(key, default)
             if not isinstance(value, type) or not 0 < value < 1e9:
                 raise BiasgridError(f"{file.path}: {prefix}{key}: expected a number, not {shown(value)}")
             return value
@@ -74,7 +74,7 @@ class Sizes:
             heads=heads,
             groups=number("attention.head_count_kv", heads),
             head=head,
-            turned=number("rope.dimension_count", head),
+            rotary=number("rope.dimension_count", head),
             longest=number("context_length"),
             base=number("rope.freq_base", 10_000.0, float),
             epsilon=number("attention.layer_norm_rms_epsilon", type=float),
@@ -83,13 +83,13 @@ class Sizes:
             raise BiasgridError(
                 f"{file.path}: its heads, and those of its keys and values, do not fit together"
             )
-        if sizes.turned % 2 or sizes.turned > head:
-            raise BiasgridError(f"{file.path}: {prefix}rope.dimension_count: {sizes.turned} of {head} values")
+        if sizes.rotary % 2 or sizes.rotary > head:
+            raise BiasgridError(f"{file.path}: {prefix}rope.dimension_count: {sizes.rotary} of {head} values")
         if sizes.layers > len(file.tensors):
             raise BiasgridError(
                 f"{file.path}: has {len(file.tensors)} tensors, too few for {sizes.layers} layers"
             )
-        for key, value in said.items():
+        for key, value in entries.items():
             if key not in PLAIN or PLAIN[key] not in (None, value):
                 raise BiasgridError(f"{file.path}: {prefix}{key}: {shown(value)} is not known here")
         return sizes
@@ -99,7 +99,7 @@ def shapes(sizes: Sizes, tokens: int) -> tuple[dict[str, Shape], dict[str, Shape
     """The shapes of the tensors that a network has, and of those that it may have."""
     width, hidden = sizes.width, sizes.hidden
     values, shared = sizes.heads * sizes.head, sizes.groups * sizes.head
-    of_layer: dict[str, Shape] = {
+    layer_shapes: dict[str, Shape] = {
         "attn_norm": (width,),
         "attn_q": (values, width),
         "attn_k": (shared, width),
@@ -110,12 +110,12 @@ def shapes(sizes: Sizes, tokens: int) -> tuple[dict[str, Shape], dict[str, Shape
         "ffn_up": (hidden, width),
         "ffn_down": (width, hidden),
     }
-    needed: dict[str, Shape] = {"token_embd.weight": (tokens, width), "output_norm.weight": (width,)}
+    mandatory: dict[str, Shape] = {"token_embd.weight": (tokens, width), "output_norm.weight": (width,)}
     # output weights of their own, and factors by which frequencies of positions are divided (Llama 3)
-    may: dict[str, Shape] = {"output.weight": (tokens, width), "rope_freqs.weight": (sizes.turned // 2,)}
+    optional: dict[str, Shape] = {"output.weight": (tokens, width), "rope_freqs.weight": (sizes.rotary // 2,)}
     for layer in range(sizes.layers):
-        for name, shape in of_layer.items():
-            needed[f"blk.{layer}.{name}.weight"] = shape
+        for name, shape in layer_shapes.items():
+            mandatory[f"blk.{layer}.{name}.weight"] = shape
             if len(shape) == 2:
-                may[f"blk.{layer}.{name}.bias"] = shape[:1]
-    return needed, may
+                optional[f"blk.{layer}.{name}.bias"] = shape[:1]
+    return mandatory, optional

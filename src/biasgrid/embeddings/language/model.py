@@ -67,14 +67,14 @@ class LanguageModel:
             file = path if path.is_file() else path / MODEL
             metadata = json.loads(file.read_text(encoding="utf-8"))
             metadata.pop("scores", None)
-            own, format, masked = metadata["name"], metadata["format"], metadata["masked"]
-            if format not in NETWORKS or not isinstance(own, str) or not isinstance(masked, bool):
+            stored_name, format, masked = metadata["name"], metadata["format"], metadata["masked"]
+            if format not in NETWORKS or not isinstance(stored_name, str) or not isinstance(masked, bool):
                 raise ValueError(f"format {format!r}, masked {masked!r}")
             for file in metadata.get("sha256", {}):
                 (path / file).stat()
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
-        return cls(path, name or own, metadata, keeper)
+        return cls(path, name or stored_name, metadata, keeper)
 
     @property
     def masked(self) -> bool:
@@ -103,31 +103,31 @@ class LanguageModel:
         for sentence in sentences:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
         # a causal model sees no words after those that it scores
-        able = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
-        if asked := [sentence for sentence in able if sentence not in self._known]:
-            self._known.update(zip(asked, self.network.score(asked).tolist(), strict=True))
-        return np.array([self._known.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
+        scorable = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
+        if new_sentences := [sentence for sentence in scorable if sentence not in self._scores]:
+            self._scores.update(zip(new_sentences, self.network.score(new_sentences).tolist(), strict=True))
+        return np.array([self._scores.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
 
     @cached_property
-    def _known(self) -> dict[Sentence, float]:
-        """What was scored before: a value, its test and its interval ask for the same."""
+    def _scores(self) -> dict[Sentence, float]:
+        """The scores so far: a value, its test and its interval need the same ones."""
         return {}
 
     @cached_property
     def network(self) -> Network:
-        """What scores: loaded once."""
+        """The network that scores, loaded once."""
         module, _, name = NETWORKS[self.metadata["format"]].partition(":")
         return getattr(importlib.import_module(module), name)(self.path, self.metadata)
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """A number of each text, int64 (n,), the same for the same text. A language model lacks none; of measured
         scores, -1 for a text that has none."""
-        known = getattr(self.network, "texts", None) if self.metadata.get(MEASURED) else None
-        numbers = [_number(word) if known is None or word in known else -1 for word in words]
+        texts = getattr(self.network, "texts", None) if self.metadata.get(MEASURED) else None
+        numbers = [_number(word) if texts is None or word in texts else -1 for word in words]
         return np.array(numbers, dtype=np.int64)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How many characters each text has, float64 (n, 1); what it is worth says `score`."""
+        """How many characters each text has, float64 (n, 1); `score` gives its score."""
         return np.array([[len(word)] for word in words], dtype=np.float64).reshape(-1, 1)
 
     def under(self, transform: object) -> Any:
@@ -142,8 +142,8 @@ class LanguageModel:
         return LanguageModel.open, (self.path.absolute(), self.name)
 
     def __repr__(self) -> str:
-        what = "encoder" if NO_SCORES in self.metadata else "masked" if self.masked else "causal"
-        return f"LanguageModel({self.name!r}: {what})"
+        label = "encoder" if NO_SCORES in self.metadata else "masked" if self.masked else "causal"
+        return f"LanguageModel({self.name!r}: {label})"
 
 
 def _number(text: str) -> int:

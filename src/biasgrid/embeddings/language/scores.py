@@ -50,10 +50,10 @@ class Scores:
 
 def entries(scores: Mapping[Sentence, float]) -> list[dict[str, Any]]:
     """Scores as a file has them, in an order that only the sentences decide."""
-    written = ((json.dumps(sentence.to_dict()), sentence, score) for sentence, score in scores.items())
+    rows = ((json.dumps(sentence.to_dict()), sentence, score) for sentence, score in scores.items())
     return [
         {**sentence.to_dict(), "score": score if math.isfinite(score) else None}
-        for _, sentence, score in sorted(written, key=lambda entry: entry[0])
+        for _, sentence, score in sorted(rows, key=lambda entry: entry[0])
     ]
 
 
@@ -82,8 +82,8 @@ def read_table(path: Path) -> dict[Sentence, float]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             if sorted(reader.fieldnames or []) not in [sorted(columns) for columns in COLUMNS]:
-                allowed = " or ".join(", ".join(columns) for columns in COLUMNS)
-                raise BiasgridError(f"{path}: row 1: the columns of measured scores are {allowed}")
+                choices = " or ".join(", ".join(columns) for columns in COLUMNS)
+                raise BiasgridError(f"{path}: row 1: the columns of measured scores are {choices}")
             for number, row in enumerate(reader, 2):
                 if None in row or None in row.values() or not row["text"]:
                     raise BiasgridError(

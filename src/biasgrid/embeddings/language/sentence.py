@@ -1,4 +1,4 @@
-"""What a language model is asked of a text: how probable it is, or a part of it."""
+"""What a language model scores: a text, or a part of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Span = tuple[int, int]  # the characters of a text from the first number on, up 
 
 @dataclass(frozen=True, order=True)
 class Sentence:
-    """A text whose log-likelihood is asked for.
+    """A text whose log-likelihood is computed.
 
     Parameters
     ----------

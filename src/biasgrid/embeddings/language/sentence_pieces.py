@@ -34,7 +34,7 @@ class SentencePieces:
         with damaged(path, "its tokenizer is not whole"):
             self.tokens: list[str] = fields["tokenizer.ggml.tokens"]
             self.bos = token_number(fields["tokenizer.ggml.bos_token_id"], self.tokens)
-            self._unknown = token_number(fields.get("tokenizer.ggml.unknown_token_id", 0), self.tokens)
+            self._unknown_id = token_number(fields.get("tokenizer.ggml.unknown_token_id", 0), self.tokens)
             self._prefix = SPACE if fields.get("tokenizer.ggml.add_space_prefix", True) else ""
             scores, types = fields["tokenizer.ggml.scores"], fields["tokenizer.ggml.token_type"]
             facts = list(zip(self.tokens, scores, types, strict=True))
@@ -50,11 +50,11 @@ class SentencePieces:
         """The pieces of a text. Raises InputError for one that has none, as half of a surrogate pair."""
         check_text(text)
         prefix = self._prefix if text else ""
-        parts = self._merged(prefix + text.replace(" ", SPACE))
+        parts = self._merge(prefix + text.replace(" ", SPACE))
         ids, spans, end = [], [], -len(prefix)
         for part in parts:
             start, end = end, end + len(part)
-            numbers = [self._numbers[part]] if part in self._numbers else self._of_bytes(part)
+            numbers = [self._numbers[part]] if part in self._numbers else self._byte_numbers(part)
             ids += numbers
             # what stands before the text belongs to its first character
             spans += [(max(start, 0), max(end, 1))] * len(numbers)
@@ -64,33 +64,31 @@ class SentencePieces:
         """What a token adds to a text."""
         return self.tokens[number].replace(SPACE, " ")
 
-    def _merged(self, text: str) -> list[str]:
-        parts, after = list(text), list(range(1, len(text) + 1))
-        before = list(range(-1, len(text) - 1))
+    def _merge(self, text: str) -> list[str]:
+        parts, next_places = list(text), list(range(1, len(text) + 1))
+        previous_places = list(range(-1, len(text) - 1))
 
-        def pair(left: int) -> tuple[float, int, str, str] | None:
-            right = after[left]
-            if right < len(parts) and parts[left] + parts[right] in self._numbers:
-                return -self._scores[parts[left] + parts[right]], left, parts[left], parts[right]
+        def pair(i: int) -> tuple[float, int, str, str] | None:
+            j = next_places[i]
+            if j < len(parts) and parts[i] + parts[j] in self._numbers:
+                return -self._scores[parts[i] + parts[j]], i, parts[i], parts[j]
             return None
 
-        waiting = [found for left in range(len(parts)) if (found := pair(left))]
-        heapify(waiting)
-        while waiting:
-            _, left, first, second = heappop(waiting)
-            right = after[left]
-            if (
-                parts[left] != first or right == len(parts) or parts[right] != second
-            ):  # one of them was merged since
+        queue = [candidate for i in range(len(parts)) if (candidate := pair(i))]
+        heapify(queue)
+        while queue:
+            _, i, first, second = heappop(queue)
+            j = next_places[i]
+            if parts[i] != first or j == len(parts) or parts[j] != second:  # one of them was merged since
                 continue
-            parts[left], parts[right] = first + second, ""
-            after[left] = after[right]
-            if after[left] < len(parts):
-                before[after[left]] = left
-            for place in (before[left], left):
-                if place >= 0 and (found := pair(place)):
-                    heappush(waiting, found)
+            parts[i], parts[j] = first + second, ""
+            next_places[i] = next_places[j]
+            if next_places[i] < len(parts):
+                previous_places[next_places[i]] = i
+            for place in (previous_places[i], i):
+                if place >= 0 and (candidate := pair(place)):
+                    heappush(queue, candidate)
         return [part for part in parts if part]
 
-    def _of_bytes(self, character: str) -> list[int]:
-        return [self._bytes.get(f"<0x{byte:02X}>", self._unknown) for byte in character.encode()]
+    def _byte_numbers(self, character: str) -> list[int]:
+        return [self._bytes.get(f"<0x{byte:02X}>", self._unknown_id) for byte in character.encode()]

@@ -18,7 +18,7 @@ PLACES = (WORD, WITH_ARTICLE, PLURAL)
 NAME, OTHER = "name", "other"  # parts of speech that no list of words has: capitalised words, and all others
 
 
-class Placed(NamedTuple):
+class PlacedWord(NamedTuple):
     """A word in a sentence: the characters from `start` up to `end` are the word."""
 
     text: str
@@ -42,7 +42,7 @@ class Templates:
     capitalize: bool = False
 
     @classmethod
-    def of(cls, given: Any, where: str = "templates") -> Templates:
+    def of(cls, source: Any, where: str = "templates") -> Templates:
         """From a list of templates, the name of a file in data/templates, or what such a file holds; None: words as
         they are.
 
@@ -51,27 +51,27 @@ class Templates:
         BiasgridError
             One line that begins with `where`.
         """
-        if given is None:
+        if source is None:
             return cls({OTHER: (AS_IT_IS,)}, {}, {})
-        if isinstance(given, (list, tuple)):
-            return cls({OTHER: _checked(given, where)}, {}, {})
-        if isinstance(given, str):
-            where, given = f"{where}: {given}", _file(given, where)
-        if not isinstance(given, Mapping):
+        if isinstance(source, (list, tuple)):
+            return cls({OTHER: _check(source, where)}, {}, {})
+        if isinstance(source, str):
+            where, source = f"{where}: {source}", _file(source, where)
+        if not isinstance(source, Mapping):
             raise BiasgridError(
-                f"{where}: {shown(given)} is no list of templates, and no name of a file of them"
+                f"{where}: {shown(source)} is no list of templates, and no name of a file of them"
             )
-        listed = given.get("templates")
-        if isinstance(listed, list):
-            listed = {OTHER: listed}
-        if not isinstance(listed, Mapping) or OTHER not in listed:
+        templates = source.get("templates")
+        if isinstance(templates, list):
+            templates = {OTHER: templates}
+        if not isinstance(templates, Mapping) or OTHER not in templates:
             raise BiasgridError(f"{where}: has no list 'templates', or no templates of {OTHER!r} words in it")
-        by_part = {part: _checked(texts, f"{where}: {part}") for part, texts in listed.items()}
-        words, plurals = given.get("words", {}), given.get("plurals", {})
+        by_part = {part: _check(texts, f"{where}: {part}") for part, texts in templates.items()}
+        words, plurals = source.get("words", {}), source.get("plurals", {})
         if not isinstance(words, Mapping) or not isinstance(plurals, Mapping) or set(words) - set(by_part):
             raise BiasgridError(f"{where}: 'words' must map parts of speech that have templates to words")
-        parts = {word: part for part, of_part in words.items() for word in of_part}
-        return cls(by_part, parts, dict(plurals), bool(given.get("capitalize", False)))
+        parts = {word: part for part, part_words in words.items() for word in part_words}
+        return cls(by_part, parts, dict(plurals), bool(source.get("capitalize", False)))
 
     @property
     def contexts(self) -> int:
@@ -89,31 +89,33 @@ class Templates:
 
     def record(self) -> dict[str, Any]:
         """What `of` reads: all that sentences depend on."""
-        words = {part: [w for w, own in self.parts.items() if own == part] for part in self.by_part}
+        words = {
+            part: [w for w, word_part in self.parts.items() if word_part == part] for part in self.by_part
+        }
         return {
             "templates": {part: list(texts) for part, texts in self.by_part.items()},
-            "words": {part: listed for part, listed in words.items() if listed},
+            "words": {part: part_words for part, part_words in words.items() if part_words},
             "plurals": dict(self.plurals),
             "capitalize": self.capitalize,
         }
 
-    def placed(self, word: str) -> list[Placed]:
+    def placed(self, word: str) -> list[PlacedWord]:
         """The word in each of its templates."""
         part = self.parts.get(word)
         if part is None:
             part = NAME if NAME in self.by_part and word[:1].isupper() else OTHER
-        return [self._placed(text, word) for text in self.by_part[part]]
+        return [self._place(text, word) for text in self.by_part[part]]
 
-    def _placed(self, template: str, word: str) -> Placed:
+    def _place(self, template: str, word: str) -> PlacedWord:
         place = next(place for place in PLACES if place in template)
-        before, after = template.split(place)
+        prefix, suffix = template.split(place)
         form = self.plurals.get(word) or plural(word) if place == PLURAL else word
         if place == WITH_ARTICLE:
-            before += "an " if word[:1].lower() in tuple("aeiou") else "a "
-        text = before + form + after
+            prefix += "an " if word[:1].lower() in tuple("aeiou") else "a "
+        text = prefix + form + suffix
         if self.capitalize and text[:1].upper() != text[:1] and len(text[:1].upper()) == 1:
             text = text[0].upper() + text[1:]
-        return Placed(text, len(before), len(before) + len(form))
+        return PlacedWord(text, len(prefix), len(prefix) + len(form))
 
 
 def plural(word: str) -> str:
@@ -123,7 +125,7 @@ def plural(word: str) -> str:
     return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
 
 
-def named(folder: Path | None = None) -> list[str]:
+def template_names(folder: Path | None = None) -> list[str]:
     """The names of the template files."""
     return sorted(path.stem for path in (folder or located(FOLDER)).glob("*.json"))
 
@@ -133,12 +135,12 @@ def _file(name: str, where: str) -> Any:
     if "/" in name or not path.is_file():
         raise BiasgridError(
             f"{where}: {shown(name)} is no file of {FOLDER}; allowed: a list of templates, or one of "
-            f"{', '.join(named())}"
+            f"{', '.join(template_names())}"
         )
     return read_json(path)
 
 
-def _checked(texts: Any, where: str) -> tuple[str, ...]:
+def _check(texts: Any, where: str) -> tuple[str, ...]:
     if not isinstance(texts, (list, tuple)) or not texts:
         raise BiasgridError(f"{where}: expected a list of templates such as 'This is {{}}.'")
     for text in texts:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 # torch's setting is that of the whole process: of two callers at a time, one would undo what the other has set
-_ALONE = threading.RLock()
+_LOCK = threading.RLock()
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def one_thread() -> Iterator[None]:
     """Torch adds up in one thread. Its setting afterwards is as before."""
     import torch
 
-    with _ALONE:
+    with _LOCK:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
@@ -26,15 +26,15 @@ def one_thread() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-def each(function: Callable[[Any], Any], asked: Iterable[Any]) -> list[Any]:
-    """The function's value of each, on one thread each: as many at a time as torch may use threads."""
+def map_on_threads(function: Callable[[Any], Any], arguments: Iterable[Any]) -> list[Any]:
+    """The function's value for each argument, each on one thread: as many at a time as torch may use threads."""
     import torch
 
-    with _ALONE:
+    with _LOCK:
         workers = torch.get_num_threads()
         with one_thread():
             if workers == 1:
-                return list(map(function, asked))
+                return list(map(function, arguments))
             # a new thread may have a setting of its own
             with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-                return list(pool.map(function, asked))
+                return list(pool.map(function, arguments))

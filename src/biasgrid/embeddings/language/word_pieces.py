@@ -20,7 +20,7 @@ class Pieces:
 
     cls, sep, mask  the numbers of [CLS], [SEP] and [MASK]
     size            how many pieces there are
-    unknown         the number of the piece for what no other piece stands for, None if there is none
+    unk             the number of [UNK], the piece for what no other piece stands for; None if there is none
     """
 
     tokenizer: Any
@@ -28,19 +28,19 @@ class Pieces:
     sep: int
     mask: int
     size: int
-    unknown: int | None = None
+    unk: int | None = None
 
     def split(self, text: str) -> tuple[list[int], list[Span]]:
         """The numbers of the text's pieces, [CLS] before and [SEP] after them, and the characters of each; (0, 0) of
         these two. Raises InputError for what is no text, such as half of a surrogate pair."""
         check_text(text)
-        found = self.tokenizer.encode(text, add_special_tokens=False)
-        return [self.cls, *found.ids, self.sep], [(0, 0), *found.offsets, (0, 0)]
+        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        return [self.cls, *encoding.ids, self.sep], [(0, 0), *encoding.offsets, (0, 0)]
 
     def single(self, word: str) -> int:
         """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
         ids, _ = self.split(word)
-        if len(ids) != 3 or ids[1] == self.unknown:
+        if len(ids) != 3 or ids[1] == self.unk:
             raise InputError(f"{shown(word)}: is no single piece of the model")
         return ids[1]
 
@@ -59,7 +59,7 @@ def read_pieces(folder: Path) -> Pieces:
         if path.name == TOKENIZER:
             tokenizer = tokenizers.Tokenizer.from_file(str(path))
         else:
-            tokenizer = _of_vocabulary(path, _settings(folder))
+            tokenizer = _read_vocabulary(path, _settings(folder))
         tokenizer.no_truncation()
         tokenizer.no_padding()
     except Exception as error:  # the library's own are plain `Exception`
@@ -79,8 +79,8 @@ def _settings(folder: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _of_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
-    """A tokenizer of a piece a line; it changes letters to lower case unless tokenizer_config.json says otherwise."""
+def _read_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
+    """A tokenizer with one piece per line; it changes letters to lower case unless `settings` say otherwise."""
     from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
     tokenizer = Tokenizer(models.WordPiece.from_file(str(path), unk_token=UNKNOWN))
@@ -90,6 +90,6 @@ def _of_vocabulary(path: Path, settings: dict[str, Any]) -> Any:
         handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
     )
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    known = tokenizer.get_vocab()
-    tokenizer.add_special_tokens([AddedToken(name) for name in (CLS, SEP, MASK, UNKNOWN) if name in known])
+    numbers = tokenizer.get_vocab()
+    tokenizer.add_special_tokens([AddedToken(name) for name in (CLS, SEP, MASK, UNKNOWN) if name in numbers])
     return tokenizer

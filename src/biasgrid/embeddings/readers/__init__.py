@@ -15,13 +15,13 @@ from ...registry import Registry
 from ..store import MODEL, EmbeddingStore
 from ..store_of import open_folder
 from ..store_writer import StoreWriter
-from .files import opened
+from .files import open_content
 from .reader import Reader
 
 __all__ = ["REGISTRY", "Reader", "check_sha256", "convert", "detect", "open_model", "suffixless"]
 
 REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
-SAMPLE = 1 << 20  # bytes that a file's format is told from
+SAMPLE = 1 << 20  # bytes of a file from which its format is detected
 HINT = "biasgrid list formats"
 
 
@@ -39,8 +39,8 @@ def convert(
 ) -> EmbeddingStore:
     """Convert an embedding into a store, replacing one that is there.
 
-    The store appears when it is whole. Of a word that is there twice the first vector counts. What was put up with
-    (such words, blank lines, ...) is counted under `warnings` in model.json and told in one Python warning.
+    The store appears when it is whole. Of a word that is there twice the first vector counts. Such words, blank lines
+    and the like are counted under `warnings` in model.json and in one Python warning.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def convert(
     name
         The model's.
     format
-        The name of one of `REGISTRY` (`biasgrid list formats`); None to tell it from the content.
+        The name of one of `REGISTRY` (`biasgrid list formats`); None to detect it from the content.
     sha256
         Of the source file, which must match.
     trust_pickle
@@ -83,7 +83,7 @@ def convert(
         raise BiasgridError(f"{source}: no such file")
     if output.exists() and output.samefile(source):
         raise BiasgridError(f"{output}: a store cannot be written into the folder that it is made from")
-    reader = detect(source) if format is None else _given(format, source)
+    reader = detect(source) if format is None else _find_reader(format, source)
     if sha256 is not None:
         check_sha256(source, sha256)
     elif reader.pickled and not trust_pickle:
@@ -114,7 +114,7 @@ def open_model(
 ) -> Iterator[Any]:
     """A model's folder as it is; anything else that `convert` takes as a temporary store, removed at exit.
 
-    The temporary store lies where Python's tempfile puts it (TMPDIR) and takes 4 bytes a number.
+    The temporary store lies where Python's tempfile puts it (TMPDIR) and takes 4 bytes per number.
     """
     path = Path(path)
     if (path / MODEL).exists():
@@ -146,15 +146,15 @@ def detect(source: Path) -> Reader:
     is_folder = source.is_dir()
     content = sorted(path.name for path in source.iterdir()) if is_folder else _sample(source)
     readers = [reader for reader in REGISTRY.values() if reader.folder == is_folder]
-    likely = [reader for reader in readers if not reader.guesses and reader.detect(content)]
-    if not likely:
+    candidates = [reader for reader in readers if not reader.guesses and reader.detect(content)]
+    if not candidates:
         if not is_folder:
             _reject(source, content)
-        likely = [reader for reader in readers if reader.guesses and reader.detect(content)]
-    if len(likely) == 1:
-        return likely[0]
-    formats = listed(reader.name for reader in likely or readers)
-    if likely:
+        candidates = [reader for reader in readers if reader.guesses and reader.detect(content)]
+    if len(candidates) == 1:
+        return candidates[0]
+    formats = listed(reader.name for reader in candidates or readers)
+    if candidates:
         raise BiasgridError(f"{source}: could be of several formats; name one of them: {formats}")
     if is_folder:
         raise BiasgridError(
@@ -165,14 +165,14 @@ def detect(source: Path) -> Reader:
 
 
 def _check_prefix(store: Path, vocab_prefix: str) -> None:
-    own = EmbeddingStore.open(store).vocab_prefix
-    if own != vocab_prefix:
+    store_prefix = EmbeddingStore.open(store).vocab_prefix
+    if store_prefix != vocab_prefix:
         raise BiasgridError(
-            f"{store}: is a store of vocab_prefix {own!r}, not {vocab_prefix!r}: give that one"
+            f"{store}: is a store of vocab_prefix {store_prefix!r}, not {vocab_prefix!r}: give that one"
         )
 
 
-def _given(name: str, source: Path) -> Reader:
+def _find_reader(name: str, source: Path) -> Reader:
     """The reader of that name, for a source that may be of its format."""
     reader = REGISTRY.find(name)
     if source.is_dir() != reader.folder:
@@ -185,7 +185,7 @@ def _given(name: str, source: Path) -> Reader:
 
 
 def _reject(source: Path, sample: bytes) -> None:
-    """What is certainly not a model, and often served as one."""
+    """Raises BiasgridError for what is certainly no model, and often taken for one."""
     start = sample.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head>")):
         raise BiasgridError(f"{source}: is a web page, not a model: the download went wrong")
@@ -198,7 +198,7 @@ def _reject(source: Path, sample: bytes) -> None:
 
 
 def _sample(source: Path) -> bytes:
-    with opened(source) as file:
+    with open_content(source) as file:
         sample = file.read(SAMPLE)
     if not sample:
         raise BiasgridError(f"{source}: is empty")

@@ -21,7 +21,7 @@ from ...bounded import damaged
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
-from .files import BLOCK, opened, whole_counts
+from .files import BLOCK, open_content, whole_counts
 from .reader import Reader
 
 MAGIC = struct.pack("<i", 793712314)
@@ -31,43 +31,45 @@ HEADER, DICTIONARY, ENTRY, MATRIX = (struct.Struct(f"<{form}") for form in ("14i
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    data = _mapped(path)
+    data = _map_file(path)
     with damaged(path, "not a whole fastText file"):
-        words, counts, tokens, matrix, buckets, least, most = _parsed(data, path)
+        words, counts, tokens, matrix, buckets, min_n, max_n = _parse(data, path)
     writer.tokens = tokens if counts is not None and tokens > 0 else None
     # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there
     ngrams = matrix[len(words) : len(words) + buckets]
-    for part in parts(words, matrix.shape[1], most - least + 1):
-        decoded = [word.decode("utf-8", "replace") for word in words[part]]
-        broken = sum(word.encode() != given for word, given in zip(decoded, words[part], strict=True))
-        if broken:
-            writer.warnings["broken_words"] += broken
-        vectors = full_words(matrix[part], ngrams, *ngram_rows(words[part], least, most, buckets))
-        writer.add(decoded, vectors, counts=None if counts is None else counts[part])
+    for part in parts(words, matrix.shape[1], max_n - min_n + 1):
+        texts = [word.decode("utf-8", "replace") for word in words[part]]
+        broken_words = sum(
+            word.encode() != original for word, original in zip(texts, words[part], strict=True)
+        )
+        if broken_words:
+            writer.warnings["broken_words"] += broken_words
+        vectors = full_words(matrix[part], ngrams, *ngram_rows(words[part], min_n, max_n, buckets))
+        writer.add(texts, vectors, counts=None if counts is None else counts[part])
     if buckets:
-        writer.add_subwords(ngrams, least, most)
+        writer.add_subwords(ngrams, min_n, max_n)
 
 
-def _parsed(
+def _parse(
     data: mmap.mmap, path: Path
 ) -> tuple[list[bytes], np.ndarray | None, int, np.ndarray, int, int, int]:
     """Words, their counts and of how many tokens, all rows, the number of buckets, the fewest and the most characters
     of n-grams. Raises ValueError or struct.error for a file that cannot be right."""
-    _, version, dimensions, *_, model, buckets, least, most, _, _ = HEADER.unpack_from(data)
+    _, version, dimensions, *_, model, buckets, min_n, max_n, _, _ = HEADER.unpack_from(data)
     if version not in VERSIONS:
         raise ValueError(f"it is of version {version}; 11 and 12 are read")
     if version == 11 and model == SUPERVISED:
-        most = 0  # as fastText reads them
-    if not 0 < dimensions <= BLOCK or buckets < 0 or most > LONGEST_NGRAM:
-        raise ValueError(f"it says {dimensions} dimensions, {buckets} buckets, n-grams of {least} to {most}")
-    words, counts, tokens, place, pruned = _dictionary(data)
-    quantized, rows, columns = MATRIX.unpack_from(data, place)
+        max_n = 0  # as fastText reads them
+    if not 0 < dimensions <= BLOCK or buckets < 0 or max_n > LONGEST_NGRAM:
+        raise ValueError(f"it says {dimensions} dimensions, {buckets} buckets, n-grams of {min_n} to {max_n}")
+    words, counts, tokens, place, kept_ngrams = _dictionary(data)
+    is_quantized, rows, columns = MATRIX.unpack_from(data, place)
     place += MATRIX.size
-    if quantized or pruned > 0:
+    if is_quantized or kept_ngrams > 0:
         raise BiasgridError(
             f"{path}: is quantized (.ftz): it has approximations of its vectors only; give the .bin itself"
         )
-    buckets = buckets if most > 0 and pruned != 0 else 0
+    buckets = buckets if max_n > 0 and kept_ngrams != 0 else 0
     if columns != dimensions or rows < len(words) + buckets:
         raise ValueError(
             f"it says {rows} rows of {columns} for {len(words)} words and {buckets} buckets of {dimensions}"
@@ -81,14 +83,14 @@ def _parsed(
     ):
         raise ValueError("it ends within its output matrix")
     matrix = np.frombuffer(data, "<f4", rows * columns, place).reshape(rows, columns)
-    return words, counts, tokens, matrix, buckets, max(1, least), most
+    return words, counts, tokens, matrix, buckets, max(1, min_n), max_n
 
 
 def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, int, int]:
     """The words, without labels, and their counts; the tokens of the corpus; where the matrix begins; how many
     n-grams were kept when it was pruned, or -1."""
     place = HEADER.size
-    size, number, labels, tokens, pruned = DICTIONARY.unpack_from(data, place)
+    size, number, labels, tokens, kept_ngrams = DICTIONARY.unpack_from(data, place)
     place += DICTIONARY.size
     if min(number, labels) < 0 or size != number + labels or size * (1 + ENTRY.size) > len(data):
         raise ValueError(f"it says {size} entries, {number} words and {labels} labels")
@@ -104,16 +106,16 @@ def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, i
             words.append(data[place:end])
             counts[entry] = count
         place = end + 1 + ENTRY.size
-    return words, whole_counts(counts, number), tokens, place + 8 * max(0, pruned), pruned
+    return words, whole_counts(counts, number), tokens, place + 8 * max(0, kept_ngrams), kept_ngrams
 
 
-def _mapped(path: Path) -> mmap.mmap:
+def _map_file(path: Path) -> mmap.mmap:
     """The file's bytes; those of a gzip from a temporary file. Closed with the last array of them."""
-    with opened(path) as file, tempfile.TemporaryFile() as unzipped:
+    with open_content(path) as file, tempfile.TemporaryFile() as copy:
         if not isinstance(getattr(file, "raw", None), io.FileIO):
-            shutil.copyfileobj(file, unzipped, BLOCK)
-            unzipped.flush()
-            file = unzipped
+            shutil.copyfileobj(file, copy, BLOCK)
+            copy.flush()
+            file = copy
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 

@@ -18,21 +18,21 @@ BLOCK = 4 << 20  # bytes that are worked on at a time
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def open_content(path: Path) -> Iterator[IO[bytes]]:
     """The file's content, unzipped if it is gzip; a gzip that is damaged, cut off, or expands too far is a
     BiasgridError."""
     with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
+        is_gzip = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        if not zipped:
+        if not is_gzip:
             yield file
             return
-        what, limit = "the gzip is damaged or cut off", allowed(path.stat().st_size)
-        yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, what, limit), 1 << 16)
+        reason, limit = "the gzip is damaged or cut off", allowed(path.stat().st_size)
+        yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:
-    """No more come out of a file that was `opened`."""
+    """The largest number of bytes that `open_content` can give of a file."""
     raw = getattr(file, "raw", None)
     return raw.limit if isinstance(raw, Expanded) else path.stat().st_size
 
@@ -50,8 +50,8 @@ def load_array(path: Path) -> np.ndarray:
 
 def check_array(array: object, where: Path) -> np.ndarray:
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind != "f":
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise BiasgridError(f"{where}: expected a two-dimensional array of floats, found {found}")
+        summary = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise BiasgridError(f"{where}: expected a two-dimensional array of floats, found {summary}")
     return array
 
 

@@ -24,7 +24,7 @@ from ...bounded import damaged, read_all
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
-from .files import blocks, check_array, load_array, opened, whole_counts
+from .files import blocks, check_array, load_array, open_content, whole_counts
 from .reader import Reader
 
 # gensim 4, 3, 2 and 1 in turn
@@ -33,11 +33,11 @@ VECTORS = ("vectors", "syn0")
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    with _checked(path) as file:
+    with _open_checked(path) as file:
         model = _Unpickler(file, path).load()
-    state, name = vars(model) if isinstance(model, _Collected) else {}, path.name
+    state, name = vars(model) if isinstance(model, _Attributes) else {}, path.name
     tokens = state.get("corpus_total_words")
-    if isinstance(state.get("wv"), _Collected):
+    if isinstance(state.get("wv"), _Attributes):
         # a whole model: its vectors, and what gensim calls their files
         state, name = vars(state["wv"]), f"{path.name}.wv"
     words = next((state[key] for key in WORDS if isinstance(state.get(key), list)), None)
@@ -64,11 +64,11 @@ def read(path: Path, writer: StoreWriter) -> None:
         for part in blocks(vectors):
             writer.add(words[part], vectors[part], counts=None if counts is None else counts[part])
     else:
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        for part in parts(encoded, vectors.shape[1], sizes[1] - sizes[0] + 1):
-            rows = ngram_rows(encoded[part], *sizes, len(ngrams), own_words=False)
-            of_part = None if counts is None else counts[part]
-            writer.add(words[part], full_words(vectors[part], ngrams, *rows), counts=of_part)
+        encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
+        for part in parts(encoded_words, vectors.shape[1], sizes[1] - sizes[0] + 1):
+            rows = ngram_rows(encoded_words[part], *sizes, len(ngrams), own_words=False)
+            part_counts = None if counts is None else counts[part]
+            writer.add(words[part], full_words(vectors[part], ngrams, *rows), counts=part_counts)
     if ngrams is not None and len(ngrams):
         writer.add_subwords(ngrams, *sizes)
 
@@ -76,11 +76,11 @@ def read(path: Path, writer: StoreWriter) -> None:
 def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
     """How often each word occurs in the corpus: gensim 4's array, or the entries of gensim 3's vocabulary; None where
     the pickle does not say so."""
-    further, entries = state.get("expandos"), state.get("vocab")
+    expandos, entries = state.get("expandos"), state.get("vocab")
     counts: Any = None
     try:
-        if isinstance(further, dict) and isinstance(further.get("count"), _Array):
-            counts = further["count"].array(WHOLE)
+        if isinstance(expandos, dict) and isinstance(expandos.get("count"), _Array):
+            counts = expandos["count"].array(INTEGERS)
         elif isinstance(entries, dict) and len(entries) == len(words):
             counts = np.array([entries[word].count for word in words], dtype=np.int64)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
@@ -101,21 +101,21 @@ def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray
 def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np.ndarray:
     """The vectors of a fastText model's n-grams, one per bucket."""
     ngrams = _array(path, state, "vectors_ngrams", name)
-    least, most, buckets = (state.get(key) for key in ("min_n", "max_n", "bucket"))
-    whole = all(type(number) is int for number in (least, most, buckets))
-    if not whole or ngrams.shape != (buckets, dimensions) or least < 1 or most > LONGEST_NGRAM:
+    min_n, max_n, buckets = (state.get(key) for key in ("min_n", "max_n", "bucket"))
+    whole = all(type(number) is int for number in (min_n, max_n, buckets))
+    if not whole or ngrams.shape != (buckets, dimensions) or min_n < 1 or max_n > LONGEST_NGRAM:
         raise BiasgridError(
             f"{path}: its n-grams are {ngrams.shape}, and it says {buckets!r:.20} buckets of {dimensions} "
-            f"dimensions, {least!r:.20} to {most!r:.20} characters: damaged, or saved by gensim 3: load it in gensim "
-            "4, and save it there"
+            f"dimensions, {min_n!r:.20} to {max_n!r:.20} characters: damaged, or saved by gensim 3: load it in "
+            "gensim 4, and save it there"
         )
     return ngrams
 
 
 @contextmanager
-def _checked(path: Path) -> Iterator[IO[bytes]]:
+def _open_checked(path: Path) -> Iterator[IO[bytes]]:
     """The pickle, gone through. Its file can be peeked into: else it would be unpickled byte by byte."""
-    with opened(path) as file, damaged(path, "is not a whole pickle"):
+    with open_content(path) as file, damaged(path, "is not a whole pickle"):
         if isinstance(file.raw, io.FileIO):
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as data:
                 _check(data)
@@ -130,14 +130,14 @@ def _checked(path: Path) -> Iterator[IO[bytes]]:
 # what follows an instruction, in pickletools' words: a number of bytes, or one of its negative codes
 WIDTHS = {op.code.encode("latin1"): op.arg.n if op.arg else 0 for op in pickletools.opcodes}
 WIDTHS = [WIDTHS.get(bytes([code])) for code in range(256)]
-COUNTED = {
+LENGTH_BYTES = {
     pickletools.TAKEN_FROM_ARGUMENT1: 1,
     pickletools.TAKEN_FROM_ARGUMENT4: 4,
     pickletools.TAKEN_FROM_ARGUMENT4U: 4,
     pickletools.TAKEN_FROM_ARGUMENT8U: 8,
 }
 # one byte of these makes an object of up to 200; a KeyedVectors has one for each ten bytes or more
-MAKES = frozenset(b"]}\x8f\x91tldo\x81\x92Ri\x85\x86\x87")
+OBJECT_CODES = frozenset(b"]}\x8f\x91tldo\x81\x92Ri\x85\x86\x87")
 SPARE = 100_000  # bytes for which nothing is counted
 STOP, PUT, LONG_BINPUT, FRAME = b".pr\x95"
 TWO_LINES = b"ci"
@@ -159,7 +159,7 @@ def _check(data: memoryview) -> None:
     A declared length is read into memory that is allocated before; so is the table of remembered objects, up to the
     number that an instruction names.
     """
-    place, end, made = 0, len(data), 0
+    place, end, objects = 0, len(data), 0
     while True:
         place = RUN.match(data, place).end()
         if place >= end:
@@ -170,9 +170,9 @@ def _check(data: memoryview) -> None:
             raise ValueError(f"it holds byte {code}, which is no instruction")
         if code == STOP:
             return
-        if code in MAKES:
-            made += 1
-            if 8 * made > place + SPARE:
+        if code in OBJECT_CODES:
+            objects += 1
+            if 8 * objects > place + SPARE:
                 raise ValueError("it makes far more objects than a model has")
         if width == pickletools.UP_TO_NEWLINE:
             for _ in range(2 if code in TWO_LINES else 1):
@@ -184,7 +184,7 @@ def _check(data: memoryview) -> None:
                 raise ValueError(f"it numbers an object {int(text)}")
             continue
         if width < 0:
-            size = COUNTED[width]
+            size = LENGTH_BYTES[width]
             length = int.from_bytes(data[place : place + size], "little")
             place, width = place + size, length
         elif code == LONG_BINPUT and int.from_bytes(data[place : place + 4], "little") > place // 3 + SPARE:
@@ -196,7 +196,7 @@ def _check(data: memoryview) -> None:
         place += width
 
 
-class _Collected:
+class _Attributes:
     """A KeyedVectors, or a model: its attributes."""
 
     def __setstate__(self, state):
@@ -212,7 +212,7 @@ class _Entry:
         self.count = state.get("count") if isinstance(state, dict) else None
 
 
-class _Ignored:
+class _Placeholder:
     """What a model needs for training: counts of words, a random generator, functions."""
 
     def __init__(self, *_):
@@ -225,7 +225,7 @@ class _Ignored:
         pass
 
 
-FLOATS, WHOLE = ("f2", "f4", "f8"), ("i4", "i8", "u4", "u8")
+FLOATS, INTEGERS = ("f2", "f4", "f8"), ("i4", "i8", "u4", "u8")
 
 
 class _Type:
@@ -261,7 +261,7 @@ class _Array:
 
 def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | int | None:
     """A NumPy scalar: a word (numpy.str_), or a count; other numbers are not needed."""
-    if type.code in WHOLE and data is not None:
+    if type.code in INTEGERS and data is not None:
         order = "big" if type.order == ">" else "little"
         return int.from_bytes(_bytes(data)[:8], order, signed=type.code.startswith("i"))
     if not type.code.startswith("U") or data is None:
@@ -298,22 +298,22 @@ def _from_buffer(data, type, shape, order) -> _Array:
 
 
 KEYED_VECTORS = ("KeyedVectors", "Word2VecKeyedVectors", "EuclideanKeyedVectors", "FastTextKeyedVectors")
-ADMITTED = {
-    **{("gensim.models.keyedvectors", name): _Collected for name in KEYED_VECTORS},
-    ("gensim.models.fasttext", "FastTextKeyedVectors"): _Collected,
-    ("gensim.models.word2vec", "Word2Vec"): _Collected,
-    ("gensim.models.fasttext", "FastText"): _Collected,
+CLASSES = {
+    **{("gensim.models.keyedvectors", name): _Attributes for name in KEYED_VECTORS},
+    ("gensim.models.fasttext", "FastTextKeyedVectors"): _Attributes,
+    ("gensim.models.word2vec", "Word2Vec"): _Attributes,
+    ("gensim.models.fasttext", "FastText"): _Attributes,
     # of gensim 3's models
-    ("gensim.models.word2vec", "Word2VecVocab"): _Ignored,
-    ("gensim.models.word2vec", "Word2VecTrainables"): _Ignored,
-    ("gensim.models.fasttext", "FastTextVocab"): _Ignored,
-    ("gensim.models.fasttext", "FastTextTrainables"): _Ignored,
-    ("gensim.utils", "call_on_class_only"): _Ignored,
-    ("collections", "defaultdict"): _Ignored,
-    ("numpy.random", "__RandomState_ctor"): _Ignored,
-    ("numpy.random._pickle", "__randomstate_ctor"): _Ignored,
-    ("numpy.random._pickle", "__bit_generator_ctor"): _Ignored,
-    ("numpy.random._mt19937", "MT19937"): _Ignored,
+    ("gensim.models.word2vec", "Word2VecVocab"): _Placeholder,
+    ("gensim.models.word2vec", "Word2VecTrainables"): _Placeholder,
+    ("gensim.models.fasttext", "FastTextVocab"): _Placeholder,
+    ("gensim.models.fasttext", "FastTextTrainables"): _Placeholder,
+    ("gensim.utils", "call_on_class_only"): _Placeholder,
+    ("collections", "defaultdict"): _Placeholder,
+    ("numpy.random", "__RandomState_ctor"): _Placeholder,
+    ("numpy.random._pickle", "__randomstate_ctor"): _Placeholder,
+    ("numpy.random._pickle", "__bit_generator_ctor"): _Placeholder,
+    ("numpy.random._mt19937", "MT19937"): _Placeholder,
     ("gensim.models.keyedvectors", "Vocab"): _Entry,
     ("gensim.models.keyedvectors", "CompatVocab"): _Entry,
     ("gensim.models.word2vec", "Vocab"): _Entry,
@@ -322,11 +322,11 @@ ADMITTED = {
     ("_codecs", "encode"): _Latin,
 }
 for builtins in ("builtins", "__builtin__"):  # Python 3 and 2
-    ADMITTED[builtins, "hash"] = ADMITTED[builtins, "int"] = _Ignored
+    CLASSES[builtins, "hash"] = CLASSES[builtins, "int"] = _Placeholder
 for core in ("numpy.core", "numpy._core"):  # before and after NumPy 2
-    ADMITTED[f"{core}.multiarray", "_reconstruct"] = _Array
-    ADMITTED[f"{core}.multiarray", "scalar"] = _scalar
-    ADMITTED[f"{core}.numeric", "_frombuffer"] = _from_buffer
+    CLASSES[f"{core}.multiarray", "_reconstruct"] = _Array
+    CLASSES[f"{core}.multiarray", "scalar"] = _scalar
+    CLASSES[f"{core}.numeric", "_frombuffer"] = _from_buffer
 
 
 class _Unpickler(pickle.Unpickler):
@@ -335,12 +335,12 @@ class _Unpickler(pickle.Unpickler):
         self.path = path
 
     def find_class(self, module: str, name: str):
-        if (module, name) not in ADMITTED:
+        if (module, name) not in CLASSES:
             raise BiasgridError(
                 f"{self.path}: refused: the pickle asks for {module:.60}.{name:.60}, and only gensim's KeyedVectors, "
                 "its Word2Vec and FastText models and plain NumPy arrays are taken from one"
             )
-        return ADMITTED[module, name]
+        return CLASSES[module, name]
 
 
 def detect(sample: bytes) -> bool:

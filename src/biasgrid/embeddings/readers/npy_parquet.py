@@ -26,17 +26,17 @@ DAMAGED = "is not a whole Parquet file"
 def read(folder: Path, writer: StoreWriter) -> None:
     paths = {}
     for extension in ("npy", "parquet"):
-        found = sorted(folder.glob(f"*.{extension}"))
-        if len(found) != 1:
-            raise BiasgridError(f"{folder}: expected one .{extension} file, found {len(found)}")
-        paths[extension] = found[0]
+        matches = sorted(folder.glob(f"*.{extension}"))
+        if len(matches) != 1:
+            raise BiasgridError(f"{folder}: expected one .{extension} file, found {len(matches)}")
+        paths[extension] = matches[0]
     vectors = load_array(paths["npy"])
     words = _words(paths["parquet"], len(vectors), folder, paths["npy"].name)
     for part in blocks(vectors):
         writer.add(words[part], vectors[part])
 
 
-def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
+def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
     require("pyarrow", f"{path}: reading Parquet")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -64,9 +64,9 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
         name = texts[0]
         if names.count(name) > 1:
             raise BiasgridError(f"{path}: has two columns {name!r:.60}")
-        said = sum(group.num_rows for group in groups)
-        if said != rows:
-            raise BiasgridError(f"{folder}: {rows} rows in {beside}, {said} in {path.name}")
+        group_rows = sum(group.num_rows for group in groups)
+        if group_rows != rows:
+            raise BiasgridError(f"{folder}: {rows} rows in {npy_name}, {group_rows} in {path.name}")
         if groups:
             _check_pages(path, size, groups, name)
         with damaged(path, DAMAGED):
@@ -83,7 +83,7 @@ def _words(path: Path, rows: int, folder: Path, beside: str) -> list[str]:
                 values = chunk.dictionary.to_pylist()
                 words += [values[place] for place in chunk.indices.to_pylist()]
         if len(words) != rows:
-            raise BiasgridError(f"{folder}: {rows} rows in {beside}, {len(words)} in {path.name}")
+            raise BiasgridError(f"{folder}: {rows} rows in {npy_name}, {len(words)} in {path.name}")
     return words
 
 
@@ -108,18 +108,18 @@ def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
                 while place < end:
                     with damaged(path, f"{DAMAGED}: a page's header"):
                         header, place = _struct(content, place, end)
-                        expanded, compressed = header[2], header[3]
+                        content_size, stored_size = header[2], header[3]
                         # where the page's own facts are, by its type: data, dictionary, data of version 2
                         facts, key = {0: (5, 2), 2: (7, 2), 3: (8, 4)}[header[1]]
                         encoding = header[facts][key]
-                    if min(expanded, compressed) < 0 or place + compressed > end:
+                    if min(content_size, stored_size) < 0 or place + stored_size > end:
                         raise BiasgridError(f"{path}: {DAMAGED}: a page lies outside of its column")
                     if encoding not in ENCODINGS:
                         raise BiasgridError(
                             f"{path}: a column of text in Parquet's encoding {encoding} is not read"
                         )
-                    place += compressed
-                    total += expanded
+                    place += stored_size
+                    total += content_size
                     if total > limit:
                         raise too_large(path, limit)
 

@@ -13,8 +13,8 @@ from ..store_writer import StoreWriter
 class Reader:
     """A format of vectors.
 
-    A reader is one file in this package (or of a plugin) with a tuple `READERS`. It is asked about each source whose
-    format is not given, so that `detect` must be quick and say no to what other formats have.
+    A reader is one file in this package (or of a plugin) with a tuple `READERS`. Its `detect` is called for each
+    source whose format is not given, so that it must be quick, and False for other formats.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Reader:
     folder
         Whether a source is a folder.
     guesses
-        Whether `detect` only finds a source likely to be of this format. One that is sure counts before it.
+        Whether `detect` may be wrong. A format whose `detect` is sure goes first.
     pickled
         Whether such a file can hold code, so that its checksum, or the user, must vouch for it.
     counts

@@ -36,11 +36,11 @@ def read(folder: Path, writer: StoreWriter) -> None:
     words = [word for word in dict.fromkeys(words) if word]
     hashes = murmurhash64a([word.encode("utf-8", "surrogatepass") for word in words], seed=1)
     places = np.searchsorted(keys, hashes)
-    known = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == hashes) if len(keys) else places[:0]
+    matches = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == hashes) if len(keys) else places[:0]
     # spaCy numbers the names of its own symbols (DATE, NOUN, ...) instead of hashing them
-    if nameless := len(keys) - len(np.unique(places[known])):
+    if nameless := len(keys) - len(np.unique(places[matches])):
         writer.warnings["keys_without_word"] += nameless
-    writer.add([words[i] for i in known], vectors, rows[places[known]])
+    writer.add([words[i] for i in matches], vectors, rows[places[matches]])
 
 
 def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -73,10 +73,10 @@ def murmurhash64a(texts: list[bytes], seed: int) -> np.ndarray:
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     for length in np.unique(lengths):  # texts of one length take the same steps
         places = np.flatnonzero(lengths == length)
-        padded = np.zeros((len(places), -(-length // 8) * 8), dtype=np.uint8)
-        joined = b"".join([texts[i] for i in places])
-        padded[:, :length] = np.frombuffer(joined, dtype=np.uint8).reshape(len(places), length)
-        hashes[places] = _hash(padded.view("<u8"), int(length), seed)
+        table = np.zeros((len(places), -(-length // 8) * 8), dtype=np.uint8)
+        content = b"".join([texts[i] for i in places])
+        table[:, :length] = np.frombuffer(content, dtype=np.uint8).reshape(len(places), length)
+        hashes[places] = _hash(table.view("<u8"), int(length), seed)
     return hashes
 
 

@@ -9,24 +9,24 @@ import numpy as np
 from ..store import MODEL, VECTORS, EmbeddingStore
 from ..store_writer import StoreWriter
 from ..vocabulary import VOCABULARY
-from ..writers import by_row
+from ..writers import words_by_row
 from .files import blocks
 from .reader import Reader
 
 
 def read(path: Path, writer: StoreWriter) -> None:
     store = EmbeddingStore.open(path)
-    done = 0
-    for words, rows in by_row(store):
+    start = 0
+    for words, rows in words_by_row(store):
         # words that share a row may come in two parts
-        vectors = store.read(slice(done, max(done, int(rows[-1]) + 1)))
-        counts = None if store.counts is None else store.counts[done : done + len(vectors)]
-        writer.add(words, vectors, rows - done, counts)
-        done += len(vectors)
+        vectors = store.read(slice(start, max(start, int(rows[-1]) + 1)))
+        counts = None if store.counts is None else store.counts[start : start + len(vectors)]
+        writer.add(words, vectors, rows - start, counts)
+        start += len(vectors)
     # rows of no word
-    for part in blocks(store.array[done:]):
-        counts = None if store.counts is None else store.counts[done:][part]
-        writer.add([], store.array[done:][part], np.array([], dtype=np.int64), counts)
+    for part in blocks(store.array[start:]):
+        counts = None if store.counts is None else store.counts[start:][part]
+        writer.add([], store.array[start:][part], np.array([], dtype=np.int64), counts)
 
 
 def detect(content: list[str]) -> bool:

@@ -1,8 +1,8 @@
-"""A word and its numbers a line: word2vec text, GloVe, fastText .vec, ConceptNet Numberbatch, LexVec.
+"""A word and its numbers per line: word2vec text, GloVe, fastText .vec, ConceptNet Numberbatch, LexVec.
 
 Lines are parsed in blocks by Arrow's CSV reader on all cores; a block that it refuses, or that has values which are
-not finite, is parsed line by line, which takes what is odd but clear and knows the line of what is wrong. Both round
-each number to the nearest float64 and that to float32, as NumPy and gensim do.
+not finite, is parsed line by line, which accepts unusual but unambiguous lines, and names the line of an error. Both
+round each number to the nearest float64 and that to float32, as NumPy and gensim do.
 
 A row is a word, then d numbers. Whatever stands before the last d numbers is the word, so that words may be numbers
 or have spaces in them (GloVe 840B has ". . ."). But no number may follow a space in a word: such a line has numbers
@@ -26,7 +26,7 @@ import numpy as np
 from ...errors import BiasgridError
 from ...extras import has
 from ..store_writer import StoreWriter
-from .files import BLOCK, opened
+from .files import BLOCK, open_content
 from .reader import Reader
 
 HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|$)")
@@ -44,7 +44,7 @@ MOST_COLUMNS = 1 << 14
 
 @dataclass(frozen=True)
 class Layout:
-    """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers a row, whether
+    """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers per row, whether
     tabs stand between the numbers (else a tab is part of a word), and where the rows begin."""
 
     header: tuple[int, int] | None
@@ -65,25 +65,25 @@ def read(path: Path, writer: StoreWriter) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = min(cores, 8)
     lines = rows = 0
-    with opened(path) as file, ThreadPoolExecutor(workers) as pool:
+    with open_content(path) as file, ThreadPoolExecutor(workers) as pool:
         first = file.read(BLOCK)
         layout = _layout(path, first)
-        waiting: deque[Future[Rows]] = deque()
+        queue: deque[Future[Rows]] = deque()
 
         def take() -> int:
-            parsed = waiting.popleft().result()
-            writer.warnings.update(parsed.warnings)
-            writer.add(parsed.words, parsed.vectors)
-            return len(parsed.words)
+            block_rows = queue.popleft().result()
+            writer.warnings.update(block_rows.warnings)
+            writer.add(block_rows.words, block_rows.vectors)
+            return len(block_rows.words)
 
         lines = layout.first_line - 1
         try:
             for block in _whole_lines(path, file, first[layout.offset :]):
-                waiting.append(pool.submit(_parse, path, block, lines + 1, layout))
+                queue.append(pool.submit(_parse, path, block, lines + 1, layout))
                 lines += block.count(b"\n")
-                if len(waiting) > workers:  # what is in memory at a time
+                if len(queue) > workers:  # what is in memory at a time
                     rows += take()
-            while waiting:
+            while queue:
                 rows += take()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -96,7 +96,7 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 def looks_like_text(sample: bytes) -> bool:
     """Whether the first rows, after a header if there is one, look like vectors: most of them are a word and numbers,
-    of the same number in most, two at least. (A single one may be a count, or a rest of anything.)"""
+    of the same number in most, two at least. (A single number may be a count, or anything else.)"""
     sample = sample.removeprefix(BOM)
     header = HEADER.match(sample)
     lines = [line for line in _lines(sample[header.end() if header else 0 :]) if line.strip()]
@@ -160,10 +160,10 @@ def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
             raise BiasgridError(
                 f"{path}: has a line of more than {8 * BLOCK} bytes: this is not word2vec text"
             )
-        more = file.read(BLOCK)
-        if not more:
+        block = file.read(BLOCK)
+        if not block:
             break
-        rest += more
+        rest += block
     if rest:
         yield rest
 
@@ -247,8 +247,8 @@ def _csv_options(columns: int, delimiter: bytes, words: bool):
 
 def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
     # no more rows than the block's bytes can hold: each number takes two
-    most = min(len(block) // (2 * layout.dimensions), block.count(b"\n")) + 1
-    words, vectors, warnings = [], np.empty((most, layout.dimensions), np.float32), Counter()
+    limit = min(len(block) // (2 * layout.dimensions), block.count(b"\n")) + 1
+    words, vectors, warnings = [], np.empty((limit, layout.dimensions), np.float32), Counter()
     number, place = first_line, 0
     for match in CONTENT.finditer(block):
         start = block.rfind(b"\n", 0, match.start()) + 1
@@ -279,9 +279,9 @@ def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[str, np.ndarra
             raise BiasgridError(
                 f"{where}: {_show(head)} has a value {_show(field)}: only finite numbers are allowed"
             )
-    damaged = any(NUMBER.fullmatch(part) for part in head.split(b" ")[1:])
-    if not numbers or damaged or not all(NUMBER.fullmatch(field) for field in numbers):
-        raise BiasgridError(f"{where}: expected a word and {d} numbers, {_found(line, layout)}")
+    has_number = any(NUMBER.fullmatch(part) for part in head.split(b" ")[1:])
+    if not numbers or has_number or not all(NUMBER.fullmatch(field) for field in numbers):
+        raise BiasgridError(f"{where}: expected a word and {d} numbers, {_describe(line, layout)}")
     try:
         word = head.decode()
     except UnicodeDecodeError as error:
@@ -294,13 +294,13 @@ def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[str, np.ndarra
     return word, values
 
 
-def _found(line: bytes, layout: Layout) -> str:
+def _describe(line: bytes, layout: Layout) -> str:
     """What is wrong with a line, for its error."""
     fields = [field for field in line.split(b" ") if field][1:]
     count = sum(bool(NUMBER.fullmatch(field)) for field in fields)
-    odd = next((field for field in fields if not NUMBER.fullmatch(field)), None)
+    bad_field = next((field for field in fields if not NUMBER.fullmatch(field)), None)
     source = "as line 1 says" if layout.header else "as most lines before it have"
-    return f"{source}, found {count}" + (f" and {_show(odd)}" if odd else "")
+    return f"{source}, found {count}" + (f" and {_show(bad_field)}" if bad_field else "")
 
 
 def _show(field: bytes) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from ...bounded import damaged
 from ...errors import BiasgridError
 from ..store_writer import StoreWriter
-from .files import BLOCK, blocks, opened
+from .files import BLOCK, blocks, open_content
 from .reader import Reader
 from .text import MOST_COLUMNS, parse_csv
 
@@ -31,7 +31,7 @@ HEADER = 32 << 20  # bytes before the vectors, most of them a list of all words
 
 def read(path: Path, writer: StoreWriter) -> None:
     words, parts = [], []
-    with opened(path) as file:
+    with open_content(path) as file:
         header, buffer = _until_vectors(path, file)
         size, dimensions = (_number(path, header, key) for key in ("size", "dimensions"))
         norm, index = (_number(path, header, key) for key in ("l2NormIndex", "wordIndex"))
@@ -39,21 +39,21 @@ def read(path: Path, writer: StoreWriter) -> None:
             raise BiasgridError(f"{path}: expected norm and index after the {dimensions} numbers of a vector")
         entry = FIRST
         while True:
-            found, end = [], 0
+            matches, end = [], 0
             while match := entry.match(buffer, end):
-                found.append(match)
+                matches.append(match)
                 end, entry = match.end(), NEXT
-            if found:
+            if matches:
                 with damaged(path, f"after {len(words)} words"):
-                    parts.append(_vectors([match[2] for match in found], dimensions + 2))
-                    words += _strings([match[1] for match in found])
+                    parts.append(_vectors([match[2] for match in matches], dimensions + 2))
+                    words += _strings([match[1] for match in matches])
                 buffer = buffer[end:]
             if buffer.lstrip(b" \t\r\n")[:1] == b"}":
                 break
-            more = file.read(BLOCK)
-            if not more or len(buffer) > 4 * BLOCK:
+            block = file.read(BLOCK)
+            if not block or len(buffer) > 4 * BLOCK:
                 raise BiasgridError(f"{path}: is cut off or damaged after {len(words)} of {size} words")
-            buffer += more
+            buffer += block
         _check_rest(path, buffer, file)
     if len(words) != size:
         raise BiasgridError(f"{path}: says {size} words, but has {len(words)}")
@@ -87,7 +87,7 @@ def _vectors(texts: list[bytes], columns: int) -> np.ndarray:
 
 
 def _check_numbers(numbers: bytes) -> None:
-    """What Arrow takes for a number and JSON does not: 0882, +1, .5, 5., nan; raises ValueError."""
+    """Raises ValueError for what Arrow takes for a number and JSON does not: 0882, +1, .5, 5., nan."""
     text = np.frombuffer(b"\n" + numbers + b"\n", dtype=np.uint8)
     digit = (text - np.uint8(48)) < 10
     points = text[1:-1] == ord(".")
@@ -99,14 +99,14 @@ def _check_numbers(numbers: bytes) -> None:
         plus[~_exponent(text[plus - 1])],
     ]
     # a zero before a digit, with neither digit nor point before it
-    inside = digit | (text == ord("."))
-    zeros = np.flatnonzero((text[1:-1] == ord("0")) & digit[2:] & ~inside[:-2]) + 1
+    in_number = digit | (text == ord("."))
+    zeros = np.flatnonzero((text[1:-1] == ord("0")) & digit[2:] & ~in_number[:-2]) + 1
     # behind an exponent's sign zeros may lead
-    signed = (text[zeros - 1] == ord("-")) | (text[zeros - 1] == ord("+"))
-    before = np.where(signed, text[np.maximum(zeros - 2, 0)], text[zeros - 1])
-    wrong.append(zeros[~_exponent(before)])
-    if len(found := np.concatenate(wrong)):
-        place = int(found.min()) - 1
+    has_sign = (text[zeros - 1] == ord("-")) | (text[zeros - 1] == ord("+"))
+    previous = np.where(has_sign, text[np.maximum(zeros - 2, 0)], text[zeros - 1])
+    wrong.append(zeros[~_exponent(previous)])
+    if len(errors := np.concatenate(wrong)):
+        place = int(errors.min()) - 1
         start = max(numbers.rfind(b",", 0, place), numbers.rfind(b"\n", 0, place)) + 1
         number = re.match(rb"[^,\n]{0,40}", numbers[start:])[0].strip().decode("latin1")
         raise ValueError(f"{number!r} is no JSON number")
@@ -123,8 +123,8 @@ def _strings(texts: list[bytes]) -> list[str]:
 def _until_vectors(path: Path, file) -> tuple[dict[str, Any], bytes]:
     """The mapping before "vectors", and the first bytes of them."""
     buffer, start = b"", 0
-    while len(buffer) < HEADER and (more := file.read(BLOCK)):
-        buffer += more
+    while len(buffer) < HEADER and (block := file.read(BLOCK)):
+        buffer += block
         # a word of the list before it can be "vectors", but no colon follows it there
         if match := VECTORS.search(buffer, start):
             header = _json(path, buffer[: match.start()] + b'"vectors":{}}')
@@ -135,8 +135,8 @@ def _until_vectors(path: Path, file) -> tuple[dict[str, Any], bytes]:
 
 def _check_rest(path: Path, rest: bytes, file) -> None:
     """What follows the vectors, from their last bracket on, must end the file as JSON."""
-    while len(rest) < BLOCK and (more := file.read(BLOCK)):
-        rest += more
+    while len(rest) < BLOCK and (block := file.read(BLOCK)):
+        rest += block
     if len(rest) >= BLOCK:
         raise BiasgridError(f"{path}: has more than {BLOCK} bytes after its vectors")
     _json(path, b'{"vectors":{' + rest.lstrip())

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import BiasgridError
 from ..store_writer import StoreWriter
-from .files import BLOCK, most_bytes, opened
+from .files import BLOCK, most_bytes, open_content
 from .reader import Reader
 from .text import looks_like_text
 
@@ -23,7 +23,7 @@ LONGEST_WORD = 1 << 16  # bytes
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    with opened(path) as file:
+    with open_content(path) as file:
         first = file.read(100)
         header = HEADER.match(first)
         if not header:
@@ -33,34 +33,35 @@ def read(path: Path, writer: StoreWriter) -> None:
         rows, dimensions = int(header[1]), int(header[2])
         if not rows or not 0 < dimensions <= BLOCK:
             raise BiasgridError(f"{path}: line 1 says {rows} rows and {dimensions} dimensions")
-        if rows * (4 * dimensions + 1) > (most := most_bytes(path, file)):
+        if rows * (4 * dimensions + 1) > (size_limit := most_bytes(path, file)):
             raise BiasgridError(
-                f"{path}: cut off: line 1 says {rows} rows of {dimensions} dimensions, but {most} bytes at most"
+                f"{path}: cut off: line 1 says {rows} rows of {dimensions} dimensions, but {size_limit} bytes at most"
             )
-        broken = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
+        broken_words = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
     # with wrong dimensions or another encoding most words break, with word2vec.c few
-    if broken > max(10, rows // 100):
+    if broken_words > max(10, rows // 100):
         raise BiasgridError(
-            f"{path}: {broken} of {rows} words are not UTF-8: another encoding, or not the {dimensions} dimensions "
-            "that line 1 says"
+            f"{path}: {broken_words} of {rows} words are not UTF-8: another encoding, or not the {dimensions} "
+            "dimensions that line 1 says"
         )
-    if broken:
-        writer.warnings["broken_words"] += broken
+    if broken_words:
+        writer.warnings["broken_words"] += broken_words
 
 
 def _read_rows(
     path: Path, file: IO[bytes], buffer: bytes, writer: StoreWriter, rows: int, dimensions: int
 ) -> int:
-    """`buffer` is what was read of the rows before. Returns how many words are not UTF-8."""
-    says = f"line 1 says {rows} rows of {dimensions} dimensions"
+    """Add the rows to the writer; `buffer` has the bytes of them that were read before. Returns how many words are
+    not UTF-8."""
+    header = f"line 1 says {rows} rows of {dimensions} dimensions"
     width = 4 * dimensions
-    done = broken = 0
-    while done < rows:
-        more = file.read(max(BLOCK, width + LONGEST_WORD))
-        buffer += more
+    count = broken_words = 0
+    while count < rows:
+        block = file.read(max(BLOCK, width + LONGEST_WORD))
+        buffer += block
         words, vectors, start = [], [], 0
         view = memoryview(buffer)
-        while done + len(words) < rows:
+        while count + len(words) < rows:
             space = buffer.find(b" ", start, start + LONGEST_WORD)
             end = space + 1 + width
             if space < 0 or end > len(buffer):
@@ -70,23 +71,23 @@ def _read_rows(
                 words.append(word.decode())
             except UnicodeDecodeError:
                 words.append(word.decode("utf-8", "replace"))
-                broken += 1
+                broken_words += 1
             vectors.append(view[space + 1 : end])
             start = end
         if words:
             writer.add(words, np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(words), dimensions))
-        elif not more:
-            raise BiasgridError(f"{path}: cut off: {says}, but the file ends after {done} rows")
+        elif not block:
+            raise BiasgridError(f"{path}: cut off: {header}, but the file ends after {count} rows")
         elif len(buffer) > width + LONGEST_WORD:
-            raise BiasgridError(f"{path}: {says}, but no word follows row {done}")
-        done += len(words)
+            raise BiasgridError(f"{path}: {header}, but no word follows row {count}")
+        count += len(words)
         vectors.clear()
         view.release()
         buffer = buffer[start:]
-    left = len((buffer + file.read(BLOCK)).strip(b"\r\n"))
-    if left:
-        raise BiasgridError(f"{path}: {says}, but {left} or more bytes follow them")
-    return broken
+    excess = len((buffer + file.read(BLOCK)).strip(b"\r\n"))
+    if excess:
+        raise BiasgridError(f"{path}: {header}, but {excess} or more bytes follow them")
+    return broken_words
 
 
 def detect(sample: bytes) -> bool:

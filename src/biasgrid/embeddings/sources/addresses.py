@@ -19,24 +19,24 @@ def fetch_file(
     filename: str,
     *,
     pins: Sequence[Mapping[str, str]],
-    whole: Mapping[str, str],
+    file_pins: Mapping[str, str],
     progress: bool,
     limits: Limits,
 ) -> dict[str, str]:
     """Download a file, or its parts in order, to `folder`/`filename`; returns its sha256 by its name.
 
-    `pins` are the hashes pinned for each part, by algorithm, `whole` those for the whole file. Without any, what is
-    first seen is expected from then on.
+    `pins` are the hashes pinned for each part, by algorithm, `file_pins` those for the whole file. Without any,
+    what is first seen is expected from then on.
     """
     if not re.fullmatch(FILENAME, filename) or filename == "manifest.json":
         raise BiasgridError(
             f"source: {urls[0]} cannot be kept as {filename!r}: give another name as its filename"
         )
     destination = folder / filename
-    trusted = None if whole or any(pins) else FirstSeen(folder)
-    if trusted:
-        pins = [{"sha256": trusted.digests[url]} if url in trusted.digests else {} for url in urls]
-    expected = whole or (pins[0] if len(urls) == 1 else {})
+    first_seen = None if file_pins or any(pins) else FirstSeen(folder)
+    if first_seen:
+        pins = [{"sha256": first_seen.digests[url]} if url in first_seen.digests else {} for url in urls]
+    expected = file_pins or (pins[0] if len(urls) == 1 else {})
     if (
         expected
         and destination.is_file()
@@ -48,20 +48,26 @@ def fetch_file(
     from ..download.file import download
     from ..download.parts import download_parts
 
-    landed = trusted.record if trusted else lambda url, digest: None
+    on_download = first_seen.record if first_seen else lambda url, digest: None
     try:
         if len(urls) == 1:
             digest = download(urls[0], destination, **expected, progress=progress, limits=limits)
-            landed(urls[0], digest)
+            on_download(urls[0], digest)
         else:
             digest = download_parts(
-                urls, destination, pins=pins, whole=whole, landed=landed, progress=progress, limits=limits
+                urls,
+                destination,
+                pins=pins,
+                file_pins=file_pins,
+                on_download=on_download,
+                progress=progress,
+                limits=limits,
             )
     except WrongHash as error:
-        if not trusted:
+        if not first_seen:
             raise
         raise WrongHash(
             f"{error}; the expected one was recorded when this address was first used: if the new file is "
-            f"right, delete {trusted.path} or pin its sha256"
+            f"right, delete {first_seen.path} or pin its sha256"
         ) from None
     return {filename: digest}

@@ -20,7 +20,7 @@ def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[i
         **os.environ,
         "TMPDIR": str(scratch.resolve()),
     }
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -29,4 +29,4 @@ def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[i
         encoding="utf-8",
         errors="replace",
     )
-    return done.returncode, done.stderr if show else done.stdout
+    return process.returncode, process.stderr if show else process.stdout

@@ -1,4 +1,4 @@
-"""An archive's files, fetched once: while its manifest fits the source, what is there is taken as it is."""
+"""An archive's files, fetched once: files whose manifest fits the source are used as they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
 
 log = logging.getLogger(__name__)
 
-Bring = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
+FetchFiles = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
 
 
 def fetch(
@@ -73,10 +73,10 @@ def fetch(
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
             raise BiasgridError("a model's name must be a text of letters, digits, '.', '_' and '-'")
         kind, folder = check(source), raw / name
-        bring = partial(kind.fetch, source, folder, progress=progress, limits=limits)
+        fetch_files = partial(kind.fetch, source, folder, progress=progress, limits=limits)
         if kind.in_place:
-            return _referenced(bring, source, folder, shared)
-        return _at_hand(folder, source) or _fetched(bring, source, folder, shared)
+            return _reference(fetch_files, source, folder, shared)
+        return _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
     except BiasgridError as error:
         raise type(error)(f"{name}: {error}") from None
     except OSError as error:
@@ -91,7 +91,7 @@ def verify(name: str, raw: Path | str) -> None:
         raise BiasgridError(f"{name}: not fetched: {folder / MANIFEST} is missing or damaged: fetch it")
     kind = REGISTRY.get(manifest["source"]["type"])
     for file, facts in manifest["files"].items():
-        path = _hashed(Path(file).expanduser()) if kind and kind.in_place else folder / file
+        path = _file_to_hash(Path(file).expanduser()) if kind and kind.in_place else folder / file
         if not path.is_file():
             raise BiasgridError(f"{name}: {path} is missing: fetch it again")
         if (got := hash_file(path)) != facts["sha256"]:
@@ -101,7 +101,7 @@ def verify(name: str, raw: Path | str) -> None:
             )
 
 
-def _at_hand(folder: Path, source: dict[str, Any]) -> Path | None:
+def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
     """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
     manifest = read_manifest(folder)
     if manifest.get("source") != source:
@@ -113,43 +113,43 @@ def _at_hand(folder: Path, source: dict[str, Any]) -> Path | None:
     return folder / manifest["input"]
 
 
-def _referenced(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -> Path:
+def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     """The user's file, which may change any day: hashed each time."""
-    digests = bring()
+    digests = fetch_files()
     file = next(iter(digests))  # the others are read with it
     path = Path(file).expanduser()
     files = {
-        name: {"sha256": digest, "bytes": _hashed(Path(name).expanduser()).stat().st_size}
+        name: {"sha256": digest, "bytes": _file_to_hash(Path(name).expanduser()).stat().st_size}
         for name, digest in digests.items()
     }
     manifest = {"source": source, "files": files, "input": file}
-    if (before := read_manifest(folder)) != manifest:
-        _refuse_another(before, source, folder, shared)
+    if (former := read_manifest(folder)) != manifest:
+        _refuse_another(former, source, folder, shared)
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
             write_manifest(folder, manifest)
     return path
 
 
-def _hashed(path: Path) -> Path:
+def _file_to_hash(path: Path) -> Path:
     """The file that stands for what the user has put in place: of a store its model.json."""
     return path / MODEL if path.is_dir() else path
 
 
-def _fetched(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -> Path:
+def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
-        if path := _at_hand(folder, source):  # another process has done it while this one waited
+        if path := _fetched_path(folder, source):  # another process has done it while this one waited
             return path
-        before = read_manifest(folder)
-        _refuse_another(before, source, folder, shared)
+        former = read_manifest(folder)
+        _refuse_another(former, source, folder, shared)
         for left_over in folder.glob(".partial-*"):  # of a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
         (folder / MANIFEST).unlink(
             missing_ok=True
         )  # it must not vouch for files that are about to be replaced
-        digests = bring()
-        for file in before.get("files", {}).keys() - digests.keys():
+        digests = fetch_files()
+        for file in former.get("files", {}).keys() - digests.keys():
             if is_plain(file):  # else it is the user's, elsewhere
                 (folder / file).unlink(missing_ok=True)
         files = {
@@ -161,22 +161,22 @@ def _fetched(bring: Bring, source: dict[str, Any], folder: Path, shared: bool) -
     return folder / manifest["input"]
 
 
-def _refuse_another(before: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:
-    if shared and before and before["source"] != source:
+def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:
+    if shared and former and former["source"] != source:
         raise BiasgridError(
             f"{folder}, which studies share, holds another model of this name (its source is "
-            f"{json.dumps(before['source']):.300}): name one of them otherwise, or delete that folder"
+            f"{json.dumps(former['source']):.300}): name one of them otherwise, or delete that folder"
         )
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Held by one process on this machine at a time; the kernel lets go of it however the process ends."""
+    """A lock that one process of this machine holds at a time; the kernel releases it however the process ends."""
     path = folder.with_name(f".{folder.name}.lock")
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(locked(path, wait=False))
+            stack.enter_context(locked(path, wait=False))
         except BlockingIOError:
             log.warning("%s: another process is fetching it, waiting", folder.name)
-            held.enter_context(locked(path))
+            stack.enter_context(locked(path))
         yield

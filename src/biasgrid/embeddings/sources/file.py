@@ -32,8 +32,8 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 def beside(path: Path) -> list[Path]:
     """The files that are read with a model's weights (.safetensors), as far as they are there."""
-    found = (path.with_name(name) for name in BESIDE if path.suffix == ".safetensors")
-    return [file for file in found if file.is_file()]
+    paths = (path.with_name(name) for name in BESIDE if path.suffix == ".safetensors")
+    return [file for file in paths if file.is_file()]
 
 
 SOURCES = (

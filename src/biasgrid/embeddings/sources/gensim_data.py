@@ -22,7 +22,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
         folder,
         filename,
         pins=[{"md5": part} for part in md5] if in_parts else [{}],
-        whole={} if in_parts else {"md5": md5},
+        file_pins={} if in_parts else {"md5": md5},
         progress=progress,
         limits=limits,
     )

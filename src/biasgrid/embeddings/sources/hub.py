@@ -17,19 +17,19 @@ HUB = "https://huggingface.co"
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
-    at = f"{source.get('base', HUB).rstrip('/')}/{source['repository']}/resolve/{source['revision']}"
-    fetched: dict[str, str] = {}
+    address = f"{source.get('base', HUB).rstrip('/')}/{source['repository']}/resolve/{source['revision']}"
+    digests: dict[str, str] = {}
     for file, sha256 in source["files"].items():
-        fetched |= fetch_file(
-            [f"{at}/{quote(file)}"],
+        digests |= fetch_file(
+            [f"{address}/{quote(file)}"],
             folder,
             PurePosixPath(file).name,
             pins=[{}],
-            whole={"sha256": sha256} if sha256 else {},
+            file_pins={"sha256": sha256} if sha256 else {},
             progress=progress,
             limits=limits,
         )
-    return fetched
+    return digests
 
 
 def check(source: Mapping[str, Any]) -> None:

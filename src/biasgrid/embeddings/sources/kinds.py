@@ -14,18 +14,18 @@ REGISTRY: Registry[Source] = Registry(__package__, "SOURCES", "source type")
 
 def check(source: Mapping[str, Any]) -> Source:
     """The kind of a source whose keys and values are right; else raises BiasgridError that says which is not."""
-    given = source.get("type") if isinstance(source, dict) else source
-    if not isinstance(given, str) or given not in REGISTRY:
-        raise BiasgridError(f"source: {unknown('type', given, REGISTRY)}")
-    kind = REGISTRY[given]
-    required = {key for key, facts in kind.keys.items() if facts.required}
-    takes = f"a source of type {kind.name} needs {', '.join(sorted(required))}"
-    if optional := sorted(kind.keys.keys() - required):
-        takes += f" and takes {', '.join(optional)}"
-    for key in sorted(required - source.keys()):
-        raise BiasgridError(f"source: key {key!r} is missing; {takes}")
+    name = source.get("type") if isinstance(source, dict) else source
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise BiasgridError(f"source: {unknown('type', name, REGISTRY)}")
+    kind = REGISTRY[name]
+    required_keys = {key for key, facts in kind.keys.items() if facts.required}
+    usage = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"
+    if optional := sorted(kind.keys.keys() - required_keys):
+        usage += f" and takes {', '.join(optional)}"
+    for key in sorted(required_keys - source.keys()):
+        raise BiasgridError(f"source: key {key!r} is missing; {usage}")
     for key in sorted(source.keys() - kind.keys.keys() - {"type"}, key=str):
-        raise BiasgridError(f"source: unknown key {key!r:.100}; {takes}")
+        raise BiasgridError(f"source: unknown key {key!r:.100}; {usage}")
     for key, value in source.items():
         if key != "type":
             kind.keys[key].check(key, value)

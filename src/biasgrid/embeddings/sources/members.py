@@ -108,10 +108,10 @@ def fetch_members(
         archive = next((scratch / "archive").iterdir())
         if (got := hash_file(archive)) != source["sha256"]:
             raise BiasgridError(f"{archive.name}: expected sha256 {source['sha256']}, got {got}")
-        unpacked = _unpack(archive, members, scratch / "members")
+        files = _unpack(archive, members, scratch / "members")
         digests = {}
         for member, sha256 in members.items():
-            paths = [path for name, path in unpacked.items() if _is_member(name, member)]
+            paths = [path for name, path in files.items() if _is_member(name, member)]
             if not paths:
                 raise BiasgridError(f"{archive.name} holds no file {member}")
             digests |= {path.name: hash_file(path) for path in sorted(paths)}
@@ -130,9 +130,9 @@ def _is_member(name: str, member: str) -> bool:
     """Whether a file of the archive is one that a member's path stands for, in the folder that it names."""
     if not is_pattern(member):
         return name == member
-    path, wanted = PurePosixPath(name), PurePosixPath(member)
+    path, pattern = PurePosixPath(name), PurePosixPath(member)
     return (
-        len(path.parts) == len(wanted.parts)
+        len(path.parts) == len(pattern.parts)
         and path.match(member)
         and not path.name.startswith(".")
         and path.name != MANIFEST
@@ -142,48 +142,52 @@ def _is_member(name: str, member: str) -> bool:
 def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
     """Write the regular files among `members` into `folder` by their base names; path in the archive -> file.
 
-    All of them together may expand as `bounded.allowed` has it.
+    Together they may expand to `bounded.allowed` bytes at most.
     """
-    unpacked: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for name, content in _open_members(archive, lambda name: any(_is_member(name, m) for m in members)):
         path = folder / PurePosixPath(name).name
-        if path in unpacked.values() and name not in unpacked:
+        if path in files.values() and name not in files:
             raise BiasgridError(f"{archive.name}: {name}: another member has this base name")
         with path.open("wb") as file:
             shutil.copyfileobj(content, file, 1 << 20)
             to_disk(file)
-        unpacked[name] = path
-    return unpacked
+        files[name] = path
+    return files
 
 
-def _open_members(archive: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    left, what = allowed(archive.stat().st_size), "cannot be unpacked"
+def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    limit, reason = allowed(archive.stat().st_size), "cannot be unpacked"
     with archive.open("rb") as file:
         if archive.name.endswith((".whl", ".zip")):
-            with damaged(archive.name, what):
+            with damaged(archive.name, reason):
                 members = zipfile.ZipFile(file)
             for info in members.infolist():
-                if wanted(info.filename) and not info.is_dir() and not stat.S_ISLNK(info.external_attr >> 16):
-                    content = zip_member(members, info, archive.name, left, what)
+                if (
+                    is_wanted(info.filename)
+                    and not info.is_dir()
+                    and not stat.S_ISLNK(info.external_attr >> 16)
+                ):
+                    content = zip_member(members, info, archive.name, limit, reason)
                     yield info.filename, io.BufferedReader(content)
-                    left -= content.done
+                    limit -= content.done
             return
         # as a stream, which is expanded once and from its beginning to its end
-        stream = Expanded(_expanded(file), archive.name, what, left)
-        with damaged(archive.name, what):
+        stream = Expanded(_decompress(file), archive.name, reason, limit)
+        with damaged(archive.name, reason):
             members = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
         while True:
-            with damaged(archive.name, what):
+            with damaged(archive.name, reason):
                 entry = members.next()
             if entry is None:
                 return
-            if wanted(entry.name) and entry.isreg():
-                content = Expanded(members.extractfile(entry), archive.name, what, left)
+            if is_wanted(entry.name) and entry.isreg():
+                content = Expanded(members.extractfile(entry), archive.name, reason, limit)
                 yield entry.name, io.BufferedReader(content)
             members.members.clear()  # else each entry's facts are kept
 
 
-def _expanded(file: IO[bytes]) -> IO[bytes]:
+def _decompress(file: IO[bytes]) -> IO[bytes]:
     """The content of a tar archive, however it is compressed."""
     start = file.read(6)
     file.seek(0)

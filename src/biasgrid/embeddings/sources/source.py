@@ -18,7 +18,7 @@ FILENAME = r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}"
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a kind of source, whose value is a text. None may be taken for a client's option, or leave raw/.
+    """One key of a kind of source, whose value is a text: never a client's option, nor a path outside raw/.
 
     Parameters
     ----------
@@ -62,8 +62,10 @@ class Key:
         text = {"type": "string"} | (
             {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": 1}
         )
-        either = {"anyOf": [text, {"type": "array", "items": text, "minItems": 2}]} if self.parts else text
-        return {"description": self.meaning, **either}
+        value_schema = (
+            {"anyOf": [text, {"type": "array", "items": text, "minItems": 2}]} if self.parts else text
+        )
+        return {"description": self.meaning, **value_schema}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Source:
     fetch
         Function of a source, a folder and, as keywords, `progress` (bool: whether to show how far it is) and `limits`
         (`Limits`). It brings the source's files into the folder and returns the sha256 of each by its name there.
-        Raises BiasgridError where they cannot be had. What is there may be taken if a hash vouches for it.
+        Raises BiasgridError where they cannot be fetched. A file that is there may be used if its hash is right.
     check
         Raises BiasgridError for a source whose keys are right one by one, and not together.
     in_place

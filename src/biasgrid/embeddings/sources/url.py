@@ -24,7 +24,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
         folder,
         filename,
         pins=[{}] * len(urls),
-        whole={key: source[key] for key in ("sha256", "md5") if key in source},
+        file_pins={key: source[key] for key in ("sha256", "md5") if key in source},
         progress=progress,
         limits=limits,
     )
