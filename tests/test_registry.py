@@ -123,7 +123,7 @@ def test_a_metric_of_a_session_and_one_of_a_file(session, tmp_path):
     (tmp_path / "moved.py").write_text(TOY.format(name="double"))
     registries.load_plugins([tmp_path / "moved.py"])
     assert session["double"].function.__module__ == "biasgrid_plugin_moved"
-    assert not session.added
+    assert not session.session_entries
     session.add(again := own_metric(2, "double"))
     assert session["double"] is again
     with pytest.raises(

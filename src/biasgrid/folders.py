@@ -42,8 +42,8 @@ class Folders:
     def store_folder(self, model: str) -> Path:
         """The folder that a model's store is in. One of the words of this study alone is below its results, so that
         studies of other words do not replace each other's."""
-        encoded = self.config["models"][model]["source"]["type"] == "encoded"
-        return self.results / "encoded" if encoded else self.embeddings
+        is_encoded = self.config["models"][model]["source"]["type"] == "encoded"
+        return self.results / "encoded" if is_encoded else self.embeddings
 
     def model_file(self, model: str) -> Path:
         """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""

@@ -50,9 +50,9 @@ def mean_of_rows(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Euclidean distance of every row of `a` (n, d) to every row of `b` (m, d): (n, m)."""
     squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)
-    left = squares - 2 * (a @ b.T)
+    squared_distances = squares - 2 * (a @ b.T)
     # of a row to itself, rounding is no distance
-    return np.sqrt(np.where(left < 1e-14 * squares, 0.0, left))
+    return np.sqrt(np.where(squared_distances < 1e-14 * squares, 0.0, squared_distances))
 
 
 def means_of_groups(pool: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ def stamped(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": SCHEMA, **record}
 
 
-def unstamped(record: Any, where: Path | str) -> Any:
+def without_version(record: Any, where: Path | str) -> Any:
     """What `stamped` was given. Raises BiasgridError for a version that this biasgrid does not read."""
     if not isinstance(record, Mapping):
         return record
@@ -44,7 +44,7 @@ def read(path: File, what: str) -> dict[str, Any]:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not {what}: {error}") from None
-    return unstamped(record, path)
+    return without_version(record, path)
 
 
 def notice(results: Path) -> str | None:

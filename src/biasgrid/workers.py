@@ -52,17 +52,17 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        result, warned = executor.submit(_run, step).result()
-        for text in warned:
+        result, messages = executor.submit(_run, step).result()
+        for text in messages:
             warnings.warn(text, stacklevel=2)
         return result
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:
     """What a step returns, and its warnings: the process that started this one shows them."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         result = step.run()
-    return result, list(dict.fromkeys(str(warning.message) for warning in caught))
+    return result, list(dict.fromkeys(str(warning.message) for warning in records))
 
 
 def _begin(plugins: list[Path | str]) -> None:

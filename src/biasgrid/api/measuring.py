@@ -71,7 +71,7 @@ def _in_parallel(
 
     processes = joblib.effective_n_jobs(n_jobs)
     chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
-    tasks, own = [], metrics.REGISTRY.added
+    tasks, own = [], metrics.REGISTRY.session_entries
     for state, cells in by_model.items():
         pool = None
         if any(POOLED & (inference or {}).keys() for _, _, inference in cells):

@@ -13,7 +13,7 @@ from ..config.study import StudyConfig
 from ..errors import BiasgridError, InputError, listed, shown
 from ..query import Query
 from ..resources import located
-from ..schema import unstamped
+from ..schema import without_version
 from ..study import Study
 from .grid_frames import Grid
 
@@ -89,7 +89,7 @@ def finished(study: Path | str) -> FinishedStudy:
 def _read(folder: Path) -> FinishedStudy:
     where, record = str(folder / CONFIG), load.read(folder / CONFIG)
     root = _root(folder, record)
-    config = load.complete(StudyConfig, unstamped(record, where), where, root)
+    config = load.complete(StudyConfig, without_version(record, where), where, root)
     # the words of its queries are in files, whatever has become of its word sets
     keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from ..errors import BiasgridError, shown, unknown
 from ..query import Query
 from ..registry import load_plugins
 from ..resources import located, resource
-from ..schema import stamped, unstamped
+from ..schema import stamped, without_version
 from ..validation import checked
 from .common import filled
 from .criteria import Criteria, PhenomenonSets
@@ -126,7 +126,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     BiasgridError
         One line: which key is wrong, and what is allowed there.
     """
-    config = complete(StudyConfig, unstamped(config, where), where, root)
+    config = complete(StudyConfig, without_version(config, where), where, root)
     if "Overall" in config["criteria"]:
         raise BiasgridError(
             f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
