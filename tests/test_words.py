@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgrid import BiasgridError, WordOptions
-from biasgrid.words import find, whole_pairs, variant
+from biasgrid.words import find, variant, whole_pairs
 
 
 @pytest.fixture(scope="module")

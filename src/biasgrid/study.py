@@ -13,7 +13,7 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
-from .config.models import MADE_HERE, frequency_source_of, resolved
+from .config.models import MADE_HERE, frequency_source_of, resolve_model
 from .config.phenomena import of_criteria
 from .configs import ordered
 from .debias import UNTOUCHED
@@ -57,7 +57,7 @@ class Study(Folders):
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key. Of one that is made here the source says all that it is made of."""
-        return {key: resolved(key, self.config, self.queries) for key in self.config["models"]}
+        return {key: resolve_model(key, self.config, self.queries) for key in self.config["models"]}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
@@ -378,7 +378,7 @@ class Study(Folders):
 
     def to_json(self) -> str:
         """The config with defaults and includes resolved, in the form that `read` reads."""
-        return load.written(self.config)
+        return load.to_json_text(self.config)
 
     @property
     def digest(self) -> str:

@@ -57,16 +57,16 @@ def open_study(study: Path | str) -> Grid:
     >>> study = open_study("results/embedded")  # doctest: +SKIP
     >>> study.rank()  # doctest: +SKIP
     """
-    opened = finished(study)
-    missing = [name for name in opened.tables if not opened.table_file(name).is_file()]
+    finished_study = find_study(study)
+    missing = [name for name in finished_study.tables if not finished_study.table_file(name).is_file()]
     if missing:
         raise BiasgridError(
             f"{study}: not a finished study: it has no {listed(f'{name}.csv' for name in missing)}; run it again"
         )
-    return Grid(opened)
+    return Grid(finished_study)
 
 
-def finished(study: Path | str) -> FinishedStudy:
+def find_study(study: Path | str) -> FinishedStudy:
     """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {shown(study)} is no path; expected a folder such as results/embedded")
