@@ -94,10 +94,10 @@ class Expanded(io.RawIOBase):
 
 def read_all(file: IO[bytes]) -> bytes:
     """All of it, as it comes, and not as much as is asked for."""
-    whole = io.BytesIO()
+    buffer = io.BytesIO()
     while block := file.read(BLOCK):
-        whole.write(block)
-    return whole.getvalue()
+        buffer.write(block)
+    return buffer.getvalue()
 
 
 def zip_member(

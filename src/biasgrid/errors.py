@@ -46,10 +46,10 @@ def unknown(what: str, name: object, choices: Iterable[object], hint: str = "") 
     `hint` says how to see the rest of a long list, which is cut.
     """
     names = list(map(str, choices))
-    (close,) = (isinstance(name, str) and get_close_matches(name[:100], names, 1)) or [""]
+    (likely_name,) = (isinstance(name, str) and get_close_matches(name[:100], names, 1)) or [""]
     return (
         f"unknown {what} {shown(name)}; "
-        + (f"did you mean {close!r}? " if close else "")
+        + (f"did you mean {likely_name!r}? " if likely_name else "")
         + f"allowed: {listed(names, hint)}"
     )
 

@@ -55,9 +55,9 @@ def classifiers(
     gradient_length = 4 * PRECISION / longest
     if start is None:
         # the splits start from what all words give together; that need be exact only if it is the answer
-        whole = np.sign(train.sum(axis=1, keepdims=True))
-        tolerance = gradient_length if (train == whole).all() else 1e7 * gradient_length
-        start = _minimise(words, whole, np.zeros((words.shape[1], 1)), tolerance)
+        all_words = np.sign(train.sum(axis=1, keepdims=True))
+        tolerance = gradient_length if (train == all_words).all() else 1e7 * gradient_length
+        start = _minimise(words, all_words, np.zeros((words.shape[1], 1)), tolerance)
     elif basis is not None:
         start = basis.T @ start
     width = max(1, BLOCK // len(words))

@@ -54,8 +54,8 @@ def _nearest(
             for word, is_nearer in enumerate(block_cosines > cosines[:, -1:]):
                 new = np.flatnonzero(is_nearer)
                 if len(new) > count:
-                    least = np.partition(block_cosines[word, new], -count)[-count]
-                    new = new[block_cosines[word, new] >= least]
+                    threshold = np.partition(block_cosines[word, new], -count)[-count]
+                    new = new[block_cosines[word, new] >= threshold]
                 if len(new):
                     values = np.concatenate([cosines[word], block_cosines[word, new]])
                     order = np.argsort(-values, kind="stable")[:count]

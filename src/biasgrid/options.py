@@ -11,7 +11,7 @@ from .errors import BiasgridError, unknown
 from .validation import Strict, checked, field
 
 
-def _whole(value: Any) -> Any:
+def _as_whole_number(value: Any) -> Any:
     """1000.0 is a whole number, too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -30,7 +30,7 @@ def _not_of_wefe(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[int, BeforeValidator(_as_whole_number)]
 Number = Annotated[float, WrapValidator(_keep_as_written)]
 Alternative = Literal["bias", "greater", "less", "two-sided"]
 AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]

@@ -140,8 +140,8 @@ class Query:
         it has none: its target sets belong together."""
         if not self.attribute_sets or template[1] == 0:
             return template == self.template
-        least = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
-        has_enough = all(need <= have for need, have in zip(least, self.template, strict=True))
+        minima = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
+        has_enough = all(need <= have for need, have in zip(minima, self.template, strict=True))
         return has_enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
     def exactly(self, template: tuple[Arity, Arity]) -> bool:

@@ -87,7 +87,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     }
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
-    former_scores = _former(output, model_digest) | _former(partial_file, model_digest)
+    former_scores = _read_scores(output, model_digest) | _read_scores(partial_file, model_digest)
     scores = {sentence: former_scores[sentence] for sentence in sentences if sentence in former_scores}
     missing = [sentence for sentence in sentences if sentence not in former_scores]
     due = time.monotonic() + SAVED_EVERY
@@ -128,7 +128,7 @@ def sentences_of(
     return list(recorder.sentences)
 
 
-def _former(path: Path, model_digest: str) -> dict[Sentence, float]:
+def _read_scores(path: Path, model_digest: str) -> dict[Sentence, float]:
     """The scores of a former file, if it is whole and of this model."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

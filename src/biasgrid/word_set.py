@@ -191,10 +191,10 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def shorten(text: str, most: int = 40) -> str:
+def shorten(text: str, length: int = 40) -> str:
     """A text as a part of a line."""
     text = text if text.isprintable() else repr(text)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def first_words(words: Sequence[str]) -> str:

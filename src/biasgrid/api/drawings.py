@@ -71,7 +71,7 @@ def plot_study(
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
-    drawings = _whole(drawings)
+    drawings = _join_pages(drawings)
     if kind in ANY_CRITERION and "criterion" not in which:
         which = {**which, "criterion": OVERALL}
     matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
@@ -95,14 +95,14 @@ def plot_study(
     return figure
 
 
-def _whole(drawings: list[Drawing]) -> list[Drawing]:
+def _join_pages(drawings: list[Drawing]) -> list[Drawing]:
     """Figures that a study divides into pages (`only`), as one each: here nothing is printed."""
-    whole: dict[str, Drawing] = {}
+    by_key: dict[str, Drawing] = {}
     for drawing in drawings:
         spec = {name: value for name, value in drawing.spec.items() if name != "only"}
         key = json.dumps(spec) if "only" in drawing.spec else drawing.name
-        whole.setdefault(key, dataclasses.replace(drawing, spec=spec))
-    return list(whole.values())
+        by_key.setdefault(key, dataclasses.replace(drawing, spec=spec))
+    return list(by_key.values())
 
 
 def compare_with(

@@ -162,7 +162,7 @@ def measure_grid(
         progress=progress,
         keep_null=null_distributions,
     )
-    if sentence := _lost(outcomes):
+    if sentence := _describe_lost_words(outcomes):
         warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
     cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": cells_with_null}
@@ -170,7 +170,7 @@ def measure_grid(
     return Grid(dataclasses.replace(study, config=config, outcomes=outcomes, records=records))
 
 
-def _lost(outcomes: Mapping[str, Outcome]) -> str:
+def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:
     """A sentence on the words that models lack, and the queries that have no value for it; "" if there are none."""
     lost_words: dict[tuple[str, str], list[str]] = {}
     pairs_without_value = set()

@@ -52,10 +52,12 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         message = f"{where}: {result.words_lost} of {word_count} words are lost: {listed(map(shown, lost))}"
         if failed_sets := _failed_sets(result):
             message += f"; the value is NaN, for too many are lost of {listed(failed_sets)}"
-        _once(message, LostWordsWarning)
+        _warn_once(message, LostWordsWarning)
     if result.status == "degenerate":
         metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
-        _once(f"{where}: the value{metric_note} is NaN: it is undefined for these vectors", NoValueWarning)
+        _warn_once(
+            f"{where}: the value{metric_note} is NaN: it is undefined for these vectors", NoValueWarning
+        )
 
 
 def _failed_sets(result: Result) -> list[str]:
@@ -68,7 +70,7 @@ def _failed_sets(result: Result) -> list[str]:
     ]
 
 
-def _once(message: str, kind: type[Warning]) -> None:
+def _warn_once(message: str, kind: type[Warning]) -> None:
     if message in WARNED:
         return
     # where a filter makes it an error, it is one each time

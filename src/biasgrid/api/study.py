@@ -96,14 +96,14 @@ def _read(folder: Path) -> FinishedStudy:
         warnings.simplefilter("ignore")  # of repeated words: the study said so
         queries = {key: Query.read(folder / "queries" / f"{key}.json") for key in keys}
     for part in ("published", "computed"):
-        config[part] = [_below(root, path) for path in config[part]]
+        config[part] = [_path_in_study(root, path) for path in config[part]]
     for entry in config["criteria"].values():
         if "ratings" in entry:
-            entry["ratings"]["file"] = _below(root, entry["ratings"]["file"])
+            entry["ratings"]["file"] = _path_in_study(root, entry["ratings"]["file"])
     return FinishedStudy(config, queries, folder)
 
 
-def _below(root: Path, path: str) -> str:
+def _path_in_study(root: Path, path: str) -> str:
     """A file of the study, wherever the working directory is."""
     return str(root / path) if (root / path).exists() else path
 
@@ -112,7 +112,7 @@ def _root(folder: Path, record: Any) -> Path:
     """The folder that a study ran in, which paths in its config are relative to."""
     results = record.get("results") if isinstance(record, dict) else None
     parts = Path(results).parts if isinstance(results, str) else ()
-    above = folder.parent
-    if parts and above.parts[-len(parts) :] == parts:
-        return Path(*above.parts[: -len(parts)])
+    parent = folder.parent
+    if parts and parent.parts[-len(parts) :] == parts:
+        return Path(*parent.parts[: -len(parts)])
     return Path.cwd()

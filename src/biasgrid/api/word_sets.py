@@ -148,17 +148,19 @@ def word_sets(
     return sets
 
 
-def _check(year: object, most: object) -> None:
+def _check(year: object, number: object) -> None:
     if isinstance(year, bool) or year != YEAR:
         raise BiasgridError(
             not_allowed("occupations_year", year, f"{YEAR}")
             + ", the census of which the occupations are in eds.json; the tables of other years state no licence "
             "(data/word_sets/README.md)"
         )
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST):
+    if number is not None and (
+        isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST
+    ):
         raise BiasgridError(
             not_allowed(
-                "top_n_race_occupations", most, f"whole numbers from 1 to {MOST}, as many as eds.json has"
+                "top_n_race_occupations", number, f"whole numbers from 1 to {MOST}, as many as eds.json has"
             )
         )
 

@@ -176,8 +176,8 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
         for key, entry in entries.items():
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
-                why = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
-                raise BiasgridError(f"{place}: this key {why}; name it otherwise")
+                reason = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
+                raise BiasgridError(f"{place}: this key {reason}; name it otherwise")
             known("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
             known("model", entry.get("models", []), models, f"{place}: models")
             known("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")

@@ -166,7 +166,7 @@ def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:
     look_up = {name: options[name] for name in ("preprocessors", "strategy") if name in options}
     word_options = WordOptions(**look_up)
     forms = word_options.preprocessors if word_options.strategy == "all" else word_options.preprocessors[:1]
-    return (form for word in words for one in forms if (form := variant(word, one)))
+    return (form for word in words for preprocessor in forms if (form := variant(word, preprocessor)))
 
 
 def _texts_in(value: Any) -> list[str]:

@@ -252,8 +252,8 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
         One line that begins with `where`.
     """
     corpora = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
-    whole = [key for key, model in corpora.items() if model["source"]["type"] != SHUFFLED]
-    choices = {TRAINED: [*config["corpora"], *corpora], SHUFFLED: whole}
+    text_keys = [key for key, model in corpora.items() if model["source"]["type"] != SHUFFLED]
+    choices = {TRAINED: [*config["corpora"], *corpora], SHUFFLED: text_keys}
     check_encoders(config, where)
     for key, model in config["models"].items():
         source = model["source"]

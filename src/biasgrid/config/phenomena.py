@@ -35,8 +35,8 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
             raise BiasgridError(
                 f"{place}: another phenomenon has the query id {shown(key)}; name it otherwise"
             )
-        whole = phenomenon_words == words(entry["words"], place)
-        attributes = {name: entry["words"] if whole else phenomenon_words}
+        is_whole_set = phenomenon_words == words(entry["words"], place)
+        attributes = {name: entry["words"] if is_whole_set else phenomenon_words}
         by_id[key] = {"targets": dict(phenomena["groups"]), "attributes": attributes}
     return by_id
 

@@ -103,11 +103,11 @@ def _stereoset(path: str) -> Rows:
             for item in record["data"]["intrasentence"]
             if sorted(sentence["gold_label"] for sentence in item["sentences"]) == sorted(LABELS)
         )
-        whole = len(rows) == len(record["data"]["intrasentence"]) > 0
-        whole = whole and all(isinstance(value, str) for row in rows for value in row.values())
+        is_valid = len(rows) == len(record["data"]["intrasentence"]) > 0
+        is_valid = is_valid and all(isinstance(value, str) for row in rows for value in row.values())
     except (KeyError, TypeError):
-        whole = False
-    if not whole:
+        is_valid = False
+    if not is_valid:
         raise BiasgridError(
             f"{path}: not StereoSet's file: data.intrasentence must be a list of items with id, bias_type, target, "
             f"context and three sentences with the gold labels {', '.join(LABELS)}"

@@ -32,10 +32,10 @@ TEXT_OR_END = re.compile(
 @cache
 def digest(*modules: str) -> str:
     """A digest of the import closure of these modules, 16 hex digits."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for module in sorted(closure(*modules)):
-        whole.update(f"{module} {_read(module)[0]}\n".encode())
-    return whole.hexdigest()[:16]
+        hasher.update(f"{module} {_read(module)[0]}\n".encode())
+    return hasher.hexdigest()[:16]
 
 
 def closure(*modules: str) -> frozenset[str]:

@@ -115,9 +115,9 @@ class Run:
             return function(*arguments)
         except Exception as error:
             wrong_input = isinstance(error, BiasgridError)
-            why = str(error) if wrong_input else f"{type(error).__name__}: {error}"
-            Path(log).write_text(why if wrong_input else traceback.format_exc())
-            raise WorkflowError(f"{name} failed: {why}") from None
+            reason = str(error) if wrong_input else f"{type(error).__name__}: {error}"
+            Path(log).write_text(reason if wrong_input else traceback.format_exc())
+            raise WorkflowError(f"{name} failed: {reason}") from None
 
     def say(self, line: str | None) -> None:
         """Say something of the run, if there is something, between what is shown of its progress."""
@@ -187,15 +187,15 @@ class Run:
         if self._progress is not None and not failures:
             # a step failed outside what `call` runs
             self._progress.show_errors()
-        for rule, name, why in failures:
+        for rule, name, reason in failures:
             if rule == "archive" and name in local:
-                print(f"biasgrid: {why}", file=sys.stderr)
+                print(f"biasgrid: {reason}", file=sys.stderr)
             elif rule == "archive":
-                unreachable.setdefault(why.removeprefix(f"{name}: "), []).append(name)
+                unreachable.setdefault(reason.removeprefix(f"{name}: "), []).append(name)
             else:
-                print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {why}", file=sys.stderr)
+                print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
         if unreachable:
-            reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in unreachable.items())
+            reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unreachable.items())
             print(
                 f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
                 "embedded study: make study, or snakemake --cores 2 --configfile config/embedded.yaml",
