@@ -1,8 +1,8 @@
-"""Files that others wrote, read without taking more memory than they hold.
+"""Reading files from elsewhere without allocating more memory than their content needs.
 
-Sizes that a file declares are held against the bytes that are there before anything is allocated, and compressed
-content is read in blocks, up to a limit on how much it may expand. Whatever is wrong with a file is a BiasgridError
-of one line that names it.
+The sizes that a file declares are compared with its actual size before memory is allocated, and compressed content is
+read in blocks, up to a limit on how much it may expand. Whatever is wrong with a file is a BiasgridError of one line
+that names it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Expanded(io.RawIOBase):
 
 
 def read_all(file: IO[bytes]) -> bytes:
-    """All of it, as it comes, and not as much as is asked for."""
+    """The whole content, read in blocks: memory grows with what is read, not with a size that a file declares."""
     buffer = io.BytesIO()
     while block := file.read(BLOCK):
         buffer.write(block)
@@ -107,7 +107,7 @@ def zip_member(
     limit: int,
     what: str = "a damaged zip archive",
 ) -> Expanded:
-    """A member's content. Of other ways to compress than deflate, Python would expand a piece without a limit."""
+    """A member's content. Raises BiasgridError for compression other than deflate: Python sets it no limit."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
             f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type} "
@@ -170,7 +170,7 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
 
 
 def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype, tuple[int, ...], str, int]:
-    """dtype, shape, order (C or F), where the numbers begin. `size` is that of the file in bytes."""
+    """dtype, shape, order (C or F), and the byte at which the numbers begin. `size` is the file's in bytes."""
     start = file.read(12)
     if not start.startswith(b"\x93NUMPY"):
         raise BiasgridError(f"{where}: is no NumPy file (.npy)")
@@ -191,7 +191,7 @@ def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype
     if dtype.hasobject:
         raise BiasgridError(f"{where}: is a NumPy file of Python objects, and not of numbers")
     expected, bytes_present = math.prod(shape) * dtype.itemsize, size - header_start - length
-    # no dimension counts as none: its other dimensions are held against what NumPy can address
+    # an array with a dimension of 0 has no bytes: its other dimensions must fit what NumPy can address
     if expected != bytes_present or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
         raise BiasgridError(
             f"{where}: is not a whole NumPy file: its header says {dtype} {_cut(shape)}, which is {_cut(expected)} "

@@ -60,7 +60,7 @@ def model_of(store: StoreOf, transform: Path | None = None) -> EmbeddingStore | 
     return _debiased_model(model, transform, transform.stat().st_mtime_ns if transform.is_file() else 0)
 
 
-# one object for all cells of a debiased model: what is known of it is known once
+# one object for all cells of a debiased model, so that what it caches is computed once
 @lru_cache(maxsize=16)
 def _debiased_model(model: EmbeddingStore, path: Path, time: int) -> DebiasedModel:
     return model.under(Transform.load(path))
@@ -68,5 +68,5 @@ def _debiased_model(model: EmbeddingStore, path: Path, time: int) -> DebiasedMod
 
 @lru_cache(maxsize=16)
 def _open_store(store: StoreOf, stamp: bytes) -> EmbeddingStore:
-    """A store, opened once for all cells of this process; `stamp` is another when it is made anew."""
+    """A store, opened once for all cells of this process; `stamp` changes when it is written again."""
     return store.open()

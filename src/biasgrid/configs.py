@@ -87,7 +87,7 @@ def check_expansion(record: Any) -> None:
         elif id(part) not in sizes:
             inner = _parts_of(part)
             distinct_size += _length(part) + sum(_length(part) for part in inner if not _may_be_shared(part))
-            sizes[id(part)] = _length(part)  # if it holds itself, that is json's to refuse
+            sizes[id(part)] = _length(part)  # a part that contains itself is refused by json
             if inner:
                 stack.append((part, True))
                 stack += [(part, False) for part in inner if _may_be_shared(part)]

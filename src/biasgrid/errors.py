@@ -1,4 +1,4 @@
-"""The exception that means "your input is wrong", as opposed to "biasgrid is wrong", and what else it may be."""
+"""Exceptions for wrong input, as opposed to errors in biasgrid, and the texts of their messages."""
 
 import re
 from collections.abc import Iterable

@@ -56,7 +56,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 @contextmanager
 def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file to write, which appears at `path` when it is whole, and not at all if that does not come.
+    """A binary file to write. It appears at `path` when it is complete, and not at all after an error.
 
     A link is followed. A device or a pipe that something reads is written to, and not replaced.
 

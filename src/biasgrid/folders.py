@@ -50,7 +50,7 @@ class Folders:
         return self.results / "models" / f"{model}.json"
 
     def pool_file(self, model: str) -> Path:
-        """Where the words are that random groups of a model are made of."""
+        """The file of the words that a model's random groups are drawn from."""
         return self.results / "pools" / f"{model}.npz"
 
     def query_file(self, key: str) -> Path:
@@ -62,14 +62,14 @@ class Folders:
         return self.results / "debias" / model / f"{debias}.npz"
 
     def frequency_file(self, model: str) -> Path:
-        """Where it is said how frequent the words of a model's queries are."""
+        """The file of the frequencies of the words of a model's queries."""
         return self.results / "frequency" / f"{model}.json"
 
     def sentence_scores_file(self, model: str, sentences: str) -> Path:
-        """Where the scores are that a language model gives to sentences: a query's, or those of a file."""
+        """The file of the scores that a language model gives to sentences: a query's, or those of a file."""
         return self.results / "sentence_scores" / model / f"{sentences}.json"
 
     @property
     def report_file(self) -> Path:
-        """Where the page is that says what came out."""
+        """The file of the report."""
         return self.results / "report.html"

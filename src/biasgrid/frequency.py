@@ -1,4 +1,4 @@
-"""How frequent the words of a model's queries are in the corpus that the model is of: a file per model.
+"""Frequencies of the words of a model's queries in the model's corpus: one file per model.
 
 Frequency is not bias, but measures of bias see it: `tables.frequency` says, for every set of words, how frequent its
 words are.

@@ -143,7 +143,7 @@ class Result:
         )
         return f"<table>{''.join(rows)}</table>"
 
-    if not TYPE_CHECKING:  # a checker is to find fault with it, too
+    if not TYPE_CHECKING:  # type checkers should report it, too
 
         def __getitem__(self, key: Any) -> Any:
             if not isinstance(key, str):

@@ -68,7 +68,7 @@ def _nearest(
 
 
 def check(neighbours: int, vocabulary: int, least: int = 1) -> None:
-    """Raises BiasgridError for a number that is none, or too small."""
+    """Raises BiasgridError for a value that is not a whole number, or too small."""
     for name, value, smallest in (("neighbours", neighbours, least), ("vocabulary", vocabulary, 2)):
         if type(value) is not int or value < smallest:
             raise BiasgridError(not_allowed(name, value, f"whole numbers from {smallest} on"))

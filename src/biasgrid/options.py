@@ -1,4 +1,4 @@
-"""What may be asked of inference: its options, with limits and defaults, for all doors."""
+"""The options of inference, with their limits and defaults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _keep_as_written(value: Any, check: Any) -> Any:
 
 
 def _not_of_wefe(value: Any) -> Any:
-    """WEFE's names of alternatives are answered by ours, which "two-sided" looks more alike."""
+    """Raises BiasgridError that names ours for WEFE's names: by spelling, "two-sided" would be suggested."""
     our_name = {"right-sided": "greater", "left-sided": "less"}.get(value if isinstance(value, str) else "")
     if our_name:
         raise BiasgridError(f"WEFE's {value!r} is {our_name!r} here")

@@ -283,7 +283,7 @@ class Query:
             f"<tr><th></th><th>set</th><th>size</th><th>words</th></tr>{rows}</table>"
         )
 
-    if not TYPE_CHECKING:  # a checker is to find fault with these names, too
+    if not TYPE_CHECKING:  # type checkers should report these names, too
 
         def __getattr__(self, attribute: str) -> Any:
             message = f"a Query has no attribute {attribute!r}"

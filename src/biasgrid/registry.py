@@ -73,7 +73,7 @@ class Registry(Mapping[str, T]):
     def find(self, name: str) -> T:
         """The entry of that name or alias; case, spaces, hyphens and underscores do not matter.
 
-        Raises BiasgridError naming the entries that there are.
+        Raises BiasgridError that names the entries.
         """
         if isinstance(name, str) and name in self._all_entries():  # as plans ask for each cell
             return self._entries[name]
@@ -111,12 +111,12 @@ class Registry(Mapping[str, T]):
         return [self._entries[name] for name in self._session_names]
 
     def offer(self, make: Callable[[T], Any], replacement: Callable[[T, str], str]) -> None:
-        """Make something else of each entry for who asks for it as an attribute of the package.
+        """Set what an entry is as an attribute of the package, such as a function.
 
         Parameters
         ----------
         make
-            The entry -> what `package.name` is: the door's function, which stands above the entries.
+            The entry -> what `package.name` is: the public function, whose module imports the entries.
         replacement
             The entry, another name of it -> what to write in place of `package.other_name`.
         """

@@ -48,7 +48,7 @@ def read(path: File, what: str) -> dict[str, Any]:
 
 
 def notice(results: Path) -> str | None:
-    """What a run says of a folder of results that has another version than it writes; None: it has no other."""
+    """A message for a run on results of another version than it writes; None where there are none."""
     try:
         version = json.loads((results / "study.json").read_text(encoding="utf-8")).get("schema", 0)
     except (OSError, ValueError, AttributeError, RecursionError):

@@ -1,7 +1,6 @@
-"""What a language model is asked, scored once for all metrics: a file per model and query, or file of sentences.
+"""Scores of the sentences that metrics ask a language model for: one file per model and query, or file of sentences.
 
-To score is the dear part. Metrics are cheap functions of scores, so that a new one that asks nothing new scores
-nothing.
+Scoring is the expensive part. Metrics are cheap functions of the scores: one that needs no new sentence scores none.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licen
 
 
 class Recorder:
-    """Notes what a language model is asked, and answers nothing."""
+    """Records the sentences that a language model is asked for, and returns NaN as their scores."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model

@@ -162,7 +162,7 @@ class Study(Folders):
         return groups
 
     def __getstate__(self) -> dict[str, Any]:
-        # what is cached is known again soon, and holds functions that cannot be pickled
+        # cached values are quickly computed again, and hold functions that cannot be pickled
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def _inference_options(self, cell: Cell) -> dict[str, dict[str, Any]]:
@@ -338,7 +338,7 @@ class Study(Folders):
 
     @cached_property
     def _metric_cache(self) -> dict[tuple[str, str], metrics.Metric]:
-        """What `metric` has found: it is asked for every cell, and parameters are checked each time."""
+        """Metrics that `metric` has looked up: it is called for every cell, and each look-up checks parameters."""
         return {}
 
     def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]:

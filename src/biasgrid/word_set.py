@@ -183,7 +183,7 @@ def line_of_text(what: str, text: str) -> str:
 
 
 def _is_unicode(text: str) -> bool:
-    """Half a surrogate pair, which JSON can spell, is in no text."""
+    """Whether a text can be encoded: half a surrogate pair, which JSON allows, cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

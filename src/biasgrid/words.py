@@ -167,8 +167,7 @@ def rows_of(words: Sequence[str], model: EmbeddingStore | DebiasedModel, options
 def entries_and_rows(
     words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The vocabulary entries that `find` finds for these words, and their rows, without what the model knows of
-    them."""
+    """The vocabulary entries that `find` finds for these words, and their rows, without their vectors."""
     return _look_up(words, model, options)[1:3]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-# now, as threads that import it together may find it half made
+# imported here: threads that import it at the same time may find it half initialised
 from joblib.externals.loky import get_reusable_executor, process_executor
 
 from .callers import warn_in_a_line

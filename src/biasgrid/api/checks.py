@@ -1,4 +1,4 @@
-"""What the door says to a query or a model that is none."""
+"""Checks of queries and models; their messages say how to make one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of the door's functions, put together from those of what they call."""
+"""Signatures and docstrings of the public functions, assembled from those of the functions that they call."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# what kinds lack that a config may list in vain (`Figure.needs` is empty), and what others are called here
+# what a grid without a figure of this kind lacks: of kinds whose `Figure.needs` is empty, and of those whose options
+# have other names here
 NEEDS = {
     "rank-intervals": "a bootstrap (bootstrap=True)",
     "order": "a bootstrap (bootstrap=True)",
@@ -153,7 +154,7 @@ def _with_published(
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
-    """What a figure is of, as far as it is of one criterion, model, cell."""
+    """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
     cell = study.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
     names = ("criterion", "query", "metric", "model", "debias")

@@ -1,4 +1,4 @@
-"""What debiasing costs and hides, measured in memory: the `evaluation` of `measure_grid`."""
+"""Bias that is still recoverable and quality lost, measured in memory: the `evaluation` of `measure_grid`."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class MeasuredStudy(Study):
-    """A study whose results are in memory: what others read from its files is handed out in place of them.
+    """A study whose results are in memory: what would be read from its files is given in their place.
 
     Its config has no sources, its models and criteria have any names, and it was not read from a file. What is a
     `Path` of a study is an `InMemory` here.

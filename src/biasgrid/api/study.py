@@ -44,7 +44,7 @@ def open_study(study: Path | str) -> Grid:
     Returns
     -------
     Grid
-        Its tables are those of the folder, and its figures are drawn from them. Measured is nothing, and no model is
+        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, and no model is
         opened.
 
     Raises

@@ -65,7 +65,7 @@ def _refuse(message: str) -> int:
 
 
 def commands() -> Commands:
-    """All sub-commands, in the order of a user's way."""
+    """All sub-commands, in the order in which a user needs them."""
     commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
     for topic in (running, reporting, listing, embeddings, measuring, scoring, studies, workflows):

@@ -1,4 +1,4 @@
-"""What there is to name in a config or on the command line."""
+"""Lists of the names that a config or the command line may use."""
 
 from __future__ import annotations
 

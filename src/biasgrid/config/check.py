@@ -1,4 +1,4 @@
-"""What a study's config must be beyond its form: names that exist, and do not meet in one file or label."""
+"""Checks of a study's config beyond its form: names must exist, and no two may share a file or a label."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _check_languages(config: Mapping[str, Any], where: str) -> None:
 
 
 def _check_names(config: Mapping[str, Any], where: str) -> None:
-    """What would meet in one file, one label or one column of a table."""
+    """That no two names share a file, a label or a column of a table."""
     models, criteria = config["models"], config["criteria"]
     slugs = [slug(criterion) for criterion in criteria]
     for criterion in criteria:

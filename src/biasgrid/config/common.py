@@ -1,4 +1,4 @@
-"""What fields of several sections of a config are made of."""
+"""Types of fields that several sections of a config share."""
 
 from __future__ import annotations
 

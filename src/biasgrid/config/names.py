@@ -1,4 +1,4 @@
-"""That names in a config are names of something."""
+"""A check that names in a config exist."""
 
 from __future__ import annotations
 

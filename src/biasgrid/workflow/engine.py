@@ -1,4 +1,4 @@
-"""What a Snakefile has to know of Snakemake that is no part of its language, in one place.
+"""What the workflows use of Snakemake beyond its language, in one place.
 
 These names are Snakemake's own and may change: pyproject.toml bounds the versions.
 """

@@ -1,4 +1,4 @@
-"""What a run says in a line: what it is about to download, and which words only their capital letters lost."""
+"""One-line messages of a run: what it will download, and which words are lost only because of capital letters."""
 
 from __future__ import annotations
 
