@@ -90,7 +90,7 @@ def test_unknown_names_are_answered_by_the_nearest_and_by_a_list_that_is_cut():
 @pytest.fixture
 def session(plugins, monkeypatch):
     """The registry of metrics, which forgets what the test adds."""
-    monkeypatch.setattr(metrics.REGISTRY, "_added", set())
+    monkeypatch.setattr(metrics.REGISTRY, "_session_names", set())
     return metrics.REGISTRY
 
 

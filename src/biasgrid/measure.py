@@ -342,7 +342,7 @@ def _measure(
     if metric.paired:
         pair_count = len(np.unique(targets[0].slots // variants(words)))
         longest = max(len(s.words) for s in query.target_sets)
-        extra |= {"pairs": pair_count, "pairs_lost": longest - whole_pairs}
+        extra |= {"pairs": pair_count, "pairs_lost": longest - pair_count}
     score = Score(math.nan)
     if status == "ok":
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide

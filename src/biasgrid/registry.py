@@ -54,7 +54,7 @@ class Registry(Mapping[str, T]):
         self.topic = topic or package.rpartition(".")[2]
         self._entries: dict[str, T] = {}
         self._modules: dict[str, ModuleType] = {}  # of each entry
-        self._module_names: set[str] = set()  # modules, by name
+        self._read: set[str] = set()  # modules, by name
         self._session_names: set[str] = set()  # entries of this session, which stand in no file
         self._lock = threading.RLock()  # steps of the workflow are threads
         self._make: Callable[[T], Any] = lambda entry: entry
@@ -158,19 +158,19 @@ class Registry(Mapping[str, T]):
 
     def _all_entries(self) -> dict[str, T]:
         with self._lock:
-            if not self._module_names:
+            if not self._read:
                 folder = importlib.import_module(self.package).__path__
                 for info in sorted(pkgutil.iter_modules(folder), key=lambda info: info.name):
                     self._take(importlib.import_module(f"{self.package}.{info.name}"))
                 for module in _installed_modules():
                     self._take(module)
             for module in PLUGINS.values():
-                if module.__name__ not in self._module_names:
+                if module.__name__ not in self._read:
                     self._take(module)
             return self._entries
 
     def _take(self, module: ModuleType) -> None:
-        self._module_names.add(module.__name__)
+        self._read.add(module.__name__)
         for entry in getattr(module, self.attribute, ()):
             # a cell's entry, moved to a file
             if entry.name in self._entries and entry.name not in self._session_names:
