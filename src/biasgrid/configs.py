@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,7 @@ TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
 def read_yaml(path: Path | str) -> Any:
     """The content of a YAML file. Raises BiasgridError naming file and line."""
-    try:
-        return parse_yaml(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except ValueError as error:
-        raise BiasgridError(f"{path}: not a YAML file: {error}") from None
+    return _read(path, "YAML", parse_yaml)
 
 
 def parse_yaml(text: str) -> Any:
@@ -45,12 +41,7 @@ def parse_yaml(text: str) -> Any:
 
 def read_json(path: Path | str) -> Any:
     """The content of a JSON file. Raises BiasgridError naming the file."""
-    try:
-        return parse_json(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except ValueError as error:
-        raise BiasgridError(f"{path}: not a JSON file: {error}") from None
+    return _read(path, "JSON", parse_json)
 
 
 def parse_json(text: str) -> Any:
@@ -59,6 +50,15 @@ def parse_json(text: str) -> Any:
         return json.loads(text, object_pairs_hook=without_duplicates)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
+
+
+def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
+    except ValueError as error:
+        raise BiasgridError(f"{path}: not a {kind} file: {error}") from None
 
 
 def check_nesting(record: Any) -> None:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from .. import metrics as registry
-from ..config.check import metrics_of
+from ..config.check import check_subquery_names, metrics_of
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, shown, unknown
@@ -312,15 +312,10 @@ def _check_metrics(study: MeasuredStudy) -> None:
     """That each metric has a query that it can measure, and that one name means one query."""
     for criterion, entry in study.config["criteria"].items():
         for key in metrics_of(study.config, criterion):
-            metric = study.metric(criterion, key)
-            same_name: dict[str, Query] = {}
-            for query in (study.queries[name] for name in entry["queries"]):
-                for sub in query.subqueries(metric.template) if query.fits(metric.template) else ():
-                    if same_name.setdefault(sub.name, sub) != sub:
-                        raise BiasgridError(
-                            f"queries: {criterion}: two (sub-)queries are named {shown(sub.name)} but their words "
-                            "differ; name the sets apart"
-                        )
+            template = study.metric(criterion, key).template
+            queries = (study.queries[name] for name in entry["queries"])
+            suitable_queries = (query for query in queries if query.fits(template))
+            check_subquery_names(suitable_queries, template, f"queries: {criterion}")
     for key, entry in study.config["metrics"].items():
         for part in entry.get("inference", {}):
             if part not in study.config["inference"]:

@@ -17,7 +17,7 @@ from ..extras import require
 from ..files import slug
 from ..grid import QUALITY
 from ..options import PARTS
-from ..query import Query
+from ..query import Arity, Query
 from ..resources import located
 from .common import one_language
 from .models import check_corpora
@@ -258,10 +258,14 @@ def _check_metric(
         raise BiasgridError(
             f"{where}: no query of {shown(criterion)} has the template {metric.template} or sub-queries that have it"
         )
-    same_name: dict[str, Query] = {}
-    for sub in (s for query in suitable_queries for s in query.subqueries(metric.template)):
-        if same_name.setdefault(sub.name, sub) != sub:
+    check_subquery_names(suitable_queries, metric.template, f"{where}: {criterion}")
+
+
+def check_subquery_names(queries: Iterable[Query], template: tuple[Arity, Arity], where: str) -> None:
+    """Raises BiasgridError, which begins with `where`, for two sub-queries of one name that differ."""
+    by_name: dict[str, Query] = {}
+    for sub in (s for query in queries for s in query.subqueries(template)):
+        if by_name.setdefault(sub.name, sub) != sub:
             raise BiasgridError(
-                f"{where}: {criterion}: two (sub-)queries are named {shown(sub.name)} but their words differ; "
-                "name the sets apart"
+                f"{where}: two (sub-)queries are named {shown(sub.name)} but their words differ; name the sets apart"
             )
