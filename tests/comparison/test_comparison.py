@@ -185,6 +185,32 @@ def test_numbers_of_other_vectors_stand_beside_ours_and_are_not_judged(compare):
     ]
 
 
+def test_seat_of_five_encoders_stands_beside_ours(compare):
+    config = yaml.safe_load((ROOT / "config" / "seat.yaml").read_text(encoding="utf-8"))
+    rows = comparison.read([ROOT / path for path in config["published"]])
+    # the means of absolute values that the papers print, too
+    for model, mean in zip(config["beside"]["minilm"], [0.621, 0.623, 0.940, 0.883, 0.797], strict=True):
+        numbers = rows.loc[rows["model"] == model, "published"].astype(float)
+        assert len(numbers) == 6
+        assert numbers.abs().mean() == pytest.approx(mean, abs=0.0005 + 1e-9)
+    for query in ("seat_6", "seat_6b", "seat_7", "seat_7b", "seat_8", "seat_8b"):
+        put_cell(compare.cells, f"minilm/none/seat_es/{query}", {"value": 0.5, "status": "ok"})
+    table = comparison.compare(
+        rows,
+        aggregates(),
+        rankings({}),
+        correlations(),
+        cells=files_in(compare.cells),
+        published_as={("minilm", "none"): "minilm"},
+        beside=config["beside"],
+    )
+    assert len(table) == len(rows) == 30
+    assert set(table["verdict"]) == {"other vectors"}
+    assert table["ours"].tolist() == [0.5] * 30
+    notes = [f"printed for {model}" for model in config["beside"]["minilm"]]
+    assert table["note"].value_counts().to_dict() == dict.fromkeys(notes, 6)
+
+
 def test_a_number_that_the_study_leaves_out_is_not_asked(compare):
     rows = [
         {},

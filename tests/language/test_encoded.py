@@ -349,7 +349,7 @@ def test_a_vector_per_context(root, encoder):
 
 def test_the_shipped_study_of_seat():
     study = Study.read(ROOT / "config" / "seat.yaml", root=ROOT)
-    assert len(study.cells) == 3 * 10 + 10 + 10
+    assert len(study.cells) == 3 * 10 + 10 + 10 + 3
     entry = yaml.safe_load((ROOT / "config" / "encoders.yaml").read_text())["all-minilm-l6-v2"]
     assert study.sources["all-minilm-l6-v2"]["source"] == entry["source"]
     # flowers: 25 nouns in 14 sentences each; names: 8 in 8 sentences
@@ -361,3 +361,10 @@ def test_the_shipped_study_of_seat():
             study.queries[f"weat_{number}"].target_sets_names
             == study.queries[f"seat_{number}"].target_sets_names
         )
+    # May et al.'s variants: terms in place of names, names in place of terms
+    queries = study.queries
+    assert queries["seat_6b"].target_sets == queries["seat_7"].attribute_sets
+    assert queries["seat_6b"].attribute_sets == queries["seat_6"].attribute_sets
+    for key in ("seat_7", "seat_8"):
+        assert queries[f"{key}b"].target_sets == queries[key].target_sets
+        assert queries[f"{key}b"].attribute_sets == queries["seat_6"].target_sets

@@ -227,9 +227,10 @@ def test_english_on_other_vectors_stands_beside_the_printed_numbers(word2vec, re
 @pytest.mark.parametrize("other", [SUBSET, "word2vec-google-news-300"])
 def test_a_models_own_numbers_do_not_stand_beside_it(other):
     """They are judged, and no config turns that off."""
-    config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text()) | {"beside": {SUBSET: other}}
-    with pytest.raises(BiasgridError, match=f"beside: {SUBSET}: '{other}' are the model's own numbers"):
-        Study.of(config, root=ROOT)
+    config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text())
+    for given in (other, ["fasttext-wiki-news-300d-1m", other]):
+        with pytest.raises(BiasgridError, match=f"beside: {SUBSET}: '{other}' are the model's own numbers"):
+            Study.of(config | {"beside": {SUBSET: given}}, root=ROOT)
 
 
 def test_what_stands_beside_must_be_a_model_of_the_study():

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ def compare_with(
     study: Study,
     published: Any,
     published_as: Mapping[str, str] | None = None,
-    beside: Mapping[str, str] | None = None,
+    beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """`Grid.compare` with numbers that the study itself does not name."""
     from ..tables.comparison import COMPARISON
@@ -139,7 +139,9 @@ def compare_with(
 
 
 def _with_published(
-    study: Study, published_as: Mapping[str, str] | None = None, beside: Mapping[str, str] | None = None
+    study: Study,
+    published_as: Mapping[str, str] | None = None,
+    beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Study:
     """The study, as one that is compared with published numbers; which these are is not in its config."""
     published_names = published_as or {}

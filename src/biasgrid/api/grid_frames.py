@@ -104,7 +104,7 @@ class Grid:
         scores = self.scores
         places = [
             (name, sub.name)
-            for name in self._criteria_named(criterion)
+            for name in self._criterion_names(criterion)
             if metric in self.study.metrics(name)
             for query in (self.study.queries[key] for key in self.study.config["criteria"][name]["queries"])
             for template in [self.study.metric(name, metric).template]
@@ -112,7 +112,7 @@ class Grid:
             for sub in query.subqueries(template)
         ]
         long = scores[
-            (scores["metric"] == metric) & scores["criterion"].isin(self._criteria_named(criterion))
+            (scores["metric"] == metric) & scores["criterion"].isin(self._criterion_names(criterion))
         ]
         return self._wide(long, ["criterion", "query"], "value", list(dict.fromkeys(places)), criterion)
 
@@ -199,7 +199,7 @@ class Grid:
         """
         from .least_biased import least_biased
 
-        return least_biased(self, self._criteria_named(criterion, overall=True), debiased)
+        return least_biased(self, self._criterion_names(criterion, overall=True), debiased)
 
     def correlate(
         self,
@@ -230,7 +230,7 @@ class Grid:
         if not callable(method) and method not in METHODS:
             raise BiasgridError(unknown("method", method, METHODS, "or a function of two arrays"))
         long = correlations(self._rankings(aggregation, by, ties), [method])
-        names = self._criteria_named(criterion, overall=True)
+        names = self._criterion_names(criterion, overall=True)
         long = long[long["criterion"].isin(names)]
         wide = long.pivot(index=["criterion", "metric_a"], columns="metric_b", values="correlation")
         keys = [key for key in self.metrics if key in wide.columns]
@@ -243,7 +243,7 @@ class Grid:
         published: Any = None,
         *,
         published_as: Mapping[str, str] | None = None,
-        beside: Mapping[str, str] | None = None,
+        beside: Mapping[str, str | Sequence[str]] | None = None,
     ) -> pd.DataFrame:
         """The grid's numbers beside published ones, with a verdict on each.
 
@@ -255,7 +255,8 @@ class Grid:
         published_as
             Model's name -> the published model that its numbers are compared with; left out: one of its own name.
         beside
-            Model's name -> a published model of other vectors, whose numbers are shown and not judged.
+            Model's name -> a published model of other vectors, or a list of several, whose numbers are shown and not
+            judged.
 
         Returns
         -------
@@ -397,7 +398,7 @@ class Grid:
     def _by_metric(self, long: pd.DataFrame, value: str, criterion: str | None) -> pd.DataFrame:
         """A long table of criteria and metrics, models by metrics."""
         pairs = set(zip(long["criterion"], long["metric"], strict=True))
-        names = self._criteria_named(criterion, overall=True)
+        names = self._criterion_names(criterion, overall=True)
         places = [(name, key) for name in names for key in self.metrics if (name, key) in pairs]
         return self._wide(long, ["criterion", "metric"], value, places, criterion)
 
@@ -421,7 +422,7 @@ class Grid:
         wide.index = pd.Index([unit(*state) for state in states], name="model")
         return wide.droplevel(0, axis=1) if criterion or len(self.criteria) == 1 else wide
 
-    def _criteria_named(self, criterion: str | None, overall: bool = False) -> list[str]:
+    def _criterion_names(self, criterion: str | None, overall: bool = False) -> list[str]:
         """The criteria that are asked for; "Overall" where it is not the same as the only one."""
         overall_criterion = [OVERALL] * (overall and len(self.criteria) > 1)
         if criterion is None:

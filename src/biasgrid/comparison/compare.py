@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def compare(
     published_as: Mapping[tuple[str, str], str],
     inference: Mapping[str, Path] | None = None,
     evaluations: Iterable[Path] = (),
-    beside: Mapping[str, str] | None = None,
+    beside: Mapping[str, str | Sequence[str]] | None = None,
     rated: Mapping[tuple, float] | None = None,
     run_sds: Mapping[tuple, tuple[float, float]] | None = None,
 ) -> pd.DataFrame:
@@ -64,13 +64,14 @@ def compare(
     evaluations : iterable of Path
         The study's evaluation files.
     beside : mapping
-        Model -> a published model of other vectors, whose numbers are set beside it and not judged.
+        Model -> a published model of other vectors, or several, whose numbers are set beside it and not judged.
     rated : mapping
         Correlations with ratings, by model, debias, metric, query's id and quantity.
     run_sds : mapping
         Of aggregates that hold chance, by criterion, metric, model and quantity: the standard deviation of one run,
         and how many runs ours is the mean of.
     """
+    others = {m: [names] if isinstance(names, str) else names for m, names in (beside or {}).items()}
     values = numbers(aggregates, rankings, correlations)
     measures = measured(evaluations)
     # a model under a debias method ranks beside the others, so its presence counts
@@ -94,7 +95,7 @@ def compare(
                 units = [("", UNTOUCHED)] if whole else []
             else:
                 units = [state for state, other in published_as.items() if row.model in (unit(*state), other)]
-                units += [(model, UNTOUCHED) for model, other in (beside or {}).items() if row.model == other]
+                units += [(model, UNTOUCHED) for model, names in others.items() if row.model in names]
                 if row.quantity == "rank" and not whole:
                     units = []
             for model, debias in units:
@@ -119,7 +120,7 @@ def compare(
                         ours = Ours(why="the study has not all criteria that this is over", asked=False)
                     elif chance := (run_sds or {}).get((row.criterion, *place)):
                         ours = Ours(ours.value, ours.why, run_sd=chance[0], runs=chance[1])
-                other = debias == UNTOUCHED and (beside or {}).get(model) == row.model
+                other = debias == UNTOUCHED and row.model in others.get(model, ())
                 rows.append(_compared(row, name, ours, other))
     table = pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
     measured_queries = {cell.rpartition("/")[2] for cell in cells}

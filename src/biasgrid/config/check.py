@@ -49,10 +49,11 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
         require("wordfreq", f"{where}: frequencies: wordfreq")
     check_corpora(config, where)
     known("model", config["beside"], config["models"], f"{where}: beside")
-    for key, published_model in config["beside"].items():
-        if published_model in (key, config["models"][key].get("published_as", key)):
+    for key, published in config["beside"].items():
+        names = {key, config["models"][key].get("published_as", key)}
+        for name in names.intersection([published] if isinstance(published, str) else published):
             raise BiasgridError(
-                f"{where}: beside: {key}: {shown(published_model)} are the model's own numbers, which are judged; "
+                f"{where}: beside: {key}: {shown(name)} are the model's own numbers, which are judged; "
                 "name a model of other vectors"
             )
     for name, training in config.get("trainings", {}).items():

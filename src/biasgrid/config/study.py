@@ -130,7 +130,8 @@ class StudyConfig(Run):
     )
     published: Paths = field("CSV files of published numbers that the study is compared with", list)
     computed: Paths = field("CSV files of numbers that other code computed, to compare with", list)
-    beside: dict[str, Key] = field(
-        "model's key -> a published model of other vectors, whose numbers stand in the comparison without a verdict",
+    beside: dict[str, Key | Annotated[list[Key], Field(min_length=1), Distinct]] = field(
+        "model's key -> a published model of other vectors, or several, whose numbers stand in the comparison "
+        "without a verdict",
         dict,
     )
