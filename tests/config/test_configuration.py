@@ -213,12 +213,12 @@ def test_names_that_would_be_no_names_of_files(root):
 def test_word_sets_by_name(root):
     sets = WordSets(root / "data" / "word_sets")
     assert sets.names == ["toy"]
-    assert sets.resolved({"a": ["toy.pairs", "toy.e"], "b": "no.set"}, "x") == {
+    assert sets.replace_names({"a": ["toy.pairs", "toy.e"], "b": "no.set"}, "x") == {
         "a": [[["a", "b"]], ["e1", "e2"]],
         "b": "no.set",
     }
     with refused("x: toy.json: unknown word set 'g'; allowed: e, f, pairs"):
-        sets.resolved(["toy.g"], "x")
+        sets.replace_names(["toy.g"], "x")
 
 
 @pytest.mark.slow
