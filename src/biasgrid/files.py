@@ -167,7 +167,9 @@ def _create_part(path: Path) -> tuple[Path, int]:
         except FileExistsError:
             continue
         _flock(lock, wait=True)
-        if _is_same_file(lock, part):  # else another writer took it for a dead one's before it was locked
+        if _is_same_file(
+            lock, part
+        ):  # else another writer removed it before it was locked, as one left by a killed process
             return part, lock
         os.close(lock)
 

@@ -308,7 +308,7 @@ def as_json(result: Result) -> dict[str, Any]:
     if result.inference is None:
         left_out += (*P_VALUES, "ci_low", "ci_high", "inference")
     left_out += ("contrasts",) if result.contrasts is None else ()
-    # most of a record are the words, of which each value need not be looked at
+    # words, which are most of a record, have no numbers to check
     words = {
         "found": {
             name: dict(zip(by_word, map(list, by_word.values()), strict=True))

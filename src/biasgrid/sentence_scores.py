@@ -28,7 +28,7 @@ from .query import Query
 from .schema import stamped
 from .words import WordOptions
 
-# raise it when scores change: all sentences are scored anew. A digest of the code would do so after every edit
+# raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
 SCORES_VERSION = 1
 BLOCK, SAVED_EVERY = (
     64,
@@ -135,4 +135,4 @@ def _read_scores(path: Path, model_digest: str) -> dict[Sentence, float]:
             return {}
         return dict(Scores(path).items())
     except (OSError, ValueError, LookupError, TypeError, RecursionError, BiasgridError):
-        return {}  # not there, half there, of another version: made anew
+        return {}  # missing, incomplete or of another version: scored again

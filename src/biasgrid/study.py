@@ -246,7 +246,7 @@ class Study(Folders):
         for key, (_, entry) in self.debias.items():
             labels[key] = entry.get("label") or debias.method(entry["method"]).label
         for criterion in sorted(self.config["criteria"], key=self.ranked.__contains__):
-            # the ranked ones last: where a key is another metric in a criterion that is not ranked, theirs counts
+            # ranked criteria last: where two criteria use a key for different metrics, the ranked one's label counts
             for key, entry in self.metrics(criterion).items():
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
         return labels

@@ -100,7 +100,7 @@ def _distance(kind: str, place: Sequence[str | int]) -> tuple:
 def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
     """The keys that lead to the value that is wrong. Pydantic names alternatives of a field between them."""
     path = error["loc"]
-    # a key that is missing, too many or wrong itself is told in the text
+    # the text names a key that is missing, unknown or wrong itself
     if path[-1:] == ("[key]",):
         path = path[:-2]
     elif error["type"] in ("missing", "extra_forbidden", "invalid_key"):

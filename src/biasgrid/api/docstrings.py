@@ -59,7 +59,7 @@ def docstring(parts: Mapping[str, str]) -> str:
 
 
 def parameter_section(signature: inspect.Signature, texts: Mapping[str, str]) -> str:
-    """The section Parameters: each parameter of a signature with its type, its default and what is said of it."""
+    """The section Parameters: each parameter of a signature with its type, its default and its description."""
     return "\n".join(
         f"{parameter.name} : {_kind(parameter)}\n"
         + textwrap.indent(texts.get(parameter.name, "See the metric's documentation."), "    ")

@@ -143,7 +143,7 @@ def _with_published(
     published_as: Mapping[str, str] | None = None,
     beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Study:
-    """The study, as one that is compared with published numbers; which these are is not in its config."""
+    """The study with a config that names published numbers; which these are is not in the config."""
     published_names = published_as or {}
     models = {
         key: {**model, "published_as": published_names[key]} if key in published_names else model
@@ -169,7 +169,7 @@ def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
 
 
 def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
-    """Figures of several metrics as ones of the metrics that are asked for: none of them has another's rows."""
+    """Figures of several metrics, with the rows of the metrics in `which` alone."""
     rest = {name: value for name, value in which.items() if name != "metric"}
     metrics = [which["metric"]] if isinstance(which["metric"], str) else list(which["metric"])
     selections = []

@@ -87,7 +87,7 @@ def _in_parallel(
     shown_messages: set[tuple[type[Warning], str]] = set()
     for outcomes, messages in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
         for category, message in messages:
-            # each process says it for itself
+            # each process warns by itself
             if (category, message) not in shown_messages:
                 shown_messages.add((category, message))
                 warnings.warn(message, category, stacklevel=stacklevel())

@@ -66,7 +66,7 @@ def by_name(name: str, label: str | None = None) -> Model:
     try:
         return cast(Model, open_folder(store_of(folder, name, entry).open().path, label))
     except BiasgridError:
-        pass  # not there, or another one, which is said below
+        pass  # no store, or one of another source: it is made below
     if entry.get("format") == "npy-parquet":
         require("pyarrow", f"{name}, a Parquet file,")
     is_fetched = (folder / "raw" / name / "manifest.json").is_file()
@@ -77,7 +77,7 @@ def by_name(name: str, label: str | None = None) -> Model:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DiskError(f"{name}: {folder} cannot be the folder of models: {error.strerror}") from None
-    # whatever else is in that folder may be another's: nothing there is replaced
+    # other files in that folder may belong to another study: none is replaced
     with tidy_termination():
         store = build_store(name, entry, folder, shared=True)
     return cast(Model, open_folder(store.path, label))

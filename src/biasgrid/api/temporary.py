@@ -1,4 +1,4 @@
-"""A temporary folder for what is made of a user's file."""
+"""A temporary folder for what is made from a user's file."""
 
 from __future__ import annotations
 

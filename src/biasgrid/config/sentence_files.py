@@ -74,7 +74,7 @@ def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
 # several queries of a study are in one file
 @lru_cache(maxsize=8)
 def _rows(path: str, time: int) -> Rows:
-    """The rows of a file, of which each has all columns."""
+    """The rows of a file. Each has all columns."""
     if path.endswith(".json"):
         return _stereoset(path)
     with open(path, encoding="utf-8-sig", newline="") as file:

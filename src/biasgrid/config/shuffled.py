@@ -32,7 +32,7 @@ ShuffledText = Annotated[dict[Name, Beside], Field(min_length=1)]
 
 
 def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Check that models of shuffled text stand beside such of the same text in order, which were made alike.
+    """Check that models of shuffled text have counterparts of the same text in order, with the same parameters.
 
     Raises
     ------

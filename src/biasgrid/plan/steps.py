@@ -219,7 +219,7 @@ def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
         return _state(study, cell.model, cell.debias)
     sentences = sentences_of(study, cell)
     scores = study.sentence_scores_file(cell.model, sentences)
-    # a file that was copied from another model's place is none of this one's
+    # scores copied from another model's folder must not be read as this model's
     made_of = json.dumps({"model": cell.model, "sentences": sentences})
     return {"model": scores, "store": StoreOf(scores, made_of, study.kind(cell.model).name)}
 

@@ -1,4 +1,4 @@
-"""The last lines of a run: what came out, what has no value, what was reproduced, and where to read all of it."""
+"""The last lines of a run: results, scores without a value, published numbers reproduced, and where to read more."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _is_short(answer: Answer) -> bool:
 
 
 def _short(study: Study) -> dict[str, str]:
-    """Labels; of models as many words of theirs as tell them apart."""
+    """Labels; those of models are cut to as many words as tell them apart."""
     labels = {model: study.labels.get(model, model).split() for model in study.models}
     short = {}
     for model, words in labels.items():

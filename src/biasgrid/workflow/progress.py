@@ -145,7 +145,7 @@ class Progress(logging.Handler):
         return f"{min(megabytes, self.to_download):.0f} of {self.to_download} MB downloaded"
 
     def _time_left(self) -> str:
-        """Mean times of each rule's steps so far; a rule of which none is finished is taken for one in the middle."""
+        """The time left, by mean times of each rule's steps so far; of a rule without a finished step, the median."""
         run_seconds = time.monotonic() - self._began
         means = {rule: self._seconds[rule] / count for rule, count in self._finished.items() if count}
         if run_seconds < FIRST or not means:

@@ -1,4 +1,4 @@
-"""A run of a workflow: its lock, its workers, what came out, and what failed in it."""
+"""A run of a workflow: its lock, its workers, its results, and its failures."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Run:
             self.say(conclusions.tables_and_figures(study.results))
 
     def _warning_line(self) -> str | None:
-        """How many warnings the last run of something had, and where they are; None: it had none."""
+        """How many warnings the last run that made something had, and their file; None where it had none."""
         if self._warning_log is not None and self._warning_log.file is not None:
             for rule, name, text in self._logs():
                 for line in text.splitlines():
@@ -175,7 +175,7 @@ class Run:
                 yield rule, name, last.removeprefix("biasgrid: ")
 
     def report(self, local: Collection[str] = ()) -> None:
-        """Say what failed, a line each; `local` are the sources that are files of the user."""
+        """Say what failed, in a line each; `local` names the sources that are files of the user."""
         self.end()
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
